@@ -1,0 +1,149 @@
+# Shared by the launchers ./segfold and ./test: packages, CUDA toolkit, build. Sourced by bash; `root` is the checkout.
+#
+# Everything here writes to stderr or to a log; stdout belongs to the program. A failed set-up ends with exit code 3.
+
+packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
+          libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev"
+test_packages="libgtest-dev libgmock-dev"
+toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
+toolkit_release="13.0"
+oldest_toolkit="12.4"
+
+say() { printf 'segfold: %s\n' "$*" >&2; }
+
+fail() {
+    say "$@"
+    exit 3
+}
+
+# Runs a command with its output in a log; shows the log's end when the command fails.
+logged() {
+    local log=$build/$1.log
+    shift
+    if [[ -t 2 ]]; then
+        "$@" >&2 && return
+    else
+        "$@" >"$log" 2>&1 && return
+        tail -n 40 "$log" >&2
+        say "the whole log is $log"
+    fi
+    return 1
+}
+
+at_least() { [[ $(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1) == "$2" ]]; }
+
+as_root() {
+    if [[ $(id -u) == 0 ]]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo env DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+# Installs the Debian packages that are missing; asks for nothing where all are there.
+install_packages() {
+    command -v dpkg-query >/dev/null || return 0
+    local missing=() package
+    for package in "$@"; do
+        [[ $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) == *" installed" ]] && continue
+        case $package in # tools count wherever they come from
+            cmake) command -v cmake >/dev/null && at_least "$(cmake --version | grep -o '[0-9.]*' | head -n 1)" 3.25 && continue ;;
+            ninja-build) command -v ninja >/dev/null && continue ;;
+            g++ | pkg-config | python3) command -v "$package" >/dev/null && continue ;;
+        esac
+        missing+=("$package")
+    done
+    ((${#missing[@]})) || return 0
+    say "installing packages: ${missing[*]}"
+    [[ $(id -u) == 0 ]] || command -v sudo >/dev/null ||
+        fail "packages are missing and neither root nor sudo is at hand; install them and start again: ${missing[*]}"
+    logged packages as_root apt-get install -y --no-install-recommends "${missing[@]}" 2>/dev/null && return 0
+    say "updating the package lists"
+    logged update as_root apt-get update || fail "apt-get update failed; these packages are missing: ${missing[*]}"
+    logged packages as_root apt-get install -y --no-install-recommends "${missing[@]}" ||
+        fail "apt-get could not install ${missing[*]}"
+}
+
+# True where a folder holds nvcc, NVRTC and CCCL of a release this project can use.
+is_toolkit() {
+    local nvcc=$1/bin/nvcc version
+    [[ -x $nvcc ]] && compgen -G "$1/lib64/libnvrtc.so*" >/dev/null || return 1
+    [[ -e $1/include/cccl/thrust/version.h || -e $1/include/thrust/version.h ]] || return 1
+    version=$("$nvcc" --version 2>/dev/null | grep -o 'release [0-9.]*') || return 1
+    at_least "${version#release }" "$oldest_toolkit"
+}
+
+# Sets `toolkit` to the CUDA toolkit to build with, empty where there is none and none can be had.
+find_toolkit() {
+    local place nvcc
+    toolkit=
+    [[ ${SEGFOLD_CUDA:-AUTO} == OFF ]] && return
+    nvcc=$(command -v nvcc) && nvcc=$(readlink -f "$nvcc")
+    for place in "${SEGFOLD_TOOLKIT:-}" "${CUDA_HOME:-}" /usr/local/cuda "${nvcc%/bin/nvcc}" "$root/.toolkit"; do
+        if [[ -n $place ]] && is_toolkit "$place"; then
+            toolkit=$place
+            return
+        fi
+    done
+    [[ -e $build/toolkit-unavailable ]] && return
+    if fetch_toolkit; then
+        toolkit=$root/.toolkit
+    else
+        say "no CUDA toolkit is here and none can be had from the package index; building without one"
+        touch "$build/toolkit-unavailable"
+    fi
+}
+
+# Lays the toolkit's wheels out as the toolkit itself is laid out: bin, include, lib64, nvvm.
+fetch_toolkit() {
+    local work=$root/.toolkit.part wheel library
+    rm -rf "$work"
+    mkdir -p "$work/wheels"
+    python3 -m pip --version >/dev/null 2>&1 || (install_packages python3-pip) || return 1
+    say "fetching CUDA $toolkit_release (nvcc, NVRTC, CCCL; about 200 MB) into .toolkit"
+    # shellcheck disable=SC2086
+    logged toolkit python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+        --dest "$work/wheels" $(printf "%s==$toolkit_release.* " $toolkit_wheels) || return 1
+    for wheel in "$work"/wheels/*.whl; do
+        python3 -m zipfile -e "$wheel" "$work/unpacked" || return 1
+    done
+    local home=$work/unpacked/nvidia/cu${toolkit_release%%.*}
+    [[ -d $home/bin ]] || return 1
+    rm -f "$home"/lib/*.alt.so* # a second build of NVRTC
+    chmod +x "$home"/bin/* "$home"/nvvm/bin/*
+    [[ -e $home/lib64 ]] || ln -s lib "$home/lib64"
+    for library in "$home"/lib/lib*.so.*; do
+        ln -sf "${library##*/}" "${library%%.so.*}.so"
+    done
+    is_toolkit "$home" || return 1
+    rm -rf "$root/.toolkit"
+    mv "$home" "$root/.toolkit" && rm -rf "$work"
+}
+
+# build_targets PRESET TARGET...: sets the machine up and brings the targets of build/PRESET up to date.
+build_targets() {
+    local preset=$1 arguments=()
+    shift
+    # shellcheck disable=SC2086
+    install_packages $packages
+    find_toolkit
+    arguments+=("-DSEGFOLD_TOOLKIT=$toolkit" "-DSEGFOLD_CUDA=$([[ -n $toolkit ]] && echo AUTO || echo OFF)")
+    # CMake refuses a cache that another checkout wrote (a copied tree) and cannot change compilers in one.
+    local cache=$build/CMakeCache.txt
+    if [[ -e $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" &&
+        grep -qxE "SEGFOLD_TOOLKIT:[A-Z]+=$toolkit" "$cache"; }; then
+        rm -rf "$cache" "$build/CMakeFiles"
+    fi
+    [[ $* != all ]] || arguments+=(-DSEGFOLD_TESTS=ON)
+    touch "$build/.program-begun"
+    say "building (about a minute on a large machine, several on a small one; only what changed from then on)"
+    cd "$root" || exit 3
+    logged configure cmake --preset "$preset" "${arguments[@]}" || fail "the build could not be configured"
+    logged build cmake --build "$build" --target "$@" -j "$(nproc)" || fail "the build failed"
+    mv "$build/.program-begun" "$build/.program-built"
+}
+
+# True where nothing that the build reads is newer than the stamp of the last build.
+is_fresh() {
+    [[ -e $1 ]] && [[ -z $(cd "$root" && find "${watched[@]}" -newer "$1" -print -quit 2>/dev/null) ]]
+}

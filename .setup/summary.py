@@ -1,0 +1,41 @@
+"""Says what a ctest run skipped and why, what failed, and ends with the counts. Argument: the run's JUnit file."""
+
+import collections
+import re
+import sys
+import xml.etree.ElementTree as xml
+
+
+def skip_reason(case):
+    """The message of GTEST_SKIP, which follows the line that gives its place."""
+    output = case.findtext("system-out") or ""
+    match = re.search(r"^\S+:\d+: Skipped\n(.*?)(?:\n\n|\n\[|\Z)", output, re.MULTILINE | re.DOTALL)
+    if match and match.group(1).strip():
+        return " ".join(match.group(1).split())
+    skipped = case.find("skipped")
+    return (skipped is not None and skipped.get("message")) or "no reason given"
+
+
+def main(path):
+    cases = xml.parse(path).getroot().findall("testcase")
+    status = {"run": "passed", "fail": "failed", "notrun": "skipped", "disabled": "skipped"}
+    groups = collections.defaultdict(list)
+    for case in cases:
+        groups[status.get(case.get("status"), "failed")].append(case)
+
+    reasons = collections.defaultdict(list)
+    for case in groups["skipped"]:
+        reasons[skip_reason(case)].append(case.get("name"))
+    for reason, names in sorted(reasons.items()):
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        print(f"skipped {len(names)}: {reason} ({shown})")
+    for case in groups["failed"]:
+        print(f"failed: {case.get('name')}")
+
+    counts = {name: len(groups[name]) for name in ("passed", "failed", "skipped")}
+    print(", ".join(f"{count} {name}" for name, count in counts.items()))
+    return 1 if counts["failed"] or not cases else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

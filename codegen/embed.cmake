@@ -1,0 +1,67 @@
+# Text files become one C++ file of raw string literals.
+#
+# Included, this file defines
+#
+#   segfold_embed(TARGET SYMBOL ROOT FILE...)
+#
+# which adds to TARGET a generated source that defines
+# `std::span<const EmbeddedFile> segfold::SYMBOL()` (dsl/embedded_file.h), one entry per FILE in the order given,
+# with paths relative to the folder ROOT. The generated file is rewritten whenever a FILE changes.
+# Run with `cmake -P`, it writes that source.
+
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+    set(SEGFOLD_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+
+    function(segfold_embed target symbol root)
+        cmake_path(ABSOLUTE_PATH root NORMALIZE)
+        list(TRANSFORM ARGN REPLACE "^${root}/" "" OUTPUT_VARIABLE files)
+        list(TRANSFORM files PREPEND "${root}/" OUTPUT_VARIABLE sources)
+        list(JOIN files "|" joined)
+        set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cpp)
+        add_custom_command(OUTPUT ${output}
+            COMMAND ${CMAKE_COMMAND} -DOUTPUT=${output} -DSYMBOL=${symbol} -DROOT=${root} -DFILES=${joined}
+                    -P ${SEGFOLD_EMBED_SCRIPT}
+            DEPENDS ${sources} ${SEGFOLD_EMBED_SCRIPT}
+            COMMENT "Embedding ${symbol}"
+            VERBATIM)
+        # The standard only promises literals of 65536 characters; both supported compilers take any length.
+        set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
+        target_sources(${target} PRIVATE ${output})
+    endfunction()
+    return()
+endif()
+
+set(entries "")
+set(count 0)
+string(REPLACE "|" ";" FILES "${FILES}")
+foreach(file IN LISTS FILES)
+    file(READ "${ROOT}/${file}" text)
+    set(delimiter "text")
+    string(FIND "${text}" ")${delimiter}\"" place)
+    while(NOT place EQUAL -1)
+        string(APPEND delimiter "_")
+        string(FIND "${text}" ")${delimiter}\"" place)
+    endwhile()
+    string(APPEND entries "    {R\"(${file})\", R\"${delimiter}(${text})${delimiter}\"},\n")
+    math(EXPR count "${count} + 1")
+endforeach()
+
+file(WRITE "${OUTPUT}" "// Written by codegen/embed.cmake.
+#include <array>
+#include <span>
+
+#include \"dsl/embedded_file.h\"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> ${SYMBOL}();
+
+std::span<const EmbeddedFile> ${SYMBOL}()
+{
+    static constexpr std::array<EmbeddedFile, ${count}> kFiles{{
+${entries}    }};
+    return kFiles;
+}
+
+}  // namespace segfold
+")

@@ -1,0 +1,104 @@
+#pragma once
+// Columns of numbers in host memory.
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dsl/error.h"
+#include "dsl/type.h"
+
+namespace segfold {
+
+/// The C++ type that holds one element of `Type`; f16 and bf16 are kept as their bits.
+template <Type type>
+struct Storage;
+template <> struct Storage<Type::boolean> { using type = bool; };
+template <> struct Storage<Type::i8> { using type = std::int8_t; };
+template <> struct Storage<Type::i16> { using type = std::int16_t; };
+template <> struct Storage<Type::i32> { using type = std::int32_t; };
+template <> struct Storage<Type::i64> { using type = std::int64_t; };
+template <> struct Storage<Type::u8> { using type = std::uint8_t; };
+template <> struct Storage<Type::u16> { using type = std::uint16_t; };
+template <> struct Storage<Type::u32> { using type = std::uint32_t; };
+template <> struct Storage<Type::u64> { using type = std::uint64_t; };
+template <> struct Storage<Type::f16> { using type = std::uint16_t; };
+template <> struct Storage<Type::bf16> { using type = std::uint16_t; };
+template <> struct Storage<Type::f32> { using type = float; };
+template <> struct Storage<Type::f64> { using type = double; };
+
+/// An owning one-dimensional array of one scalar type.
+///
+/// The allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past the end.
+class Array {
+public:
+    Array() = default;
+
+    /// An array of `length` elements with unspecified values.
+    Array(Type type, std::size_t length)
+        : type_(type), length_(length), bytes_(new std::byte[length * size_bytes(type)])
+    {
+    }
+
+    template <class T>
+    static Array of(Type type, std::span<const T> values)
+    {
+        Array array(type, values.size());
+        if (sizeof(T) != size_bytes(type))
+            throw InternalError("Array::of: element size differs from the type's");
+        if (!values.empty())
+            std::memcpy(array.data(), values.data(), values.size_bytes());
+        return array;
+    }
+
+    [[nodiscard]] Array copy() const
+    {
+        Array other(type_, length_);
+        if (length_ != 0)
+            std::memcpy(other.data(), data(), bytes());
+        return other;
+    }
+
+    [[nodiscard]] Type type() const { return type_; }
+    [[nodiscard]] std::size_t length() const { return length_; }
+    [[nodiscard]] std::size_t bytes() const { return length_ * size_bytes(type_); }
+    [[nodiscard]] std::byte* data() { return bytes_.get(); }
+    [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
+
+    /// The elements as `T`, whose size must be the type's.
+    template <class T>
+    [[nodiscard]] std::span<T> as()
+    {
+        check_element<T>();
+        return {reinterpret_cast<T*>(data()), length_};
+    }
+    template <class T>
+    [[nodiscard]] std::span<const T> as() const
+    {
+        check_element<T>();
+        return {reinterpret_cast<const T*>(data()), length_};
+    }
+
+private:
+    template <class T>
+    void check_element() const
+    {
+        if (sizeof(T) != size_bytes(type_))
+            throw InternalError("Array::as: element size differs from the type's");
+    }
+
+    Type type_ = Type::i32;
+    std::size_t length_ = 0;
+    std::unique_ptr<std::byte[]> bytes_;
+};
+
+/// A column with the name by which an operator or a file knows it.
+struct NamedArray {
+    std::string name;
+    Array array;
+};
+
+}  // namespace segfold

@@ -1,0 +1,229 @@
+#include "dsl/check.h"
+
+#include <algorithm>
+#include <array>
+
+#include "dsl/suggest.h"
+#include "dsl/typing.h"
+
+namespace segfold {
+namespace {
+
+/// Words that stand for something in the language, so that no parameter, field or local may take them.
+constexpr std::array<std::string_view, 20> kReserved = {
+    "operator", "state", "lift",   "combine",  "finish",  "empty",  "laws",    "let",     "table",  "true",
+    "false",    "inf",   "nan",    "index",    "position", "segment", "length", "lowest", "highest", "epsilon"};
+
+class Checker {
+public:
+    explicit Checker(Operator op) : op_(std::move(op)) {}
+
+    Operator run() &&
+    {
+        check_declarations();
+        check_identity();
+        check_lift();
+        check_combine();
+        settle_results();
+        check_finish();
+        return std::move(op_);
+    }
+
+private:
+    [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const
+    {
+        if (op_.source)
+            throw spec_error(op_.source, position, message, hint);
+        throw spec_error(nullptr, {}, "operator " + op_.name + ": " + message, hint);
+    }
+
+    void check_name(const std::string& name, Position position) const
+    {
+        if (std::ranges::find(kReserved, name) != kReserved.end() || find_type(name) || find_function(name))
+            fail(position, "'" + name + "' has a meaning in the language and cannot be a name of your own");
+        if (name.starts_with("__"))
+            fail(position, "'" + name + "' begins with two underscores; such names are kept for compilers");
+    }
+
+    template <class Items>
+    void check_distinct(const Items& items, const std::string& what, bool reserved_too = true) const
+    {
+        for (std::size_t i = 0; i < items.size(); ++i) {
+            if (reserved_too)
+                check_name(items[i].name, items[i].position);
+            for (std::size_t k = 0; k < i; ++k)
+                if (items[k].name == items[i].name)
+                    fail(items[i].position, what + " '" + items[i].name + "' is declared twice");
+        }
+    }
+
+    void check_declarations() const
+    {
+        check_distinct(op_.parameters, "parameter");
+        check_distinct(op_.state, "state field");
+        check_distinct(op_.results, "result", false);
+        if (op_.state.empty())
+            fail(op_.position, "operator " + op_.name + " has no state",
+                 "write 'state NAME: TYPE = IDENTITY' or 'state { NAME: TYPE; ... }'");
+        if (op_.parameters.empty())
+            fail(op_.position, "operator " + op_.name + " has no parameter",
+                 "name at least one column: operator " + op_.name + "(x: f32)");
+        if (std::ranges::all_of(op_.parameters, &Parameter::table))
+            fail(op_.position, "operator " + op_.name + " has only tables",
+                 "at least one parameter must be a column, whose length is the number of elements");
+        if (op_.earlier == op_.later)
+            fail(op_.combine.position, "both operands of combine are called '" + op_.earlier + "'",
+                 "name them apart: combine(a, b); the first covers the earlier elements");
+        check_name(op_.earlier, op_.combine.position);
+        check_name(op_.later, op_.combine.position);
+        require(op_.lift, "lift", "lift turns an element into a state, e.g. lift x");
+        require(op_.combine, "combine", "combine joins two states, e.g. combine(a, b) a + b");
+    }
+
+    void require(const Block& block, const std::string& part, const std::string& hint) const
+    {
+        if (block.assignments.empty() && block.lets.empty())
+            fail(block.position.line != 0 ? block.position : op_.position,
+                 "operator " + op_.name + " has no " + part, hint);
+    }
+
+    void check_identity()
+    {
+        const auto with = std::ranges::find_if(op_.state, [](const auto& f) { return f.identity.has_value(); });
+        const auto without = std::ranges::find_if(op_.state, [](const auto& f) { return !f.identity; });
+        if (with != op_.state.end() && without != op_.state.end())
+            fail(without->position, "field '" + without->name + "' has no identity, but '" + with->name + "' has one",
+                 "give all fields an identity, or none");
+        Typing typing(op_, {});
+        for (auto& field : op_.state)
+            if (field.identity)
+                field.identity = typing.value(*field.identity, field.type, "the identity of '" + field.name + "'");
+    }
+
+    void check_lift()
+    {
+        Scope scope;
+        for (const auto& parameter : op_.parameters)
+            (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
+        for (const char* place : {"index", "position", "segment"})
+            scope.names.emplace(place, Type::i64);
+        check_block(op_.lift, std::move(scope), op_.state, "lift", "state field");
+    }
+
+    void check_combine()
+    {
+        Scope scope;
+        scope.operands = {{op_.earlier, Operand::earlier}, {op_.later, Operand::later}};
+        check_block(op_.combine, std::move(scope), op_.state, "combine", "state field");
+    }
+
+    /// Without results the state is the result; without finish both must agree.
+    void settle_results()
+    {
+        if (op_.results.empty()) {
+            if (op_.finish)
+                fail(op_.finish->position, "operator " + op_.name + " has a finish but names no result",
+                     "name them: operator " + op_.name + "(...) -> (mean: f32)");
+            for (const auto& field : op_.state)
+                op_.results.push_back({field.name, field.type, field.position});
+        }
+        if (op_.finish)
+            return;
+        if (op_.results.size() != op_.state.size())
+            fail(op_.position,
+                 "operator " + op_.name + " has " + std::to_string(op_.state.size()) + " state fields and " +
+                     std::to_string(op_.results.size()) + " results",
+                 "say in 'finish' how the results come from the state");
+        for (std::size_t i = 0; i < op_.results.size(); ++i) {
+            const auto& result = op_.results[i];
+            const auto& field = op_.state[i];
+            if (result.type != field.type)
+                fail(result.position,
+                     "result '" + result.name + "' is " + std::string(name(result.type)) + ", but state field '" +
+                         field.name + "' is " + std::string(name(field.type)),
+                     "say in 'finish' how the results come from the state");
+        }
+    }
+
+    void check_finish()
+    {
+        Scope scope;
+        for (const char* place : {"segment", "length"})
+            scope.names.emplace(place, Type::i64);
+        if (op_.empty)
+            check_block(*op_.empty, scope, op_.results, "empty", "result");
+        for (const auto& field : op_.state)
+            scope.state_fields.emplace(field.name, field.type);
+        if (op_.finish)
+            check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
+    }
+
+    template <class Fields>
+    void check_block(Block& block, Scope scope, const Fields& fields, const std::string& part, const std::string& kind)
+    {
+        Typing typing(op_, std::move(scope));
+        for (auto& let : block.lets) {
+            check_name(let.name, let.position);
+            if (typing.knows(let.name))
+                fail(let.position, "'" + let.name + "' is already a name here", "choose another");
+            let.value = typing.value(let.value);
+            typing.add(let.name, *let.value->type);
+        }
+        std::vector<Assignment> ordered(fields.size());
+        for (auto& assignment : block.assignments)
+            place(assignment, fields, ordered, part, kind, typing);
+        std::vector<std::string> missing;
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            if (ordered[i].field.empty())
+                missing.push_back("'" + fields[i].name + "'");
+        if (!missing.empty()) {
+            std::string list = missing[0];
+            for (std::size_t i = 1; i < missing.size(); ++i)
+                list += (i + 1 == missing.size() ? " and " : ", ") + missing[i];
+            fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
+        }
+        block.assignments = std::move(ordered);
+    }
+
+    /// Types one assignment and puts it at its field's place in `ordered`.
+    template <class Fields>
+    void place(Assignment& assignment, const Fields& fields, std::vector<Assignment>& ordered, const std::string& part,
+               const std::string& kind, Typing& typing)
+    {
+        if (assignment.field.empty()) {
+            if (fields.size() != 1)
+                fail(assignment.position,
+                     part + " gives one value, but there are " + std::to_string(fields.size()) + " " + kind + "s",
+                     "set each: { " + fields[0].name + " = ...; ... }");
+            assignment.field = fields[0].name;
+        }
+        std::size_t i = 0;
+        while (i < fields.size() && fields[i].name != assignment.field)
+            ++i;
+        if (i == fields.size()) {
+            std::vector<std::string_view> names;
+            std::string list;
+            for (const auto& field : fields) {
+                names.push_back(field.name);
+                list += (list.empty() ? "" : ", ") + field.name;
+            }
+            fail(assignment.position, "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list +
+                                          did_you_mean(assignment.field, names));
+        }
+        if (!ordered[i].field.empty())
+            fail(assignment.position, part + " sets '" + assignment.field + "' twice");
+        assignment.value = typing.value(assignment.value, fields[i].type, kind + " '" + fields[i].name + "'");
+        ordered[i] = std::move(assignment);
+    }
+
+    Operator op_;
+};
+
+}  // namespace
+
+Operator check(Operator op)
+{
+    return Checker(std::move(op)).run();
+}
+
+}  // namespace segfold

@@ -1,0 +1,13 @@
+#pragma once
+// Text files that travel inside the program: stages, parts, standard operators, help pages.
+#include <string_view>
+
+namespace segfold {
+
+/// One text file embedded at build time.
+struct EmbeddedFile {
+    std::string_view path;  ///< relative to the folder that was embedded, with forward slashes
+    std::string_view text;
+};
+
+}  // namespace segfold

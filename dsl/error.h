@@ -1,0 +1,42 @@
+#pragma once
+// The four kinds of failure a caller can tell apart, each with its exit code.
+#include <stdexcept>
+#include <string>
+
+namespace segfold {
+
+/// Base of every exception this project throws; `exit_code` is what the program ends with.
+class Error : public std::runtime_error {
+public:
+    Error(const std::string& message, int exit_code) : std::runtime_error(message), exit_code_(exit_code) {}
+    [[nodiscard]] int exit_code() const { return exit_code_; }
+
+private:
+    int exit_code_;
+};
+
+/// Text the user wrote (an operator, a stage file) is wrong; the message holds place, excerpt and caret.
+class SpecError : public Error {
+public:
+    explicit SpecError(const std::string& message) : Error(message, 2) {}
+};
+
+/// Arrays, files or flags are wrong; the message names what, the value found, and what would be right.
+class InputError : public Error {
+public:
+    explicit InputError(const std::string& message) : Error(message, 2) {}
+};
+
+/// The device, the driver or a compiler failed.
+class DeviceError : public Error {
+public:
+    explicit DeviceError(const std::string& message) : Error(message, 3) {}
+};
+
+/// A promise this project makes to itself does not hold.
+class InternalError : public Error {
+public:
+    explicit InternalError(const std::string& message) : Error("internal error: " + message, 4) {}
+};
+
+}  // namespace segfold

@@ -1,0 +1,107 @@
+#include "dsl/evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace segfold {
+
+template <class Real>
+Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tables)
+    : bytecode_(bytecode),
+      tables_(std::move(tables)),
+      identity_(make_frame(bytecode.identity)),
+      lift_(make_frame(bytecode.lift)),
+      combine_(make_frame(bytecode.combine)),
+      finish_(make_frame(bytecode.finish)),
+      empty_(make_frame(bytecode.empty))
+{
+}
+
+template <class Real>
+auto Evaluator<Real>::make_frame(const Program& program) -> Frame
+{
+    Frame frame{&program, std::vector<Value>(program.num_slots)};
+    for (const auto& constant : program.constants)
+        Machine<Real>::set_constant(frame.slots[constant.slot], constant);
+    return frame;
+}
+
+template <class Real>
+void Evaluator<Real>::run(Frame& frame, Value* out)
+{
+    const auto& program = *frame.program;
+    const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
+                                            frame.slots.data(), tables_.data());
+    if (outcome.failed)
+        throw InputError("table '" + bytecode_.table_names[outcome.table] + "' is read at index " +
+                         std::to_string(outcome.index) + ", but it has " +
+                         std::to_string(tables_[outcome.table].length) + " elements; indices run from 0");
+    for (std::size_t i = 0; i < program.outputs.size(); ++i)
+        out[i] = frame.slots[program.outputs[i]];
+}
+
+template <class Real>
+void Evaluator<Real>::identity(Value* state)
+{
+    if (!bytecode_.has_identity)
+        throw InternalError("identity() of an operator that has none");
+    run(identity_, state);
+}
+
+template <class Real>
+void Evaluator<Real>::lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+                           std::int64_t segment, Value* state)
+{
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        Machine<Real>::load(lift_.slots[i], bytecode_.columns[i], columns[i], index);
+    lift_.slots[columns.size()].bits = static_cast<std::uint64_t>(index);
+    lift_.slots[columns.size() + 1].bits = static_cast<std::uint64_t>(position);
+    lift_.slots[columns.size() + 2].bits = static_cast<std::uint64_t>(segment);
+    run(lift_, state);
+}
+
+template <class Real>
+void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
+                           Value* state)
+{
+    const std::size_t n = bytecode_.columns.size();
+    std::copy_n(values, n, lift_.slots.begin());
+    lift_.slots[n].bits = static_cast<std::uint64_t>(index);
+    lift_.slots[n + 1].bits = static_cast<std::uint64_t>(position);
+    lift_.slots[n + 2].bits = static_cast<std::uint64_t>(segment);
+    run(lift_, state);
+}
+
+template <class Real>
+void Evaluator<Real>::combine(const Value* earlier, const Value* later, Value* out)
+{
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(earlier, n, combine_.slots.begin());
+    std::copy_n(later, n, combine_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    run(combine_, out);
+}
+
+template <class Real>
+void Evaluator<Real>::finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result)
+{
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(state, n, finish_.slots.begin());
+    finish_.slots[n].bits = static_cast<std::uint64_t>(segment);
+    finish_.slots[n + 1].bits = static_cast<std::uint64_t>(length);
+    run(finish_, result);
+}
+
+template <class Real>
+void Evaluator<Real>::empty(std::int64_t segment, Value* result)
+{
+    if (!bytecode_.has_empty)
+        throw InternalError("empty() of an operator whose empty segments have no result");
+    empty_.slots[0].bits = static_cast<std::uint64_t>(segment);
+    empty_.slots[1].bits = 0;
+    run(empty_, result);
+}
+
+template class Evaluator<double>;
+template class Evaluator<long double>;
+
+}  // namespace segfold

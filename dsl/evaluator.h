@@ -1,0 +1,58 @@
+#pragma once
+// Evaluates an operator on the host, state by state: the definition of what the language means.
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dsl/array.h"
+#include "dsl/interpreter.h"
+
+namespace segfold {
+
+/// Working precision rounds as the types say; wide precision holds every float in long double.
+enum class Precision : std::uint8_t { working, wide };
+
+/// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
+///
+/// Real is double for working precision and long double for wide precision. A state is `state_fields()` slots.
+template <class Real>
+class Evaluator {
+public:
+    using Value = Slot<Real>;
+
+    /// `tables` are the operator's, in the order of its parameters; both must outlive the evaluator.
+    explicit Evaluator(const Bytecode& bytecode, std::vector<TableView> tables = {});
+
+    [[nodiscard]] std::size_t state_fields() const { return bytecode_.state.size(); }
+    [[nodiscard]] std::size_t result_fields() const { return bytecode_.results.size(); }
+
+    void identity(Value* state);
+    /// Columns are read at `index`. Throws InputError where a table is read outside of its length.
+    void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position, std::int64_t segment,
+              Value* state);
+    /// The same with the columns' values given.
+    void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment, Value* state);
+    /// `out` may be one of the operands.
+    void combine(const Value* earlier, const Value* later, Value* out);
+    void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
+    void empty(std::int64_t segment, Value* result);
+
+private:
+    /// A program with its own slots, constants in place.
+    struct Frame {
+        const Program* program = nullptr;
+        std::vector<Value> slots;
+    };
+
+    static Frame make_frame(const Program& program);
+    void run(Frame& frame, Value* out);
+
+    const Bytecode& bytecode_;
+    std::vector<TableView> tables_;
+    Frame identity_, lift_, combine_, finish_, empty_;
+};
+
+extern template class Evaluator<double>;
+extern template class Evaluator<long double>;
+
+}  // namespace segfold

@@ -1,0 +1,276 @@
+#include "dsl/expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace segfold {
+namespace {
+
+using Domain = Function::Domain;
+
+constexpr Function kFunctions[] = {
+    {"min", 2, Domain::number},
+    {"max", 2, Domain::number},
+    {"abs", 1, Domain::number},
+    {"sqrt", 1, Domain::real},
+    {"rsqrt", 1, Domain::real},
+    {"exp", 1, Domain::real},
+    {"exp2", 1, Domain::real},
+    {"expm1", 1, Domain::real},
+    {"log", 1, Domain::real},
+    {"log2", 1, Domain::real},
+    {"log1p", 1, Domain::real},
+    {"pow", 2, Domain::real},
+    {"sin", 1, Domain::real},
+    {"cos", 1, Domain::real},
+    {"tanh", 1, Domain::real},
+    {"floor", 1, Domain::real},
+    {"ceil", 1, Domain::real},
+    {"round", 1, Domain::real},
+    {"fma", 3, Domain::real},
+    {"copysign", 2, Domain::real},
+    {"popcount", 1, Domain::integer, Type::i32},
+    {"clz", 1, Domain::integer, Type::i32},
+    {"isnan", 1, Domain::real, Type::boolean},
+    {"isfinite", 1, Domain::real, Type::boolean},
+};
+
+struct Precedence {
+    std::string_view symbol;
+    int level;
+};
+
+/// C's order, loosest first.
+constexpr Precedence kPrecedences[] = {
+    {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7}, {"<=", 7},
+    {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
+};
+
+ExpressionNode node(ExpressionKind kind, Position position)
+{
+    ExpressionNode result;
+    result.kind = kind;
+    result.position = position;
+    return result;
+}
+
+/// Equal as values that print alike: every nan is one, -0 is not 0.
+bool same_real(double left, double right)
+{
+    return (std::isnan(left) && std::isnan(right)) || std::memcmp(&left, &right, sizeof left) == 0;
+}
+
+}  // namespace
+
+Expression::Expression(ExpressionNode node)
+{
+    for (const auto& argument : node.arguments)
+        node.depth = std::max(node.depth, argument->depth + 1);
+    node_ = std::make_shared<const ExpressionNode>(std::move(node));
+}
+
+Expression::Expression(bool value)
+{
+    ExpressionNode result = node(ExpressionKind::boolean, {});
+    result.magnitude = value ? 1 : 0;
+    *this = Expression(std::move(result));
+}
+
+Expression::Expression(int value) : Expression(static_cast<std::int64_t>(value))
+{
+}
+
+Expression::Expression(std::int64_t value)
+{
+    ExpressionNode result = node(ExpressionKind::integer, {});
+    result.negative = value < 0;
+    result.magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
+    *this = Expression(std::move(result));
+}
+
+Expression::Expression(std::uint64_t value)
+{
+    ExpressionNode result = node(ExpressionKind::integer, {});
+    result.magnitude = value;
+    *this = Expression(std::move(result));
+}
+
+Expression::Expression(double value)
+{
+    if (std::isnan(value)) {
+        *this = make_constant("nan");
+    } else if (std::isinf(value)) {
+        *this = value > 0 ? make_constant("inf") : make_unary("-", make_constant("inf"));
+    } else {
+        ExpressionNode result = node(ExpressionKind::real, {});
+        result.real = value;
+        *this = Expression(std::move(result));
+    }
+}
+
+bool same(const Expression& left, const Expression& right)
+{
+    if (!left.has_value() || !right.has_value())
+        return left.has_value() == right.has_value();
+    const auto& a = *left;
+    const auto& b = *right;
+    return a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
+           a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
+           a.type == b.type && std::ranges::equal(a.arguments, b.arguments, same);
+}
+
+Expression make_name(std::string name, Position position)
+{
+    auto result = node(ExpressionKind::name, position);
+    result.name = std::move(name);
+    return Expression(std::move(result));
+}
+
+Expression make_field(Operand operand, std::string field, Position position)
+{
+    auto result = node(ExpressionKind::field, position);
+    result.operand = operand;
+    result.name = std::move(field);
+    return Expression(std::move(result));
+}
+
+Expression make_constant(std::string name, Position position)
+{
+    auto result = node(ExpressionKind::constant, position);
+    result.name = std::move(name);
+    return Expression(std::move(result));
+}
+
+Expression make_limit(std::string name, Type type, Position position)
+{
+    auto result = node(ExpressionKind::limit, position);
+    result.name = std::move(name);
+    result.type = type;
+    return Expression(std::move(result));
+}
+
+Expression make_unary(std::string symbol, Expression argument, Position position)
+{
+    // A minus before a number belongs to the number, so that lowest integers can be written and `-1` is a literal.
+    const bool number = symbol == "-" && (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);
+    if (number && !argument->negative && !std::signbit(argument->real)) {
+        ExpressionNode result = *argument;
+        result.negative = result.kind == ExpressionKind::integer && result.magnitude != 0;
+        result.real = result.kind == ExpressionKind::real ? -result.real : 0;
+        result.position = position;
+        return Expression(std::move(result));
+    }
+    auto result = node(ExpressionKind::unary, position);
+    result.symbol = std::move(symbol);
+    result.arguments = {std::move(argument)};
+    return Expression(std::move(result));
+}
+
+Expression make_binary(std::string symbol, Expression left, Expression right, Position position)
+{
+    auto result = node(ExpressionKind::binary, position);
+    result.symbol = std::move(symbol);
+    result.arguments = {std::move(left), std::move(right)};
+    return Expression(std::move(result));
+}
+
+Expression make_conditional(Expression condition, Expression yes, Expression no, Position position)
+{
+    auto result = node(ExpressionKind::conditional, position);
+    result.arguments = {std::move(condition), std::move(yes), std::move(no)};
+    return Expression(std::move(result));
+}
+
+Expression make_call(std::string function, std::vector<Expression> arguments, Position position)
+{
+    auto result = node(ExpressionKind::call, position);
+    result.name = std::move(function);
+    result.arguments = std::move(arguments);
+    return Expression(std::move(result));
+}
+
+Expression make_convert(Type type, Expression argument, Position position)
+{
+    auto result = node(ExpressionKind::convert, position);
+    result.type = type;
+    result.arguments = {std::move(argument)};
+    return Expression(std::move(result));
+}
+
+Expression make_gather(std::string table, Expression index, Position position)
+{
+    auto result = node(ExpressionKind::gather, position);
+    result.name = std::move(table);
+    result.arguments = {std::move(index)};
+    return Expression(std::move(result));
+}
+
+Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type)
+{
+    ExpressionNode result = *expression;
+    result.arguments = std::move(arguments);
+    result.type = type;
+    return Expression(std::move(result));
+}
+
+Expression operator+(const Expression& left, const Expression& right) { return make_binary("+", left, right); }
+Expression operator-(const Expression& left, const Expression& right) { return make_binary("-", left, right); }
+Expression operator*(const Expression& left, const Expression& right) { return make_binary("*", left, right); }
+Expression operator/(const Expression& left, const Expression& right) { return make_binary("/", left, right); }
+Expression operator%(const Expression& left, const Expression& right) { return make_binary("%", left, right); }
+Expression operator&(const Expression& left, const Expression& right) { return make_binary("&", left, right); }
+Expression operator|(const Expression& left, const Expression& right) { return make_binary("|", left, right); }
+Expression operator^(const Expression& left, const Expression& right) { return make_binary("^", left, right); }
+Expression operator<<(const Expression& left, const Expression& right) { return make_binary("<<", left, right); }
+Expression operator>>(const Expression& left, const Expression& right) { return make_binary(">>", left, right); }
+Expression operator==(const Expression& left, const Expression& right) { return make_binary("==", left, right); }
+Expression operator!=(const Expression& left, const Expression& right) { return make_binary("!=", left, right); }
+Expression operator<(const Expression& left, const Expression& right) { return make_binary("<", left, right); }
+Expression operator<=(const Expression& left, const Expression& right) { return make_binary("<=", left, right); }
+Expression operator>(const Expression& left, const Expression& right) { return make_binary(">", left, right); }
+Expression operator>=(const Expression& left, const Expression& right) { return make_binary(">=", left, right); }
+Expression operator&&(const Expression& left, const Expression& right) { return make_binary("&&", left, right); }
+Expression operator||(const Expression& left, const Expression& right) { return make_binary("||", left, right); }
+Expression operator-(const Expression& argument) { return make_unary("-", argument); }
+Expression operator!(const Expression& argument) { return make_unary("!", argument); }
+Expression operator~(const Expression& argument) { return make_unary("~", argument); }
+
+Expression select(const Expression& condition, const Expression& yes, const Expression& no)
+{
+    return make_conditional(condition, yes, no);
+}
+
+Expression call(std::string function, std::vector<Expression> arguments)
+{
+    return make_call(std::move(function), std::move(arguments));
+}
+
+Expression convert(Type type, const Expression& argument) { return make_convert(type, argument); }
+Expression lowest(Type type) { return make_limit("lowest", type); }
+Expression highest(Type type) { return make_limit("highest", type); }
+Expression epsilon(Type type) { return make_limit("epsilon", type); }
+Expression infinity() { return make_constant("inf"); }
+Expression not_a_number() { return make_constant("nan"); }
+
+const Function* find_function(std::string_view name)
+{
+    const auto found = std::ranges::find(kFunctions, name, &Function::name);
+    return found == std::end(kFunctions) ? nullptr : found;
+}
+
+std::vector<std::string_view> function_names()
+{
+    std::vector<std::string_view> names;
+    for (const auto& function : kFunctions)
+        names.push_back(function.name);
+    return names;
+}
+
+int precedence(std::string_view symbol)
+{
+    const auto found = std::ranges::find(kPrecedences, symbol, &Precedence::symbol);
+    return found == std::end(kPrecedences) ? 0 : found->level;
+}
+
+}  // namespace segfold

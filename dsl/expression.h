@@ -1,0 +1,150 @@
+#pragma once
+// Expressions: the immutable trees that operators are made of, and the C++ operators that build them.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/source.h"
+#include "dsl/type.h"
+
+namespace segfold {
+
+/// One object for each construct of the language.
+enum class ExpressionKind : std::uint8_t {
+    boolean,      ///< true, false
+    integer,      ///< 17, -1: magnitude and sign; takes the type of its context
+    real,         ///< 0.5, 1e-3: takes the type of its context
+    constant,     ///< inf, nan: take the type of their context
+    limit,        ///< lowest(T), highest(T), epsilon(T)
+    name,         ///< a parameter, a `let`, or index, position, segment, length
+    field,        ///< a field of the earlier or later operand, or of the state to finish
+    unary,        ///< !x, ~x, -x
+    binary,       ///< x + y and so on
+    conditional,  ///< c ? x : y
+    call,         ///< sqrt(x), min(x, y)
+    convert,      ///< f32(x)
+    gather,       ///< table[index]
+};
+
+/// Which state a field belongs to.
+enum class Operand : std::uint8_t { earlier, later, state };
+
+/// Deepest nesting of one expression, and most nodes in one operator: beyond these a text is refused.
+inline constexpr int kDeepestExpression = 256;
+inline constexpr int kMostNodes = 20000;
+
+class Expression;
+
+/// A node of the tree; only the members that its kind names are meaningful.
+struct ExpressionNode {
+    ExpressionKind kind = ExpressionKind::integer;
+    std::string name;                   ///< name, field, call: the function, gather: the table, constant, limit
+    std::string symbol;                 ///< unary, binary: "+", "<=", ...
+    Operand operand = Operand::state;   ///< field
+    bool negative = false;              ///< integer: below zero; boolean: unused
+    std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
+    double real = 0;                    ///< real
+    std::vector<Expression> arguments;  ///< in reading order
+    std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
+    Position position;
+    int depth = 1;  ///< of the subtree
+};
+
+/// A handle to an immutable expression tree; cheap to copy.
+///
+/// Numbers convert to literals, so `x * 2 + 0.5` builds what the text says. `==` builds a comparison: use
+/// `same()` to compare trees.
+class Expression {
+public:
+    Expression() = default;
+    Expression(bool value);
+    Expression(int value);
+    Expression(std::int64_t value);
+    Expression(std::uint64_t value);
+    Expression(double value);
+    explicit Expression(ExpressionNode node);
+
+    [[nodiscard]] bool has_value() const { return node_ != nullptr; }
+    const ExpressionNode& operator*() const { return *node_; }
+    const ExpressionNode* operator->() const { return node_.get(); }
+
+    /// The argument `i` of this node.
+    [[nodiscard]] const Expression& argument(std::size_t i) const { return node_->arguments[i]; }
+
+private:
+    std::shared_ptr<const ExpressionNode> node_;
+};
+
+/// True when both trees say the same; positions do not count, types do.
+bool same(const Expression& left, const Expression& right);
+
+Expression make_name(std::string name, Position position = {});
+Expression make_field(Operand operand, std::string field, Position position = {});
+Expression make_constant(std::string name, Position position = {});
+Expression make_limit(std::string name, Type type, Position position = {});
+Expression make_unary(std::string symbol, Expression argument, Position position = {});
+Expression make_binary(std::string symbol, Expression left, Expression right, Position position = {});
+Expression make_conditional(Expression condition, Expression yes, Expression no, Position position = {});
+Expression make_call(std::string function, std::vector<Expression> arguments, Position position = {});
+Expression make_convert(Type type, Expression argument, Position position = {});
+Expression make_gather(std::string table, Expression index, Position position = {});
+
+/// The same node with other arguments and a type.
+Expression with_type(const Expression& expression, std::vector<Expression> arguments, Type type);
+
+Expression operator+(const Expression& left, const Expression& right);
+Expression operator-(const Expression& left, const Expression& right);
+Expression operator*(const Expression& left, const Expression& right);
+Expression operator/(const Expression& left, const Expression& right);
+Expression operator%(const Expression& left, const Expression& right);
+Expression operator&(const Expression& left, const Expression& right);
+Expression operator|(const Expression& left, const Expression& right);
+Expression operator^(const Expression& left, const Expression& right);
+Expression operator<<(const Expression& left, const Expression& right);
+Expression operator>>(const Expression& left, const Expression& right);
+Expression operator==(const Expression& left, const Expression& right);
+Expression operator!=(const Expression& left, const Expression& right);
+Expression operator<(const Expression& left, const Expression& right);
+Expression operator<=(const Expression& left, const Expression& right);
+Expression operator>(const Expression& left, const Expression& right);
+Expression operator>=(const Expression& left, const Expression& right);
+Expression operator&&(const Expression& left, const Expression& right);
+Expression operator||(const Expression& left, const Expression& right);
+Expression operator-(const Expression& argument);
+Expression operator!(const Expression& argument);
+Expression operator~(const Expression& argument);
+
+/// `condition ? yes : no`; both are of one type, only the chosen one is evaluated.
+Expression select(const Expression& condition, const Expression& yes, const Expression& no);
+/// A call of a function of the language: call("sqrt", {x}).
+Expression call(std::string function, std::vector<Expression> arguments);
+/// `T(x)`.
+Expression convert(Type type, const Expression& argument);
+Expression lowest(Type type);
+Expression highest(Type type);
+Expression epsilon(Type type);
+Expression infinity();
+Expression not_a_number();
+
+/// A function of the language: how many arguments it takes and of what.
+struct Function {
+    enum class Domain : std::uint8_t { number, real, integer };
+    std::string_view name;
+    int arity;
+    Domain domain;                     ///< what its arguments must be; all of one type
+    std::optional<Type> result = {};  ///< the type of its value, where that is not the arguments' type
+};
+
+/// The function called `name`, or nullptr.
+const Function* find_function(std::string_view name);
+
+/// Names of all functions, for messages and help.
+std::vector<std::string_view> function_names();
+
+/// Precedence of a binary operator, higher binds tighter; 0 if `symbol` is none.
+int precedence(std::string_view symbol);
+
+}  // namespace segfold

@@ -1,0 +1,295 @@
+#include "dsl/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::array<std::string_view, 9> kKindNames = {"whole", "uniform", "offsets", "ranges",   "lengths",
+                                                        "flags", "keys",    "rows",    "generated"};
+constexpr std::array<std::string_view, 4> kFormNames = {"whole", "uniform", "offsets", "ranges"};
+
+constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: integers up to it are exact in a double
+constexpr double kLargestLength = 1099511627776.0;      // 2^40
+
+constexpr DistributionParameter kMean = {"mean", 0.25, kLargestLength, std::nullopt, false};
+constexpr DistributionParameter kSeed = {"seed", 0, kLargestInteger, 7, true};
+
+constexpr std::array kOneMean = {kMean, kSeed};
+constexpr std::array kHalfEmpty = {DistributionParameter{"mean", 0.5, kLargestLength, std::nullopt, false},
+                                   kSeed};
+constexpr std::array kZipf = {DistributionParameter{"exponent", 0.0, 16, std::nullopt, false}, kSeed};
+constexpr std::array kLognormal = {DistributionParameter{"mean", 0, 28, std::nullopt, false},
+                                   DistributionParameter{"sigma", 0, 10, std::nullopt, false}, kSeed};
+constexpr std::array kGiant = {DistributionParameter{"rest", 1, kLargestLength, 4, true},
+                               DistributionParameter{"place", 0, 1, 0.5, false}};
+constexpr std::array kBimodal = {DistributionParameter{"short", 0, kLargestLength, 4, true},
+                                 DistributionParameter{"long", 1, kLargestLength, 1024, true},
+                                 DistributionParameter{"share", 1e-3, 1, 0.1, false}, kSeed};
+constexpr std::array<std::string_view, 1> kGiantVariants = {"half"};
+
+constexpr std::array<Distribution, 7> kDistributions = {{
+    {"geometric", "geometric:mean=32", "independent lengths 0, 1, 2, ... with falling chance", {}, kOneMean},
+    {"poisson", "poisson:mean=32", "independent lengths close to the mean", {}, kOneMean},
+    {"zipf",
+     "zipf:exponent=1.9",
+     "length k with chance k^-exponent, at most an eighth of the elements",
+     {},
+     kZipf},
+    {"lognormal", "lognormal:mean=3,sigma=1.2", "lengths whose logarithm is normal", {}, kLognormal},
+    {"giant", "giant:half", "one segment of half the elements among short ones", kGiantVariants, kGiant},
+    {"bimodal",
+     "bimodal:short=4,long=1024,share=0.1",
+     "two lengths; share is that of the long ones",
+     {},
+     kBimodal},
+    {"half_empty",
+     "half_empty:mean=32",
+     "every second segment empty, by chance; the mean is over all",
+     {},
+     kHalfEmpty},
+}};
+
+constexpr std::string_view kKnownLayouts =
+    "whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, keys=FILE, "
+    "rows=FILE.mtx and "
+    "generated ones such as geometric:mean=32";
+
+/// Throws with the layout's text in front, so that the reader sees which argument is meant.
+[[noreturn]] void refuse(std::string_view text, const std::string& problem)
+{
+    throw InputError(fmt::format("layout '{}': {}", text, problem));
+}
+
+const Distribution* find_distribution(std::string_view name)
+{
+    const auto found = std::ranges::find(kDistributions, name, &Distribution::name);
+    return found == kDistributions.end() ? nullptr : &*found;
+}
+
+[[noreturn]] void refuse_name(std::string_view text, std::string_view word)
+{
+    std::vector<std::string_view> known(kKindNames.begin(), kKindNames.end() - 1);
+    for (const Distribution& distribution : kDistributions)
+        known.push_back(distribution.name);
+    refuse(text, fmt::format("unknown layout '{}'; the layouts are {}{}", word, kKnownLayouts,
+                             did_you_mean(word, known)));
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text)
+{
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t comma = text.find(',');
+        parts.push_back(text.substr(0, comma));
+        if (comma == std::string_view::npos)
+            return parts;
+        text.remove_prefix(comma + 1);
+    }
+}
+
+std::string join_names(std::span<const DistributionParameter> parameters)
+{
+    std::string names;
+    for (const DistributionParameter& parameter : parameters)
+        names += (names.empty() ? "" : ", ") + std::string(parameter.name);
+    return names;
+}
+
+std::int64_t parse_length(std::string_view text, std::string_view digits)
+{
+    std::int64_t length = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
+    if (digits.empty())
+        refuse(text, "the length is missing; write uniform=LENGTH, such as uniform=4");
+    if (error == std::errc::result_out_of_range)
+        refuse(text, fmt::format("the length {} does not fit 64 bits", digits));
+    if (error != std::errc() || end != digits.data() + digits.size())
+        refuse(text, fmt::format("'{}' is not an integer; write uniform=LENGTH, such as uniform=4", digits));
+    if (length <= 0)
+        refuse(text, fmt::format("the length is {}; it must be at least 1", length));
+    return length;
+}
+
+/// "whole", "uniform=4" and the layouts of files; `value` is what follows the '='.
+Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::string_view> value)
+{
+    Layout layout;
+    layout.kind = kind;
+    const std::string_view word = name(kind);
+    if (kind == LayoutKind::whole) {
+        if (value)
+            refuse(text, "'whole' takes no value");
+        return layout;
+    }
+    if (kind == LayoutKind::uniform) {
+        layout.uniform_length = parse_length(text, value.value_or(""));
+        return layout;
+    }
+    if (kind == LayoutKind::ranges) {
+        const auto parts = split_at_commas(value.value_or(""));
+        if (parts.size() != 2 || parts[0].empty() || parts[1].empty())
+            refuse(text, "two files are needed; write ranges=BEGINS,ENDS");
+        layout.files.assign(parts.begin(), parts.end());
+        return layout;
+    }
+    if (value.value_or("").empty())
+        refuse(text, fmt::format("a file is needed; write {}=FILE", word));
+    layout.files.emplace_back(*value);
+    return layout;
+}
+
+double parse_number(std::string_view text, const DistributionParameter& parameter, std::string_view digits)
+{
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (digits.empty())
+        refuse(text, fmt::format("'{}' has no value; write {}=NUMBER", parameter.name, parameter.name));
+    if (error == std::errc::invalid_argument || end != digits.data() + digits.size())
+        refuse(text, fmt::format("'{}' is not a number; {} must be one", digits, parameter.name));
+    // Written so that nan is refused too.
+    if (error != std::errc() || !(value >= parameter.lowest && value <= parameter.highest))
+        refuse(text, fmt::format("{} is {}; it must be from {} to {}", parameter.name, digits,
+                                 parameter.lowest, parameter.highest));
+    if (parameter.is_integer && value != std::floor(value))
+        refuse(text, fmt::format("{} is {}; it must be an integer", parameter.name, digits));
+    return value;
+}
+
+void parse_parameter(std::string_view text, const Distribution& distribution, std::string_view part,
+                     Layout& layout)
+{
+    const std::size_t equals = part.find('=');
+    const std::string_view word = part.substr(0, equals);
+    if (equals == std::string_view::npos && std::ranges::count(distribution.variants, word) == 1) {
+        if (!layout.variant.empty())
+            refuse(text, fmt::format("'{}' follows '{}'; one is enough", word, layout.variant));
+        layout.variant = word;
+        return;
+    }
+    const auto found = std::ranges::find(distribution.parameters, word, &DistributionParameter::name);
+    if (found == distribution.parameters.end()) {
+        std::vector<std::string_view> known(distribution.variants.begin(), distribution.variants.end());
+        std::ranges::transform(distribution.parameters, std::back_inserter(known),
+                               &DistributionParameter::name);
+        refuse(text, fmt::format("{} has no parameter '{}'; its parameters are {}{}", distribution.name, word,
+                                 join_names(distribution.parameters), did_you_mean(word, known)));
+    }
+    const std::string_view digits = equals == std::string_view::npos ? "" : part.substr(equals + 1);
+    const double value = parse_number(text, *found, digits);
+    if (!layout.parameters.emplace(word, value).second)
+        refuse(text, fmt::format("{} is given twice", word));
+}
+
+Layout parse_generated(std::string_view text, const Distribution& distribution, std::string_view parameters)
+{
+    Layout layout;
+    layout.kind = LayoutKind::generated;
+    layout.distribution = distribution.name;
+    if (!parameters.empty())
+        for (const std::string_view part : split_at_commas(parameters))
+            parse_parameter(text, distribution, part, layout);
+    if (!distribution.variants.empty() && layout.variant.empty())
+        refuse(text,
+               fmt::format("'{}' is missing; write {}", distribution.variants.front(), distribution.example));
+    for (const DistributionParameter& parameter : distribution.parameters)
+        if (!parameter.standard && !layout.parameters.contains(std::string(parameter.name)))
+            refuse(text, fmt::format("{} is missing; write {}", parameter.name, distribution.example));
+    return layout;
+}
+
+}  // namespace
+
+std::string_view name(LayoutKind kind) { return kKindNames[static_cast<std::size_t>(kind)]; }
+
+std::string_view name(SegmentForm form) { return kFormNames[static_cast<std::size_t>(form)]; }
+
+Layout parse_layout(std::string_view text)
+{
+    const std::size_t sign = text.find_first_of("=:");
+    const std::string_view word = text.substr(0, sign);
+    const bool has_equals = sign != std::string_view::npos && text[sign] == '=';
+    const bool has_colon = sign != std::string_view::npos && text[sign] == ':';
+    const std::string_view rest = sign == std::string_view::npos ? "" : text.substr(sign + 1);
+
+    if (text.empty())
+        refuse(text, fmt::format("nothing is stated; the layouts are {}", kKnownLayouts));
+    if (const Distribution* distribution = find_distribution(word)) {
+        if (has_equals)
+            refuse(text, fmt::format("{} takes its parameters after a colon; write {}", word,
+                                     distribution->example));
+        return parse_generated(text, *distribution, rest);
+    }
+    const auto known = std::ranges::find(kKindNames, word);
+    const auto kind = static_cast<LayoutKind>(known - kKindNames.begin());
+    if (known == kKindNames.end() || kind == LayoutKind::generated)
+        refuse_name(text, word);
+    if (has_colon)
+        refuse(text, fmt::format("{} takes its value after '=', not after ':'", word));
+    return parse_stated(text, kind, has_equals ? std::optional(rest) : std::nullopt);
+}
+
+std::string print(const Layout& layout)
+{
+    std::string text(name(layout.kind));
+    if (layout.kind == LayoutKind::uniform)
+        return fmt::format("{}={}", text, layout.uniform_length);
+    if (layout.kind != LayoutKind::generated) {
+        for (std::size_t i = 0; i < layout.files.size(); ++i)
+            text += (i == 0 ? "=" : ",") + layout.files[i];
+        return text;
+    }
+    text = layout.distribution;
+    char separator = ':';
+    if (!layout.variant.empty()) {
+        text += separator + layout.variant;
+        separator = ',';
+    }
+    for (const auto& [word, value] : layout.parameters) {
+        text += fmt::format("{}{}={}", separator, word, value);
+        separator = ',';
+    }
+    return text;
+}
+
+SegmentForm form_of(LayoutKind kind)
+{
+    switch (kind) {
+        case LayoutKind::whole:
+            return SegmentForm::whole;
+        case LayoutKind::uniform:
+            return SegmentForm::uniform;
+        case LayoutKind::ranges:
+            return SegmentForm::ranges;
+        default:
+            return SegmentForm::offsets;
+    }
+}
+
+std::span<const Distribution> distributions() { return kDistributions; }
+
+double parameter(const Layout& layout, std::string_view name)
+{
+    const Distribution* distribution = find_distribution(layout.distribution);
+    if (distribution == nullptr)
+        throw InternalError(fmt::format("no distribution '{}'", layout.distribution));
+    const auto found = std::ranges::find(distribution->parameters, name, &DistributionParameter::name);
+    if (found == distribution->parameters.end())
+        throw InternalError(fmt::format("{} has no parameter '{}'", layout.distribution, name));
+    const auto stated = layout.parameters.find(std::string(name));
+    if (stated != layout.parameters.end())
+        return stated->second;
+    if (!found->standard)
+        throw InternalError(fmt::format("{} lacks its parameter '{}'", layout.distribution, name));
+    return *found->standard;
+}
+
+}  // namespace segfold

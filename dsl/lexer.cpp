@@ -1,0 +1,156 @@
+#include "dsl/lexer.h"
+
+#include <algorithm>
+
+namespace segfold {
+namespace {
+
+constexpr std::size_t kLongestWord = 64;
+
+/// Longest first, so that "<<" is not read as two "<".
+constexpr std::string_view kSymbols[] = {"->", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "+", "-",
+                                         "*",  "/",  "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|", "^",
+                                         "?",  ":",  ";",  ",",  ".",  "(",  ")",  "[",  "]",  "{", "}"};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+class Lexer {
+public:
+    explicit Lexer(const SourcePointer& source) : source_(source), text_(source->text) {}
+
+    Tokens run()
+    {
+        if (text_.size() > kLongestText)
+            throw SpecError(source_->name + ": the text is " + std::to_string(text_.size()) +
+                            " bytes long; at most " + std::to_string(kLongestText) + " are read");
+        for (skip_blanks(); at_ < text_.size(); skip_blanks())
+            result_.tokens.push_back(next());
+        result_.tokens.push_back({TokenKind::end, "", position(0)});
+        return std::move(result_);
+    }
+
+private:
+    [[nodiscard]] Position position(std::size_t length) const
+    {
+        return {line_, static_cast<int>(at_ - line_start_) + 1, std::max(static_cast<int>(length), 1)};
+    }
+
+    void skip_blanks()
+    {
+        while (at_ < text_.size()) {
+            const char c = text_[at_];
+            if (c == '\n') {
+                ++at_;
+                ++line_;
+                line_start_ = at_;
+            } else if (c == ' ' || c == '\t' || c == '\r') {
+                ++at_;
+            } else if (c == '#') {
+                const std::size_t end = std::min(text_.find('\n', at_), text_.size());
+                if (result_.tokens.empty())
+                    add_heading(text_.substr(at_ + 1, end - at_ - 1));
+                at_ = end;
+            } else {
+                return;
+            }
+        }
+    }
+
+    void add_heading(std::string_view line)
+    {
+        while (!line.empty() && (line.front() == ' ' || line.front() == '\t'))
+            line.remove_prefix(1);
+        while (!line.empty() && (line.back() == ' ' || line.back() == '\t' || line.back() == '\r'))
+            line.remove_suffix(1);
+        if (!result_.heading.empty())
+            result_.heading += '\n';
+        result_.heading += line;
+    }
+
+    Token take(TokenKind kind, std::size_t length)
+    {
+        Token token{kind, std::string(text_.substr(at_, length)), position(length)};
+        at_ += length;
+        return token;
+    }
+
+    Token next()
+    {
+        const char c = text_[at_];
+        if (is_letter(c))
+            return word();
+        if (is_digit(c))
+            return number();
+        for (const auto symbol : kSymbols)
+            if (text_.substr(at_).starts_with(symbol))
+                return take(TokenKind::symbol, symbol.size());
+        const auto byte = static_cast<unsigned char>(c);
+        const std::string shown = byte >= 0x20 && byte < 0x7f ? std::string("'") + c + "'"
+                                                              : "byte " + std::to_string(byte);
+        throw spec_error(source_, position(1), "unexpected " + shown);
+    }
+
+    Token word()
+    {
+        std::size_t length = 1;
+        while (at_ + length < text_.size() && (is_letter(text_[at_ + length]) || is_digit(text_[at_ + length])))
+            ++length;
+        if (length > kLongestWord)
+            throw spec_error(source_, position(length),
+                             "a name of " + std::to_string(length) + " letters; names have at most " +
+                                 std::to_string(kLongestWord));
+        return take(TokenKind::word, length);
+    }
+
+    /// number ::= digits | "0x" hex | digits "." [digits] [exponent] | digits exponent
+    Token number()
+    {
+        const auto peek = [&](std::size_t i) { return at_ + i < text_.size() ? text_[at_ + i] : '\0'; };
+        std::size_t n = 0;
+        TokenKind kind = TokenKind::integer;
+        if (peek(0) == '0' && (peek(1) == 'x' || peek(1) == 'X') && is_hex(peek(2))) {
+            for (n = 2; is_hex(peek(n));)
+                ++n;
+        } else {
+            while (is_digit(peek(n)))
+                ++n;
+            if (peek(n) == '.') {
+                kind = TokenKind::real;
+                for (++n; is_digit(peek(n));)
+                    ++n;
+            }
+            const std::size_t sign = peek(n + 1) == '+' || peek(n + 1) == '-' ? 1 : 0;
+            if ((peek(n) == 'e' || peek(n) == 'E') && is_digit(peek(n + 1 + sign))) {
+                kind = TokenKind::real;
+                for (n += 2 + sign; is_digit(peek(n));)
+                    ++n;
+            }
+        }
+        if (is_letter(peek(n)) || peek(n) == '.') {
+            while (is_letter(peek(n)) || is_digit(peek(n)) || peek(n) == '.')
+                ++n;
+            throw spec_error(source_, position(n), "'" + std::string(text_.substr(at_, std::min<std::size_t>(n, 40))) +
+                                                       "' is not a number",
+                             "numbers are written 17, 0x1f, 0.5 or 1e-3, and take their type from the context");
+        }
+        return take(kind, n);
+    }
+
+    SourcePointer source_;
+    std::string_view text_;
+    std::size_t at_ = 0;
+    std::size_t line_start_ = 0;
+    int line_ = 1;
+    Tokens result_;
+};
+
+}  // namespace
+
+Tokens tokenize(const SourcePointer& source)
+{
+    return Lexer(source).run();
+}
+
+}  // namespace segfold

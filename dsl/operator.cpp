@@ -1,0 +1,147 @@
+#include "dsl/operator.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "dsl/check.h"
+
+namespace segfold {
+namespace {
+
+bool same_optional(const std::optional<Expression>& left, const std::optional<Expression>& right)
+{
+    return left.has_value() == right.has_value() && (!left || same(*left, *right));
+}
+
+bool same_block(const Block& left, const Block& right)
+{
+    const auto same_let = [](const Let& a, const Let& b) { return a.name == b.name && same(a.value, b.value); };
+    const auto same_set = [](const Assignment& a, const Assignment& b) {
+        return a.field == b.field && same(a.value, b.value);
+    };
+    return std::ranges::equal(left.lets, right.lets, same_let) &&
+           std::ranges::equal(left.assignments, right.assignments, same_set);
+}
+
+bool same_optional_block(const std::optional<Block>& left, const std::optional<Block>& right)
+{
+    return left.has_value() == right.has_value() && (!left || same_block(*left, *right));
+}
+
+/// True if `holds` for the node or any below it.
+bool any_node(const Expression& expression, const std::function<bool(const ExpressionNode&)>& holds)
+{
+    return holds(*expression) ||
+           std::ranges::any_of(expression->arguments, [&](const Expression& e) { return any_node(e, holds); });
+}
+
+bool any_node(const Block& block, const std::function<bool(const ExpressionNode&)>& holds)
+{
+    return std::ranges::any_of(block.lets, [&](const Let& let) { return any_node(let.value, holds); }) ||
+           std::ranges::any_of(block.assignments, [&](const Assignment& a) { return any_node(a.value, holds); });
+}
+
+/// A node whose floating-point value is rounded, so that another grouping may give another one.
+bool rounds(const ExpressionNode& node)
+{
+    if (!node.type || !is_float(*node.type))
+        return false;
+    if (node.kind == ExpressionKind::binary)
+        return true;
+    constexpr std::string_view exact[] = {"min", "max", "abs", "copysign", "floor", "ceil", "round"};
+    return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
+}
+
+}  // namespace
+
+bool same(const Operator& left, const Operator& right)
+{
+    const auto same_parameter = [](const Parameter& a, const Parameter& b) {
+        return a.name == b.name && a.type == b.type && a.table == b.table;
+    };
+    const auto same_field = [](const StateField& a, const StateField& b) {
+        return a.name == b.name && a.type == b.type && same_optional(a.identity, b.identity);
+    };
+    const auto same_result = [](const ResultField& a, const ResultField& b) {
+        return a.name == b.name && a.type == b.type;
+    };
+    return left.name == right.name && std::ranges::equal(left.parameters, right.parameters, same_parameter) &&
+           std::ranges::equal(left.results, right.results, same_result) &&
+           std::ranges::equal(left.state, right.state, same_field) && same_block(left.lift, right.lift) &&
+           left.earlier == right.earlier && left.later == right.later && same_block(left.combine, right.combine) &&
+           same_optional_block(left.finish, right.finish) && same_optional_block(left.empty, right.empty) &&
+           left.laws == right.laws;
+}
+
+bool uses_name(const Block& block, std::string_view name)
+{
+    return any_node(block, [&](const ExpressionNode& node) {
+        return node.kind == ExpressionKind::name && node.name == name;
+    });
+}
+
+bool combines_exactly(const Operator& op)
+{
+    return !any_node(op.combine, rounds);
+}
+
+bool is_exact(const Operator& op)
+{
+    return combines_exactly(op) && !any_node(op.lift, rounds) && !(op.finish && any_node(*op.finish, rounds)) &&
+           !(op.empty && any_node(*op.empty, rounds));
+}
+
+Expression BlockBuilder::let(std::string name, const Expression& value)
+{
+    block_.lets.push_back({name, value, {}});
+    return make_name(std::move(name));
+}
+
+BlockBuilder& BlockBuilder::set(std::string field, const Expression& value)
+{
+    block_.assignments.push_back({std::move(field), value, {}});
+    return *this;
+}
+
+Expression OperatorBuilder::column(std::string name, Type type)
+{
+    operator_.parameters.push_back({name, type, false, {}});
+    return make_name(std::move(name));
+}
+
+OperatorBuilder& OperatorBuilder::table(std::string name, Type type)
+{
+    operator_.parameters.push_back({std::move(name), type, true, {}});
+    return *this;
+}
+
+OperatorBuilder& OperatorBuilder::field(std::string name, Type type, std::optional<Expression> identity)
+{
+    operator_.state.push_back({std::move(name), type, std::move(identity), {}});
+    return *this;
+}
+
+OperatorBuilder& OperatorBuilder::result(std::string name, Type type)
+{
+    operator_.results.push_back({std::move(name), type, {}});
+    return *this;
+}
+
+OperatorBuilder& OperatorBuilder::commutative()
+{
+    operator_.laws.commutative = true;
+    return *this;
+}
+
+OperatorBuilder& OperatorBuilder::idempotent()
+{
+    operator_.laws.idempotent = true;
+    return *this;
+}
+
+Operator OperatorBuilder::build() const
+{
+    return check(operator_);
+}
+
+}  // namespace segfold

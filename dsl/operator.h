@@ -1,0 +1,189 @@
+#pragma once
+// Operators: what is folded, how, and what becomes of the total.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/expression.h"
+
+namespace segfold {
+
+/// An input of an operator: a column read at the element's place, or a table read at any place.
+struct Parameter {
+    std::string name;
+    Type type;
+    bool table = false;
+    Position position;
+};
+
+/// A field of the state; `identity` is its value in combine's identity, absent in a semigroup.
+struct StateField {
+    std::string name;
+    Type type;
+    std::optional<Expression> identity;
+    Position position;
+};
+
+/// A field of the result, one output array.
+struct ResultField {
+    std::string name;
+    Type type;
+    Position position;
+};
+
+/// `let name = value;`
+struct Let {
+    std::string name;
+    Expression value;
+    Position position;
+};
+
+/// `field = value`
+struct Assignment {
+    std::string field;
+    Expression value;
+    Position position;
+};
+
+/// Local names, then one value for every field of the state or of the result, in the fields' order once checked.
+struct Block {
+    std::vector<Let> lets;
+    std::vector<Assignment> assignments;
+    Position position;
+};
+
+/// What the author claims beyond associativity; claims are checked, not believed.
+struct Laws {
+    bool commutative = false;
+    bool idempotent = false;
+    bool operator==(const Laws&) const = default;
+};
+
+/// An associative operator with its lift and finish: the whole of what a segment is folded with.
+///
+/// combine(earlier, later): the left operand always covers earlier elements. `combine` is associative;
+/// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty segment
+/// has a result only through `empty`. Fold of a segment: finish(combine(...combine(lift(e0), lift(e1))..., lift(en))).
+struct Operator {
+    std::string name;
+    std::string description;  ///< the comment lines above it, without the marks
+    std::vector<Parameter> parameters;
+    std::vector<ResultField> results;
+    std::vector<StateField> state;
+    Block lift;
+    std::string earlier = "a";  ///< combine's names for its operands
+    std::string later = "b";
+    Block combine;
+    std::optional<Block> finish;  ///< absent: the result is the state, field by field
+    std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
+    Laws laws;
+    Position position;
+    SourcePointer source;  ///< the text it was read from, for messages; may be null
+
+    [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
+    /// True when an empty segment has a result.
+    [[nodiscard]] bool allows_empty() const { return has_identity() || empty.has_value(); }
+};
+
+/// The name of the only result field when the author gave it none (`-> f32`).
+inline constexpr const char* kResultName = "result";
+
+/// True when both say the same; positions, sources and descriptions do not count.
+bool same(const Operator& left, const Operator& right);
+
+/// True if some expression of the block uses the name `name` (index, position, segment, length).
+bool uses_name(const Block& block, std::string_view name);
+
+/// True when combine() never rounds, so that no grouping changes a bit of the state.
+///
+/// min, max, comparisons, selection and copies of floats are exact; + - * / and the other functions are not.
+bool combines_exactly(const Operator& op);
+
+/// True when nothing in the operator rounds: then every back end must give the same bits.
+bool is_exact(const Operator& op);
+
+/// Builds a block in C++: op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { ... }).
+class BlockBuilder {
+public:
+    /// `let name = value;`, returns the name.
+    Expression let(std::string name, const Expression& value);
+    /// `field = value`.
+    BlockBuilder& set(std::string field, const Expression& value);
+    [[nodiscard]] const Block& block() const { return block_; }
+
+private:
+    Block block_;
+};
+
+/// One of combine's operands, or the state to finish: a["mean"] is its field.
+class StateHandle {
+public:
+    explicit StateHandle(Operand operand) : operand_(operand) {}
+    Expression operator[](const std::string& field) const { return make_field(operand_, field); }
+
+private:
+    Operand operand_;
+};
+
+/// Builds an operator in C++; build() gives the tree that the text form gives.
+///
+///     OperatorBuilder op("sum");
+///     const auto x = op.column("x", Type::f32);
+///     op.result(Type::f32).field("sum", Type::f32, 0);
+///     op.lift([&](BlockBuilder& out) { out.set("sum", x); });
+///     op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { out.set("sum", a["sum"] + b["sum"]); });
+///     const Operator sum = op.commutative().build();
+class OperatorBuilder {
+public:
+    explicit OperatorBuilder(std::string name) { operator_.name = std::move(name); }
+
+    Expression column(std::string name, Type type);
+    /// A table; read it with make_gather(name, index).
+    OperatorBuilder& table(std::string name, Type type);
+    OperatorBuilder& field(std::string name, Type type, std::optional<Expression> identity = {});
+    OperatorBuilder& result(Type type) { return result(kResultName, type); }
+    OperatorBuilder& result(std::string name, Type type);
+    template <class Body>
+    OperatorBuilder& lift(Body body)
+    {
+        operator_.lift = build_block(body);
+        return *this;
+    }
+    template <class Body>
+    OperatorBuilder& combine(Body body)
+    {
+        operator_.combine = build_block(
+            [&](BlockBuilder& out) { body(StateHandle(Operand::earlier), StateHandle(Operand::later), out); });
+        return *this;
+    }
+    template <class Body>
+    OperatorBuilder& finish(Body body)
+    {
+        operator_.finish = build_block([&](BlockBuilder& out) { body(StateHandle(Operand::state), out); });
+        return *this;
+    }
+    template <class Body>
+    OperatorBuilder& empty(Body body)
+    {
+        operator_.empty = build_block(body);
+        return *this;
+    }
+    OperatorBuilder& commutative();
+    OperatorBuilder& idempotent();
+
+    /// Checks names and types. Throws SpecError.
+    [[nodiscard]] Operator build() const;
+
+private:
+    template <class Body>
+    static Block build_block(Body body)
+    {
+        BlockBuilder out;
+        body(out);
+        return out.block();
+    }
+
+    Operator operator_;
+};
+
+}  // namespace segfold

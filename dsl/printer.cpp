@@ -1,0 +1,205 @@
+#include "dsl/printer.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace segfold {
+namespace {
+
+constexpr int kUnaryLevel = 11;
+constexpr int kPrimaryLevel = 12;
+
+/// Prints trees so that reading them gives the same tree: left operands at their operator's precedence, right
+/// operands one level tighter.
+class Printer {
+public:
+    explicit Printer(const Operator* op) : op_(op) {}
+
+    [[nodiscard]] std::string expression(const Expression& expression, int loosest = 0) const
+    {
+        const auto text = unparenthesised(expression);
+        return level(*expression) < loosest ? "(" + text + ")" : text;
+    }
+
+    [[nodiscard]] std::string block(const Block& block, bool shorthand) const
+    {
+        if (shorthand && block.lets.empty() && block.assignments.size() == 1)
+            return expression(block.assignments[0].value);
+        std::string text;
+        for (const auto& let : block.lets)
+            text += "    let " + let.name + " = " + expression(let.value) + ";\n";
+        for (const auto& assignment : block.assignments)
+            text += "    " + assignment.field + " = " + expression(assignment.value) + ";\n";
+        return "{\n" + text + "  }";
+    }
+
+private:
+    static int level(const ExpressionNode& node)
+    {
+        switch (node.kind) {
+        case ExpressionKind::conditional:
+            return 0;
+        case ExpressionKind::binary:
+            return precedence(node.symbol);
+        case ExpressionKind::unary:
+            return kUnaryLevel;
+        case ExpressionKind::integer:
+            return node.negative ? kUnaryLevel : kPrimaryLevel;
+        case ExpressionKind::real:
+            return std::signbit(node.real) ? kUnaryLevel : kPrimaryLevel;
+        default:
+            return kPrimaryLevel;
+        }
+    }
+
+    [[nodiscard]] std::string unparenthesised(const Expression& expression) const
+    {
+        const auto& node = *expression;
+        switch (node.kind) {
+        case ExpressionKind::boolean:
+            return node.magnitude ? "true" : "false";
+        case ExpressionKind::integer:
+            return (node.negative ? "-" : "") + std::to_string(node.magnitude);
+        case ExpressionKind::real:
+            return print_real(node.real);
+        case ExpressionKind::constant:
+        case ExpressionKind::name:
+            return node.name;
+        case ExpressionKind::limit:
+            return node.name + "(" + std::string(name(*node.type)) + ")";
+        case ExpressionKind::field:
+            return field(node);
+        case ExpressionKind::unary:
+            return unary(node);
+        case ExpressionKind::binary:
+            return binary(node);
+        case ExpressionKind::conditional:
+            return this->expression(node.arguments[0], 1) + " ? " + this->expression(node.arguments[1]) + " : " +
+                   this->expression(node.arguments[2]);
+        case ExpressionKind::call:
+            return node.name + "(" + list(node.arguments) + ")";
+        case ExpressionKind::convert:
+            return std::string(name(*node.type)) + "(" + list(node.arguments) + ")";
+        case ExpressionKind::gather:
+            return node.name + "[" + list(node.arguments) + "]";
+        }
+        throw InternalError("unknown kind of expression");
+    }
+
+    [[nodiscard]] std::string field(const ExpressionNode& node) const
+    {
+        if (!node.symbol.empty())  // not resolved yet
+            return node.symbol + "." + node.name;
+        if (node.operand == Operand::state)
+            return node.name;
+        const bool earlier = node.operand == Operand::earlier;
+        const std::string owner = op_ ? (earlier ? op_->earlier : op_->later) : (earlier ? "a" : "b");
+        return op_ && op_->state.size() == 1 ? owner : owner + "." + node.name;
+    }
+
+    /// A minus before a number would be read as part of it, so such a number keeps its parentheses.
+    [[nodiscard]] std::string unary(const ExpressionNode& node) const
+    {
+        const auto& argument = *node.arguments[0];
+        const bool number = argument.kind == ExpressionKind::integer || argument.kind == ExpressionKind::real;
+        const bool joins = node.symbol == "-" && number;
+        return node.symbol + (joins ? "(" + expression(node.arguments[0]) + ")"
+                                    : expression(node.arguments[0], kUnaryLevel));
+    }
+
+    [[nodiscard]] std::string binary(const ExpressionNode& node) const
+    {
+        const int own = precedence(node.symbol);
+        return expression(node.arguments[0], own) + " " + node.symbol + " " +
+               expression(node.arguments[1], own + 1);
+    }
+
+    [[nodiscard]] std::string list(const std::vector<Expression>& items) const
+    {
+        std::string text;
+        for (const auto& item : items)
+            text += (text.empty() ? "" : ", ") + expression(item);
+        return text;
+    }
+
+    const Operator* op_;
+};
+
+std::string print_parameters(const Operator& op)
+{
+    std::string text;
+    for (const auto& parameter : op.parameters)
+        text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", parameter.name, parameter.table ? "table " : "",
+                            name(parameter.type));
+    return text;
+}
+
+std::string print_results(const Operator& op)
+{
+    if (op.results.size() == 1 && op.results[0].name == kResultName)
+        return std::string(name(op.results[0].type));
+    std::string text;
+    for (const auto& result : op.results)
+        text += fmt::format("{}{}: {}", text.empty() ? "(" : ", ", result.name, name(result.type));
+    return text + ")";
+}
+
+std::string print_state(const Operator& op, const Printer& printer)
+{
+    std::string text;
+    for (const auto& field : op.state) {
+        text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", field.name, name(field.type));
+        if (field.identity)
+            text += " = " + printer.expression(*field.identity);
+    }
+    return op.state.size() == 1 ? text : "{ " + text + " }";
+}
+
+std::string print_laws(const Laws& laws)
+{
+    if (laws.commutative && laws.idempotent)
+        return "commutative, idempotent";
+    return laws.commutative ? "commutative" : laws.idempotent ? "idempotent" : "";
+}
+
+}  // namespace
+
+std::string print_real(double value)
+{
+    auto text = fmt::format("{}", value);
+    if (text.find_first_of(".en") == std::string::npos)
+        text += ".0";
+    return text;
+}
+
+std::string print(const Expression& expression, const Operator* op)
+{
+    return Printer(op).expression(expression);
+}
+
+std::string print(const Operator& op)
+{
+    const Printer printer(&op);
+    const bool one_field = op.state.size() == 1;
+    std::string text;
+    for (std::string_view rest = op.description; !rest.empty();) {
+        const auto end = rest.find('\n');
+        text += fmt::format("# {}\n", rest.substr(0, end));
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+    text += fmt::format("operator {}({}) -> {} {{\n", op.name, print_parameters(op), print_results(op));
+    text += "  state " + print_state(op, printer) + "\n";
+    text += "  lift " + printer.block(op.lift, one_field) + "\n";
+    text += fmt::format("  combine({}, {}) {}\n", op.earlier, op.later, printer.block(op.combine, one_field));
+    const bool one_result = op.results.size() == 1;
+    if (op.finish)
+        text += "  finish " + printer.block(*op.finish, one_result) + "\n";
+    if (op.empty)
+        text += "  empty " + printer.block(*op.empty, one_result) + "\n";
+    if (const auto laws = print_laws(op.laws); !laws.empty())
+        text += "  laws " + laws + "\n";
+    return text + "}\n";
+}
+
+}  // namespace segfold

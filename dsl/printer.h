@@ -1,0 +1,20 @@
+#pragma once
+// From operators and expressions back to text.
+#include <string>
+
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// The text form of an operator; parse_operator(print(op)) is `op` again.
+std::string print(const Operator& op);
+
+/// An expression with no more parentheses than its tree needs.
+///
+/// `op` gives names to the operands of combine; without it they print as "a" and "b".
+std::string print(const Expression& expression, const Operator* op = nullptr);
+
+/// The shortest text that reads back as `value`, with a point or an exponent: "0.5", "1.0", "1e+30".
+std::string print_real(double value);
+
+}  // namespace segfold

@@ -1,0 +1,32 @@
+#pragma once
+// Places in the text a user wrote, and messages that point at them.
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "dsl/error.h"
+
+namespace segfold {
+
+/// Where something stands in a source text; line 0 means it was built in C++ and stands nowhere.
+struct Position {
+    int line = 0;    ///< from 1
+    int column = 0;  ///< from 1, in bytes
+    int length = 1;  ///< bytes to underline
+};
+
+/// A text with the name by which messages call it: a file's path, or "--op".
+struct SourceText {
+    std::string name;
+    std::string text;
+};
+
+using SourcePointer = std::shared_ptr<const SourceText>;
+
+/// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by `hint`.
+///
+/// Without a source or a line only the message is kept. Long lines are cut to the part around the caret.
+SpecError spec_error(const SourcePointer& source, Position position, const std::string& message,
+                     const std::string& hint = {});
+
+}  // namespace segfold

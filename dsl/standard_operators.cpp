@@ -1,0 +1,132 @@
+#include "dsl/standard_operators.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "dsl/embedded_file.h"
+#include "dsl/parser.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> standard_operator_files();
+
+namespace {
+
+/// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers.
+enum class Family : std::uint8_t { number, integer, real };
+
+struct File {
+    Family family;
+    std::string_view path;
+    std::string_view text;
+};
+
+/// Operator name -> its files.
+const std::map<std::string, std::vector<File>, std::less<>>& files()
+{
+    static const auto known = [] {
+        std::map<std::string, std::vector<File>, std::less<>> result;
+        for (const auto& [path, text] : standard_operator_files()) {
+            const auto stem = path.substr(0, path.size() - std::string_view(".seg").size());
+            const auto dot = stem.find('.');
+            const auto suffix = dot == std::string_view::npos ? "" : stem.substr(dot + 1);
+            const Family family = suffix == "float"     ? Family::real
+                                  : suffix == "integer" ? Family::integer
+                                                        : Family::number;
+            result[std::string(stem.substr(0, dot))].push_back({family, path, text});
+        }
+        return result;
+    }();
+    return known;
+}
+
+bool takes(Family family, std::string_view name, Type type)
+{
+    if (type == Type::boolean)
+        return name == "any" || name == "all" || name == "count" || name == "keep_first";
+    return family == Family::number || (family == Family::real) == is_float(type);
+}
+
+const File* find_file(std::string_view name, Type type)
+{
+    const auto found = files().find(name);
+    if (found == files().end())
+        return nullptr;
+    const auto file = std::ranges::find_if(found->second, [&](const File& f) { return takes(f.family, name, type); });
+    return file == found->second.end() ? nullptr : &*file;
+}
+
+struct NameAndType {
+    std::string_view name;
+    std::optional<Type> type;
+};
+
+/// "affine_u32" is affine with u32; "mean_variance" has no type in its name.
+NameAndType split(std::string_view name)
+{
+    const auto underscore = name.rfind('_');
+    if (files().contains(name) || underscore == std::string_view::npos)
+        return {name, std::nullopt};
+    const auto type = find_type(name.substr(underscore + 1));
+    return type ? NameAndType{name.substr(0, underscore), type} : NameAndType{name, std::nullopt};
+}
+
+std::vector<Type> types_of(std::string_view name)
+{
+    std::vector<Type> types;
+    for (const Type type : kTypes)
+        if (find_file(name, type))
+            types.push_back(type);
+    return types;
+}
+
+std::string list(const std::vector<Type>& types)
+{
+    std::string text;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == types.size() ? " and " : ", ") + std::string(name(types[i]));
+    return text;
+}
+
+}  // namespace
+
+std::vector<StandardOperator> standard_operators()
+{
+    std::vector<StandardOperator> result;
+    for (const auto& [name, versions] : files()) {
+        const auto text = versions.front().text;
+        const auto end = text.find_first_of(".\n");
+        result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name)});
+    }
+    return result;
+}
+
+bool is_standard_operator(std::string_view name)
+{
+    return files().contains(split(name).name);
+}
+
+Operator standard_operator(std::string_view name, std::optional<Type> type)
+{
+    const auto [stem, named_type] = split(name);
+    if (!files().contains(stem)) {
+        std::vector<std::string_view> names;
+        for (const auto& entry : files())
+            names.push_back(entry.first);
+        throw InputError("unknown operator '" + std::string(name) + "'" + did_you_mean(stem, names) +
+                         "; 'segfold operators' lists those that come with the program");
+    }
+    if (type && named_type && *type != *named_type)
+        throw InputError("operator '" + std::string(name) + "' is for " + std::string(segfold::name(*named_type)) +
+                         ", but --type says " + std::string(segfold::name(*type)) + "; give one of them");
+    Type chosen = named_type ? *named_type : type ? *type : find_file(stem, Type::f32) ? Type::f32 : Type::i32;
+    const auto* file = find_file(stem, chosen);
+    if (!file)
+        throw InputError("operator '" + std::string(stem) + "' is not defined for " +
+                         std::string(segfold::name(chosen)) + "; it takes " + list(types_of(stem)));
+    return parse_operator(std::string(file->path), std::string(file->text), chosen);
+}
+
+}  // namespace segfold

@@ -1,0 +1,17 @@
+#pragma once
+// The "did you mean" at the end of a message about an unknown word.
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace segfold
+{
+
+/// "; did you mean 'offsets'?" for the known word closest to `word`, or "" if none is close.
+///
+/// Close means: equal but for case, or at most one edit (a letter dropped, added, changed, or exchanged with
+/// its neighbour) for every three letters of `word`, one at least. Of equally close words the first of
+/// `known` is taken.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
+
+}  // namespace segfold

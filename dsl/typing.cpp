@@ -1,0 +1,435 @@
+#include "dsl/typing.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+std::string text(Type type) { return std::string(name(type)); }
+
+bool is_comparison(std::string_view symbol)
+{
+    constexpr std::array<std::string_view, 6> symbols = {"==", "!=", "<", "<=", ">", ">="};
+    return std::ranges::find(symbols, symbol) != symbols.end();
+}
+
+bool is_logical(std::string_view symbol) { return symbol == "&&" || symbol == "||"; }
+bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"; }
+bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
+bool is_number(Type type) { return type != Type::boolean; }
+
+/// Largest magnitude of a literal of an integer type, below and above zero.
+struct Magnitudes {
+    std::uint64_t below, above;
+};
+
+Magnitudes magnitudes(Type type)
+{
+    const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
+    if (is_signed_integer(type)) {
+        const std::uint64_t half = std::uint64_t{1} << (bits - 1);
+        return {half, half - 1};
+    }
+    return {0, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1};
+}
+
+double highest_real(Type type)
+{
+    switch (type) {
+    case Type::f16:
+        return 65504.0;
+    case Type::bf16:
+        return 3.38953138925153547590470800371487866880e38;
+    case Type::f32:
+        return std::numeric_limits<float>::max();
+    default:
+        return std::numeric_limits<double>::max();
+    }
+}
+
+std::string_view domain_name(Function::Domain domain)
+{
+    switch (domain) {
+    case Function::Domain::number:
+        return "numbers";
+    case Function::Domain::real:
+        return "floating-point values";
+    default:
+        return "integers";
+    }
+}
+
+bool accepts(Function::Domain domain, Type type)
+{
+    switch (domain) {
+    case Function::Domain::number:
+        return is_number(type);
+    case Function::Domain::real:
+        return is_float(type);
+    default:
+        return is_integer(type);
+    }
+}
+
+}  // namespace
+
+void Typing::fail(const Expression& at, const std::string& message, const std::string& hint) const
+{
+    if (op_.source)
+        throw spec_error(op_.source, at->position, message, hint);
+    throw spec_error(nullptr, {}, "operator " + op_.name + ": " + message, hint);
+}
+
+bool Typing::knows(std::string_view name) const
+{
+    return scope_.names.contains(name) || scope_.tables.contains(name) || scope_.operands.contains(name) ||
+           scope_.state_fields.contains(name);
+}
+
+const StateField* Typing::find_field(std::string_view name) const
+{
+    const auto found = std::ranges::find(op_.state, name, &StateField::name);
+    return found == op_.state.end() ? nullptr : &*found;
+}
+
+std::string Typing::known_names() const
+{
+    std::string list;
+    const auto add = [&](const auto& names) {
+        for (const auto& entry : names)
+            list += (list.empty() ? "" : ", ") + entry.first;
+    };
+    add(scope_.operands);
+    add(scope_.state_fields);
+    add(scope_.names);
+    add(scope_.tables);
+    return list;
+}
+
+Expression Typing::value(const Expression& expression, Type wanted, const std::string& what)
+{
+    auto result = resolve(expression, wanted);
+    if (*result->type != wanted)
+        fail(expression, what + " is " + text(wanted) + ", but its value is " + text(*result->type),
+             "convert it: " + text(wanted) + "(...)");
+    return result;
+}
+
+Expression Typing::value(const Expression& expression)
+{
+    return resolve(expression, std::nullopt);
+}
+
+std::optional<Type> Typing::stated(const Expression& expression) const
+{
+    const auto& node = *expression;
+    switch (node.kind) {
+    case ExpressionKind::boolean:
+        return Type::boolean;
+    case ExpressionKind::integer:
+    case ExpressionKind::real:
+    case ExpressionKind::constant:
+        return node.type;
+    case ExpressionKind::limit:
+    case ExpressionKind::convert:
+        return node.type;
+    case ExpressionKind::name:
+    case ExpressionKind::field:
+        return (node.kind == ExpressionKind::name ? name(expression) : field(expression))->type;
+    case ExpressionKind::unary:
+        return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
+    case ExpressionKind::binary:
+        if (is_comparison(node.symbol) || is_logical(node.symbol))
+            return Type::boolean;
+        if (const auto left = stated(node.arguments[0]); left || is_shift(node.symbol))
+            return left;
+        return stated(node.arguments[1]);
+    case ExpressionKind::conditional:
+        if (const auto yes = stated(node.arguments[1]))
+            return yes;
+        return stated(node.arguments[2]);
+    case ExpressionKind::call: {
+        const auto* function = find_function(node.name);
+        if (function && function->result)
+            return function->result;
+        for (const auto& argument : node.arguments)
+            if (const auto type = stated(argument))
+                return type;
+        return std::nullopt;
+    }
+    case ExpressionKind::gather: {
+        const auto table = scope_.tables.find(node.name);
+        return table == scope_.tables.end() ? std::nullopt : std::optional(table->second);
+    }
+    }
+    return std::nullopt;
+}
+
+Expression Typing::resolve(const Expression& expression, std::optional<Type> context)
+{
+    switch (expression->kind) {
+    case ExpressionKind::boolean:
+        return with_type(expression, {}, Type::boolean);
+    case ExpressionKind::integer:
+    case ExpressionKind::real:
+    case ExpressionKind::constant:
+        return literal(expression, expression->type ? expression->type : context);
+    case ExpressionKind::limit: {
+        const Type type = *expression->type;
+        if (!is_number(type) || (expression->name == "epsilon" && !is_float(type)))
+            fail(expression, expression->name + "(" + text(type) + ") does not exist",
+                 expression->name == "epsilon" ? "epsilon is of a floating-point type" : "name a number's type");
+        return expression;
+    }
+    case ExpressionKind::name:
+        return name(expression);
+    case ExpressionKind::field:
+        return field(expression);
+    case ExpressionKind::unary:
+        return unary(expression, context);
+    case ExpressionKind::binary:
+        return binary(expression, context);
+    case ExpressionKind::conditional:
+        return conditional(expression, context);
+    case ExpressionKind::call:
+        return call(expression, context);
+    case ExpressionKind::convert:
+        return convert(expression);
+    case ExpressionKind::gather:
+        return gather(expression);
+    }
+    throw InternalError("unknown kind of expression");
+}
+
+Expression Typing::literal(const Expression& expression, std::optional<Type> context) const
+{
+    const auto& node = *expression;
+    if (!context)
+        fail(expression, "nothing here says of which type this number is", "write it as a conversion: f32(...)");
+    if (node.kind == ExpressionKind::integer)
+        return integer(expression, *context);
+    if (!is_float(*context))
+        fail(expression,
+             (node.kind == ExpressionKind::constant ? node.name : std::string("a number with a fraction")) +
+                 " is not of type " + text(*context),
+             "only floating-point types have it");
+    if (node.kind == ExpressionKind::real && std::abs(node.real) > highest_real(*context))
+        fail(expression, "this number does not fit in " + text(*context), "use inf, or a wider type");
+    return with_type(expression, {}, *context);
+}
+
+Expression Typing::integer(const Expression& expression, Type type) const
+{
+    const auto& node = *expression;
+    const std::string digits = (node.negative ? "-" : "") + std::to_string(node.magnitude);
+    if (type == Type::boolean)
+        fail(expression, digits + " is not a bool", "write true or false");
+    if (is_integer(type)) {
+        const auto limits = magnitudes(type);
+        if (node.magnitude > (node.negative ? limits.below : limits.above))
+            fail(expression, digits + " does not fit in " + text(type),
+                 text(type) + " holds " + (limits.below ? "-" : "") + std::to_string(limits.below) + " to " +
+                     std::to_string(limits.above));
+    } else if (static_cast<double>(node.magnitude) > highest_real(type)) {
+        fail(expression, digits + " does not fit in " + text(type), "use inf, or a wider type");
+    }
+    return with_type(expression, {}, type);
+}
+
+Expression Typing::name(const Expression& expression) const
+{
+    const auto& node = *expression;
+    if (const auto found = scope_.names.find(node.name); found != scope_.names.end())
+        return with_type(expression, {}, found->second);
+    if (const auto found = scope_.state_fields.find(node.name); found != scope_.state_fields.end())
+        return with_type(make_field(Operand::state, node.name, node.position), {}, found->second);
+    if (const auto found = scope_.operands.find(node.name); found != scope_.operands.end()) {
+        if (op_.state.size() == 1)
+            return with_type(make_field(found->second, op_.state[0].name, node.position), {}, op_.state[0].type);
+        fail(expression, "'" + node.name + "' is a whole state", "name one of its fields: " + node.name + "." +
+                                                                     op_.state[0].name);
+    }
+    if (scope_.tables.contains(node.name))
+        fail(expression, "'" + node.name + "' is a table", "read one of its entries: " + node.name + "[index]");
+    const auto known = known_names();
+    std::vector<std::string_view> names;
+    for (std::string_view rest = known; !rest.empty();) {
+        const auto comma = rest.find(", ");
+        names.push_back(rest.substr(0, comma));
+        rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 2);
+    }
+    fail(expression, "unknown name '" + node.name + "'; " +
+                         (known.empty() ? "no names are known here" : "the names known here are " + known) +
+                         did_you_mean(node.name, names));
+}
+
+Expression Typing::field(const Expression& expression) const
+{
+    const auto& node = *expression;
+    Operand operand = node.operand;
+    if (!node.symbol.empty()) {
+        const auto found = scope_.operands.find(node.symbol);
+        if (found == scope_.operands.end())
+            fail(expression, "'" + node.symbol + "' has no fields",
+                 scope_.operands.empty() ? "only combine's operands have" : "combine's operands are " + op_.earlier +
+                                                                                " and " + op_.later);
+        operand = found->second;
+    }
+    const auto* known = find_field(node.name);
+    if (!known) {
+        std::vector<std::string_view> names;
+        std::string list;
+        for (const auto& field : op_.state) {
+            names.push_back(field.name);
+            list += (list.empty() ? "" : ", ") + field.name;
+        }
+        fail(expression,
+             "unknown state field '" + node.name + "'; the fields are " + list + did_you_mean(node.name, names));
+    }
+    return with_type(make_field(operand, node.name, node.position), {}, known->type);
+}
+
+Expression Typing::unary(const Expression& expression, std::optional<Type> context)
+{
+    const auto& node = *expression;
+    auto argument = resolve(node.arguments[0], node.symbol == "!" ? Type::boolean : context);
+    const Type type = *argument->type;
+    const bool right = node.symbol == "!" ? type == Type::boolean
+                       : node.symbol == "~" ? is_integer(type)
+                                            : is_number(type);
+    if (!right)
+        fail(expression, "'" + node.symbol + "' of " + text(type),
+             node.symbol == "!"   ? "it takes a bool"
+             : node.symbol == "~" ? "it takes an integer"
+                                  : "it takes a number");
+    return with_type(expression, {std::move(argument)}, type);
+}
+
+Expression Typing::binary(const Expression& expression, std::optional<Type> context)
+{
+    const auto& node = *expression;
+    const auto& symbol = node.symbol;
+    const bool compares = is_comparison(symbol);
+    auto type = is_logical(symbol) ? std::optional(Type::boolean) : stated(node.arguments[0]);
+    if (!type)
+        type = stated(node.arguments[1]);
+    if (!type && !compares)
+        type = context;
+    if (!type)
+        fail(expression, "nothing here says of which type these numbers are", "write one as a conversion: f32(...)");
+
+    auto left = resolve(node.arguments[0], type);
+    auto right = resolve(node.arguments[1], type);
+    const Type l = *left->type;
+    const Type r = *right->type;
+    if (l != r)
+        fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r),
+             "convert one of them, e.g. " + text(l) + "(...)");
+
+    const auto need = [&](bool holds, const std::string& what) {
+        if (!holds)
+            fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r), what);
+    };
+    if (is_logical(symbol))
+        need(l == Type::boolean, "it takes bools");
+    else if (is_shift(symbol) || symbol == "%")
+        need(is_integer(l), "it takes integers");
+    else if (is_bitwise(symbol))
+        need(!is_float(l), "it takes integers or bools");
+    else if (symbol != "==" && symbol != "!=")
+        need(is_number(l), "it takes numbers");
+    const bool divides = symbol == "/" || symbol == "%";
+    if (divides && is_integer(l) && right->kind == ExpressionKind::integer && right->magnitude == 0)
+        fail(expression, "division by zero", "the divisor is the number 0");
+    return with_type(expression, {std::move(left), std::move(right)}, compares ? Type::boolean : l);
+}
+
+Expression Typing::conditional(const Expression& expression, std::optional<Type> context)
+{
+    const auto& node = *expression;
+    auto condition = resolve(node.arguments[0], Type::boolean);
+    if (*condition->type != Type::boolean)
+        fail(node.arguments[0], "the condition of '?' is " + text(*condition->type),
+             "compare it with something to get a bool");
+    const auto type = stated(expression) ? stated(expression) : context;
+    auto yes = resolve(node.arguments[1], type);
+    auto no = resolve(node.arguments[2], type);
+    if (*yes->type != *no->type)
+        fail(expression, "'?' chooses between " + text(*yes->type) + " and " + text(*no->type),
+             "convert one of them");
+    const Type chosen = *yes->type;
+    return with_type(expression, {std::move(condition), std::move(yes), std::move(no)}, chosen);
+}
+
+Expression Typing::call(const Expression& expression, std::optional<Type> context)
+{
+    const auto& node = *expression;
+    const auto* function = find_function(node.name);
+    if (!function) {
+        auto names = function_names();
+        names.insert(names.end(), {"lowest", "highest", "epsilon"});
+        fail(expression, "unknown function '" + node.name + "'" + did_you_mean(node.name, names));
+    }
+    if (static_cast<int>(node.arguments.size()) != function->arity)
+        fail(expression, node.name + " takes " + std::to_string(function->arity) +
+                             (function->arity == 1 ? " argument" : " arguments") + ", found " +
+                             std::to_string(node.arguments.size()));
+    std::optional<Type> type;
+    for (const auto& argument : node.arguments)
+        if (!type)
+            type = stated(argument);
+    if (!type && !function->result)
+        type = context;
+    std::vector<Expression> arguments;
+    for (const auto& argument : node.arguments) {
+        arguments.push_back(resolve(argument, type));
+        const Type found = *arguments.back()->type;
+        if (!accepts(function->domain, found))
+            fail(argument, node.name + " of " + text(found),
+                 "it takes " + std::string(domain_name(function->domain)));
+        if (found != *arguments[0]->type)
+            fail(expression, node.name + " of " + text(*arguments[0]->type) + " and " + text(found),
+                 "its arguments must be of one type");
+    }
+    const Type result = function->result ? *function->result : *arguments[0]->type;
+    return with_type(expression, std::move(arguments), result);
+}
+
+Expression Typing::convert(const Expression& expression)
+{
+    const auto& node = *expression;
+    std::optional<Type> context = stated(node.arguments[0]);
+    if (!context) {
+        // A bare number is written in the type it is converted to, where that type has such numbers.
+        const bool fraction = node.arguments[0]->kind == ExpressionKind::real ||
+                              node.arguments[0]->kind == ExpressionKind::constant;
+        context = *node.type == Type::boolean ? Type::i32 : *node.type;
+        if (fraction && !is_float(*context))
+            context = Type::f64;
+    }
+    return with_type(expression, {resolve(node.arguments[0], context)}, *node.type);
+}
+
+Expression Typing::gather(const Expression& expression)
+{
+    const auto& node = *expression;
+    const auto table = scope_.tables.find(node.name);
+    if (table == scope_.tables.end()) {
+        std::vector<std::string_view> names;
+        for (const auto& entry : scope_.tables)
+            names.push_back(entry.first);
+        fail(expression, "'" + node.name + "' is not a table" + did_you_mean(node.name, names),
+             "declare it as a parameter: " + node.name + ": table f32");
+    }
+    auto index = resolve(node.arguments[0], Type::i64);
+    if (!is_integer(*index->type))
+        fail(node.arguments[0], "an index of type " + text(*index->type), "convert it to an integer: i32(...)");
+    return with_type(expression, {std::move(index)}, table->second);
+}
+
+}  // namespace segfold

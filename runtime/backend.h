@@ -1,0 +1,29 @@
+#pragma once
+// What every back end is given and gives back.
+#include <vector>
+
+#include "dsl/array.h"
+#include "dsl/operator.h"
+#include "runtime/segments.h"
+
+namespace segfold {
+
+/// An operator with the arrays it is run on.
+struct Workload {
+    Operator op;                ///< checked
+    std::vector<Array> arrays;  ///< one for each parameter: columns [num_elements], tables of any length
+    Segments segments;
+};
+
+/// One array for each result field, [num_segments], under the field's name.
+using Results = std::vector<NamedArray>;
+
+/// Allocates the results of a workload, filled with bytes that no computation is likely to give.
+Results allocate_results(const Workload& workload);
+
+/// Checks that a workload can be run: types and lengths of the arrays, and a result for every empty segment.
+///
+/// Throws InputError naming the parameter, or the first empty segment of an operator that has no identity.
+void check_workload(const Workload& workload);
+
+}  // namespace segfold

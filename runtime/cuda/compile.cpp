@@ -1,0 +1,273 @@
+#include "runtime/cuda/compile.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/cuda/compile_error.h"
+#include "runtime/cuda/library.h"
+
+namespace segfold::cuda {
+namespace {
+
+constexpr unsigned kMaxThreads = 8;
+
+class Program {
+public:
+    Program(const std::string& source, const std::string& name)
+    {
+        check(nvrtc().nvrtcCreateProgram(&handle_, source.c_str(), name.c_str(), 0, nullptr, nullptr),
+              "nvrtcCreateProgram");
+    }
+    ~Program() { nvrtc().nvrtcDestroyProgram(&handle_); }
+    Program(const Program&) = delete;
+    Program& operator=(const Program&) = delete;
+
+    nvrtcResult compile(const std::vector<std::string>& options) const
+    {
+        std::vector<const char*> pointers;
+        for (const std::string& option : options)
+            pointers.push_back(option.c_str());
+        return nvrtc().nvrtcCompileProgram(handle_, static_cast<int>(pointers.size()), pointers.data());
+    }
+
+    // Without the zeros that NVRTC puts at the end of every part.
+    std::string log() const
+    {
+        std::size_t bytes = 0;
+        check(nvrtc().nvrtcGetProgramLogSize(handle_, &bytes), "nvrtcGetProgramLogSize");
+        std::string text(bytes, '\0');
+        check(nvrtc().nvrtcGetProgramLog(handle_, text.data()), "nvrtcGetProgramLog");
+        std::erase(text, '\0');
+        return text;
+    }
+
+    std::vector<char> cubin() const
+    {
+        std::size_t bytes = 0;
+        check(nvrtc().nvrtcGetCUBINSize(handle_, &bytes), "nvrtcGetCUBINSize");
+        std::vector<char> image(bytes);
+        check(nvrtc().nvrtcGetCUBIN(handle_, image.data()), "nvrtcGetCUBIN");
+        return image;
+    }
+
+    // With the zero at the end, as the driver wants it.
+    std::vector<char> ptx() const
+    {
+        std::size_t bytes = 0;
+        check(nvrtc().nvrtcGetPTXSize(handle_, &bytes), "nvrtcGetPTXSize");
+        std::vector<char> image(bytes);
+        check(nvrtc().nvrtcGetPTX(handle_, image.data()), "nvrtcGetPTX");
+        return image;
+    }
+
+private:
+    nvrtcProgram handle_ = nullptr;
+};
+
+std::vector<int> supported_versions()
+{
+    int count = 0;
+    check(nvrtc().nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
+    std::vector<int> versions(static_cast<std::size_t>(count));
+    check(nvrtc().nvrtcGetSupportedArchs(versions.data()), "nvrtcGetSupportedArchs");
+    std::ranges::sort(versions);
+    return versions;
+}
+
+std::string compiler_name()
+{
+    return fmt::format("NVRTC {} ({})", nvrtc().version(), nvrtc().library.path());
+}
+
+bool is_virtual(const std::string& architecture) { return architecture.starts_with("compute_"); }
+
+// Accepts the architecture-specific and family-specific variants ("sm_90a", "sm_100f") of the known versions.
+void check_architecture(const CompileRequest& request)
+{
+    std::string base = request.architecture;
+    if (base.ends_with('a') || base.ends_with('f'))
+        base.pop_back();
+    const std::vector<std::string> known = supported_architectures();
+    const std::string real = is_virtual(base) ? "sm_" + base.substr(8) : base;
+    if (std::ranges::find(known, real) == known.end())
+        throw DeviceError(fmt::format("{}: {} does not compile for '{}'; it knows {}", request.name,
+                                      compiler_name(), request.architecture, fmt::join(known, ", ")));
+}
+
+bool names_dialect(const std::vector<std::string>& options)
+{
+    return std::ranges::any_of(options, [](const std::string& option) {
+        return option.starts_with("--std") || option.starts_with("-std");
+    });
+}
+
+// C++17 is nvcc's default too: what compiles here compiles there without a flag.
+std::vector<std::string> required_options(const CompileRequest& request)
+{
+    std::vector<std::string> options = {"--gpu-architecture=" + request.architecture};
+    if (!names_dialect(request.extra_options))
+        options.emplace_back("--std=c++17");
+    options.insert(options.end(), request.extra_options.begin(), request.extra_options.end());
+    return options;
+}
+
+// Options that a result does not depend on, and that an old NVRTC may not know. Without the first, NVRTC
+// changes the whole process's stack limit while it compiles; the second brings the resource report, at no
+// cost in time.
+std::vector<std::string> optional_options(const CompileRequest& request)
+{
+    std::vector<std::string> options = {"--modify-stack-limit=false"};
+    if (!is_virtual(request.architecture))
+        options.emplace_back("--ptxas-options=-v");
+    return options;
+}
+
+struct Output {
+    std::vector<char> image;
+    std::string log;
+};
+
+Output run(const CompileRequest& request, bool want_ptx)
+{
+    check_architecture(request);
+    const Program program(request.source, request.name);
+    std::vector<std::string> options = required_options(request);
+    const std::vector<std::string> optional = optional_options(request);
+    options.insert(options.end(), optional.begin(), optional.end());
+    nvrtcResult result = program.compile(options);
+    if (result == nvrtcResult::invalid_option) {
+        options.resize(options.size() - optional.size());
+        result = program.compile(options);
+    }
+    const std::string log = program.log();
+    if (result == nvrtcResult::success)
+        return {want_ptx ? program.ptx() : program.cubin(), log};
+    const std::string said = split_resource_report(log).second;
+    throw DeviceError(compile_failure(request.name, request.source,
+                                      fmt::format("{} for {}", compiler_name(), request.architecture),
+                                      said.empty() ? nvrtc().nvrtcGetErrorString(result) : said));
+}
+
+// Lengths stand before the parts, so that no two requests run into the same key.
+std::string cache_key(const CompileRequest& request)
+{
+    std::string key = fmt::format("{} {}", request.architecture, request.extra_options.size());
+    for (const std::string& option : request.extra_options)
+        key += fmt::format(" {}:{}", option.size(), option);
+    return key + "\n" + request.source;
+}
+
+}  // namespace
+
+Compiled compile(const CompileRequest& request)
+{
+    const auto start = std::chrono::steady_clock::now();
+    Output output = run(request, is_virtual(request.architecture));
+    Compiled compiled;
+    compiled.cubin = std::move(output.image);
+    std::tie(compiled.resources, compiled.log) = split_resource_report(output.log);
+    compiled.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return compiled;
+}
+
+std::vector<Compiled> compile_many(std::span<const CompileRequest> requests, unsigned threads)
+{
+    if (threads == 0)
+        threads = std::min(std::max(std::thread::hardware_concurrency(), 1u), kMaxThreads);
+    std::vector<Compiled> results(requests.size());
+    std::vector<std::exception_ptr> failures(requests.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < requests.size(); i = next++) {
+            try {
+                results[i] = compile(requests[i]);
+            } catch (...) {
+                failures[i] = std::current_exception();
+            }
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (std::size_t i = 1; i < std::min<std::size_t>(threads, requests.size()); ++i)
+            workers.emplace_back(work);
+        work();
+    }
+    for (const std::exception_ptr& failure : failures)
+        if (failure)
+            std::rethrow_exception(failure);
+    return results;
+}
+
+std::string ptx(const CompileRequest& request)
+{
+    CompileRequest virtual_request = request;
+    if (!is_virtual(request.architecture) && request.architecture.starts_with("sm_"))
+        virtual_request.architecture = "compute_" + request.architecture.substr(3);
+    const std::vector<char> image = run(virtual_request, true).image;
+    return std::string(image.data());
+}
+
+std::vector<std::string> supported_architectures()
+{
+    std::vector<std::string> names;
+    for (const int version : supported_versions())
+        names.push_back(fmt::format("sm_{}", version));
+    return names;
+}
+
+std::string architecture_for(int major, int minor)
+{
+    const int wanted = major * 10 + minor;
+    const std::vector<int> versions = supported_versions();
+    const auto newer = std::ranges::upper_bound(versions, wanted);
+    if (newer == versions.begin())
+        throw DeviceError(
+            fmt::format("{} does not compile for compute capability {}.{}; the oldest it knows is sm_{}; "
+                        "point SEGFOLD_TOOLKIT at an older CUDA toolkit",
+                        compiler_name(), major, minor, versions.front()));
+    const int closest = *(newer - 1);
+    return fmt::format("{}{}", closest / 10 == major ? "sm_" : "compute_", closest);
+}
+
+std::shared_ptr<const Compiled> CompileCache::get(const CompileRequest& request)
+{
+    const std::string key = cache_key(request);
+    std::promise<std::shared_ptr<const Compiled>> promise;
+    {
+        std::unique_lock lock(mutex_);
+        const auto [place, is_new] = entries_.try_emplace(key);
+        if (!is_new) {
+            ++counts_.hits;
+            const Entry entry = place->second;
+            lock.unlock();
+            return entry.get();
+        }
+        ++counts_.misses;
+        place->second = promise.get_future().share();
+    }
+    try {
+        auto compiled = std::make_shared<const Compiled>(compile(request));
+        promise.set_value(compiled);
+        return compiled;
+    } catch (...) {
+        promise.set_exception(std::current_exception());
+        const std::lock_guard lock(mutex_);
+        entries_.erase(key);
+        throw;
+    }
+}
+
+CompileCache::Counts CompileCache::counts() const
+{
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+}  // namespace segfold::cuda

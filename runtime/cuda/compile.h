@@ -1,0 +1,80 @@
+#pragma once
+// CUDA text to a cubin by NVRTC, with an error message a person can act on.
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/cuda/resource_report.h"
+
+namespace segfold::cuda {
+
+struct CompileRequest {
+    std::string source;
+    std::string name;          ///< as shown in messages: "tile_scan.cu"
+    std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
+    std::vector<std::string> extra_options;
+
+    bool operator==(const CompileRequest&) const = default;
+};
+
+struct Compiled {
+    std::vector<char> cubin;  ///< an ELF image; PTX text with its closing zero for a compute_ architecture
+    std::string log;          ///< warnings; empty when there are none
+    double seconds = 0;
+    std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
+};
+
+/// Compiles one program; safe to call from several threads at once.
+///
+/// Throws DeviceError with NVRTC's first error beside the lines it points to, the path where the source was
+/// kept, and NVRTC's whole log.
+[[nodiscard]] Compiled compile(const CompileRequest& request);
+
+/// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), in the order
+/// given.
+///
+/// Throws what the first failing request (in the order given) threw, after all have ended.
+[[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
+                                                 unsigned threads = 0);
+
+/// The PTX of a program; `architecture` may be "sm_90" or "compute_90".
+[[nodiscard]] std::string ptx(const CompileRequest& request);
+
+/// "sm_75", "sm_80", ...: what the NVRTC at hand compiles for.
+[[nodiscard]] std::vector<std::string> supported_architectures();
+
+/// The architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.
+///
+/// The GPU's own when NVRTC knows it; else the closest older one of the same major version, whose cubins it
+/// runs; else PTX ("compute_120") of the newest one that is older. Throws DeviceError when every one is
+/// newer.
+[[nodiscard]] std::string architecture_for(int major, int minor);
+
+/// Remembers every compiled program while it lives; two threads that ask for the same one share one
+/// compilation.
+///
+/// Keyed by source, architecture and options; the name of a program shows only in messages. Failures are not
+/// kept.
+class CompileCache {
+public:
+    [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
+
+    struct Counts {
+        std::size_t hits = 0;
+        std::size_t misses = 0;
+    };
+    [[nodiscard]] Counts counts() const;
+
+private:
+    using Entry = std::shared_future<std::shared_ptr<const Compiled>>;
+    mutable std::mutex mutex_;
+    std::unordered_map<std::string, Entry> entries_;
+    Counts counts_;
+};
+
+}  // namespace segfold::cuda

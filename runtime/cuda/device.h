@@ -1,0 +1,48 @@
+#pragma once
+// The GPUs of this machine and what they are capable of.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace segfold::cuda {
+
+/// One GPU, as the driver describes it.
+struct DeviceInfo {
+    int ordinal = 0;
+    std::string name;
+    int compute_major = 0;
+    int compute_minor = 0;
+    int multiprocessors = 0;
+    std::size_t memory_bytes = 0;
+    std::size_t l2_bytes = 0;
+    int max_threads_per_block = 0;
+    int max_threads_per_multiprocessor = 0;
+    int max_blocks_per_multiprocessor = 0;
+    std::size_t shared_per_block = 0;        ///< without asking
+    std::size_t shared_per_block_optin = 0;  ///< when a kernel asks for it
+    std::size_t shared_per_multiprocessor = 0;
+    std::size_t shared_reserved_per_block = 0;  ///< what the system takes of a block's shared memory
+    int registers_per_multiprocessor = 0;
+    int clock_khz = 0;         ///< the highest clock of the multiprocessors; 0 when the driver does not say
+    int memory_clock_khz = 0;  ///< 0 when the driver does not say
+    int bus_width_bits = 0;
+    double peak_bytes_per_second = 0;  ///< two transfers per memory clock; 0 when unknown
+    bool cooperative_launch = false;
+    int driver_version = 0;  ///< CUDA version of the driver: 13000 is 13.0
+    std::string pci_id;      ///< "0000:3b:00.0"
+    std::string uuid;        ///< "GPU-01234567-89ab-cdef-0123-456789abcdef"
+
+    /// "sm_90": never the architecture-specific sm_90a.
+    [[nodiscard]] std::string architecture() const;
+};
+
+/// Every GPU that this process may use, in the driver's order; none without a driver.
+[[nodiscard]] std::vector<DeviceInfo> devices();
+
+/// Why devices() is empty, in one sentence; empty when it is not.
+[[nodiscard]] std::string no_device_reason();
+
+/// The GPU with this ordinal; throws DeviceError saying which there are, or why there is none.
+[[nodiscard]] DeviceInfo device(int ordinal);
+
+}  // namespace segfold::cuda

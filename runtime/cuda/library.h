@@ -1,0 +1,242 @@
+#pragma once
+// The CUDA driver and NVRTC, opened at run time: this file is the only list of their entry points.
+// No CUDA header is needed; the few types and prototypes below are those of cuda.h and nvrtc.h.
+#include <cstddef>
+#include <filesystem>
+#include <source_location>
+#include <string>
+#include <utility>
+#include <vector>
+
+// The tags of cuda.h and nvrtc.h, so that handles are the same types in a file that includes those too.
+struct CUctx_st;
+struct CUevent_st;
+struct CUfunc_st;
+struct CUkern_st;
+struct CUlib_st;
+struct CUmod_st;
+struct CUstream_st;
+struct _nvrtcProgram;
+
+namespace segfold::cuda {
+
+using CUdevice = int;
+using CUdeviceptr = unsigned long long;
+using CUcontext = CUctx_st*;
+using CUevent = CUevent_st*;
+using CUfunction = CUfunc_st*;
+using CUkernel = CUkern_st*;
+using CUlibrary = CUlib_st*;
+using CUmodule = CUmod_st*;
+using CUstream = CUstream_st*;
+using nvrtcProgram = _nvrtcProgram*;
+
+/// A driver's answer; the values named here are those that the code tells apart.
+enum class CUresult : int {
+    success = 0,
+    invalid_value = 1,
+    out_of_memory = 2,
+    not_initialized = 3,
+    deinitialized = 4,
+    no_device = 100,
+    invalid_image = 200,
+    no_binary_for_gpu = 209,
+    unsupported_ptx_version = 222,
+    not_found = 500,
+    illegal_address = 700,
+    launch_out_of_resources = 701,
+    launch_failed = 719,
+};
+
+/// NVRTC's answer.
+enum class nvrtcResult : int {
+    success = 0,
+    invalid_option = 5,
+    compilation = 6,
+    builtin_operation_failure = 7
+};
+
+struct CUuuid {
+    unsigned char bytes[16];
+};
+
+/// A shared library that stays open until the process ends: its code may own threads and exit handlers.
+class SharedLibrary {
+public:
+    /// Takes over a handle that dlopen returned; `path` is what messages call the library.
+    SharedLibrary(void* handle, std::string path) : handle_(handle), path_(std::move(path)) {}
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+    /// The address of `symbol`, or null.
+    [[nodiscard]] void* find(const char* symbol) const;
+
+private:
+    void* handle_;
+    std::string path_;
+};
+
+/// The address of `symbol`; throws DeviceError naming both when the library has none.
+[[nodiscard]] void* require_symbol(const SharedLibrary& library, const char* symbol);
+
+/// Whether a library may lack an entry point: one that a later CUDA release brought is optional.
+enum class Presence { required, optional };
+
+/// One function of a shared library, callable like the function itself.
+template <class Function>
+class EntryPoint;
+
+template <class Result, class... Parameters>
+class EntryPoint<Result(Parameters...)> {
+public:
+    EntryPoint(const SharedLibrary& library, const char* symbol, Presence presence = Presence::required)
+        : function_(reinterpret_cast<Result (*)(Parameters...)>(
+              presence == Presence::required ? require_symbol(library, symbol) : library.find(symbol)))
+    {}
+
+    /// False for an optional entry point that this library lacks.
+    explicit operator bool() const { return function_ != nullptr; }
+    Result operator()(Parameters... arguments) const { return function_(arguments...); }
+
+private:
+    Result (*function_)(Parameters...);
+};
+
+/// The driver API, libcuda.so.1. Names carry the version suffix that cuda.h maps the plain name to.
+struct Driver {
+    SharedLibrary library;
+
+    EntryPoint<CUresult(unsigned)> cuInit{library, "cuInit"};
+    EntryPoint<CUresult(int*)> cuDriverGetVersion{library, "cuDriverGetVersion"};
+    EntryPoint<CUresult(CUresult, const char**)> cuGetErrorName{library, "cuGetErrorName"};
+    EntryPoint<CUresult(CUresult, const char**)> cuGetErrorString{library, "cuGetErrorString"};
+
+    EntryPoint<CUresult(int*)> cuDeviceGetCount{library, "cuDeviceGetCount"};
+    EntryPoint<CUresult(CUdevice*, int)> cuDeviceGet{library, "cuDeviceGet"};
+    EntryPoint<CUresult(char*, int, CUdevice)> cuDeviceGetName{library, "cuDeviceGetName"};
+    EntryPoint<CUresult(int*, int, CUdevice)> cuDeviceGetAttribute{library, "cuDeviceGetAttribute"};
+    EntryPoint<CUresult(std::size_t*, CUdevice)> cuDeviceTotalMem{library, "cuDeviceTotalMem_v2"};
+    EntryPoint<CUresult(char*, int, CUdevice)> cuDeviceGetPCIBusId{library, "cuDeviceGetPCIBusId"};
+    EntryPoint<CUresult(CUuuid*, CUdevice)> cuDeviceGetUuid{library, "cuDeviceGetUuid_v2",
+                                                            Presence::optional};
+
+    EntryPoint<CUresult(CUcontext*, CUdevice)> cuDevicePrimaryCtxRetain{library, "cuDevicePrimaryCtxRetain"};
+    EntryPoint<CUresult(CUdevice)> cuDevicePrimaryCtxRelease{library, "cuDevicePrimaryCtxRelease_v2"};
+    EntryPoint<CUresult(CUcontext)> cuCtxPushCurrent{library, "cuCtxPushCurrent_v2"};
+    EntryPoint<CUresult(CUcontext*)> cuCtxPopCurrent{library, "cuCtxPopCurrent_v2"};
+    EntryPoint<CUresult()> cuCtxSynchronize{library, "cuCtxSynchronize"};
+
+    EntryPoint<CUresult(std::size_t*, std::size_t*)> cuMemGetInfo{library, "cuMemGetInfo_v2"};
+    EntryPoint<CUresult(CUdeviceptr*, std::size_t)> cuMemAlloc{library, "cuMemAlloc_v2"};
+    EntryPoint<CUresult(CUdeviceptr)> cuMemFree{library, "cuMemFree_v2"};
+    EntryPoint<CUresult(CUdeviceptr, const void*, std::size_t)> cuMemcpyHtoD{library, "cuMemcpyHtoD_v2"};
+    EntryPoint<CUresult(void*, CUdeviceptr, std::size_t)> cuMemcpyDtoH{library, "cuMemcpyDtoH_v2"};
+    EntryPoint<CUresult(CUdeviceptr, CUdeviceptr, std::size_t)> cuMemcpyDtoD{library, "cuMemcpyDtoD_v2"};
+    EntryPoint<CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream)> cuMemcpyDtoDAsync{
+        library, "cuMemcpyDtoDAsync_v2"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned char, std::size_t)> cuMemsetD8{library, "cuMemsetD8_v2"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned short, std::size_t)> cuMemsetD16{library, "cuMemsetD16_v2"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned, std::size_t)> cuMemsetD32{library, "cuMemsetD32_v2"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned char, std::size_t, CUstream)> cuMemsetD8Async{
+        library, "cuMemsetD8Async"};
+
+    EntryPoint<CUresult(CUstream*, unsigned)> cuStreamCreate{library, "cuStreamCreate"};
+    EntryPoint<CUresult(CUstream)> cuStreamDestroy{library, "cuStreamDestroy_v2"};
+    EntryPoint<CUresult(CUstream)> cuStreamSynchronize{library, "cuStreamSynchronize"};
+    EntryPoint<CUresult(CUevent*, unsigned)> cuEventCreate{library, "cuEventCreate"};
+    EntryPoint<CUresult(CUevent)> cuEventDestroy{library, "cuEventDestroy_v2"};
+    EntryPoint<CUresult(CUevent, CUstream)> cuEventRecord{library, "cuEventRecord"};
+    EntryPoint<CUresult(CUevent)> cuEventSynchronize{library, "cuEventSynchronize"};
+    EntryPoint<CUresult(float*, CUevent, CUevent)> cuEventElapsedTime{library, "cuEventElapsedTime"};
+
+    // cuLibrary*: since CUDA 12.0; cuFuncGetParamInfo: since 12.4.
+    EntryPoint<CUresult(CUlibrary*, const void*, int*, void**, unsigned, int*, void**, unsigned)>
+        cuLibraryLoadData{library, "cuLibraryLoadData", Presence::optional};
+    EntryPoint<CUresult(CUlibrary)> cuLibraryUnload{library, "cuLibraryUnload", Presence::optional};
+    EntryPoint<CUresult(CUkernel*, CUlibrary, const char*)> cuLibraryGetKernel{library, "cuLibraryGetKernel",
+                                                                               Presence::optional};
+    EntryPoint<CUresult(CUfunction*, CUkernel)> cuKernelGetFunction{library, "cuKernelGetFunction",
+                                                                    Presence::optional};
+    EntryPoint<CUresult(CUmodule*, const void*, unsigned, int*, void**)> cuModuleLoadDataEx{
+        library, "cuModuleLoadDataEx"};
+    EntryPoint<CUresult(CUmodule)> cuModuleUnload{library, "cuModuleUnload"};
+    EntryPoint<CUresult(CUfunction*, CUmodule, const char*)> cuModuleGetFunction{library,
+                                                                                 "cuModuleGetFunction"};
+    EntryPoint<CUresult(int*, int, CUfunction)> cuFuncGetAttribute{library, "cuFuncGetAttribute"};
+    EntryPoint<CUresult(CUfunction, int, int)> cuFuncSetAttribute{library, "cuFuncSetAttribute"};
+    EntryPoint<CUresult(CUfunction, std::size_t, std::size_t*, std::size_t*)> cuFuncGetParamInfo{
+        library, "cuFuncGetParamInfo", Presence::optional};
+    EntryPoint<CUresult(int*, CUfunction, int, std::size_t)> cuOccupancyMaxActiveBlocksPerMultiprocessor{
+        library, "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+    EntryPoint<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                        CUstream, void**, void**)>
+        cuLaunchKernel{library, "cuLaunchKernel"};
+};
+
+/// NVRTC, libnvrtc.so.MAJOR.
+struct Nvrtc {
+    SharedLibrary library;
+
+    EntryPoint<nvrtcResult(int*, int*)> nvrtcVersion{library, "nvrtcVersion"};
+    EntryPoint<const char*(nvrtcResult)> nvrtcGetErrorString{library, "nvrtcGetErrorString"};
+    EntryPoint<nvrtcResult(int*)> nvrtcGetNumSupportedArchs{library, "nvrtcGetNumSupportedArchs"};
+    EntryPoint<nvrtcResult(int*)> nvrtcGetSupportedArchs{library, "nvrtcGetSupportedArchs"};
+    EntryPoint<nvrtcResult(nvrtcProgram*, const char*, const char*, int, const char* const*,
+                           const char* const*)>
+        nvrtcCreateProgram{library, "nvrtcCreateProgram"};
+    EntryPoint<nvrtcResult(nvrtcProgram*)> nvrtcDestroyProgram{library, "nvrtcDestroyProgram"};
+    EntryPoint<nvrtcResult(nvrtcProgram, int, const char* const*)> nvrtcCompileProgram{library,
+                                                                                       "nvrtcCompileProgram"};
+    EntryPoint<nvrtcResult(nvrtcProgram, std::size_t*)> nvrtcGetProgramLogSize{library,
+                                                                               "nvrtcGetProgramLogSize"};
+    EntryPoint<nvrtcResult(nvrtcProgram, char*)> nvrtcGetProgramLog{library, "nvrtcGetProgramLog"};
+    EntryPoint<nvrtcResult(nvrtcProgram, std::size_t*)> nvrtcGetCUBINSize{library, "nvrtcGetCUBINSize"};
+    EntryPoint<nvrtcResult(nvrtcProgram, char*)> nvrtcGetCUBIN{library, "nvrtcGetCUBIN"};
+    EntryPoint<nvrtcResult(nvrtcProgram, std::size_t*)> nvrtcGetPTXSize{library, "nvrtcGetPTXSize"};
+    EntryPoint<nvrtcResult(nvrtcProgram, char*)> nvrtcGetPTX{library, "nvrtcGetPTX"};
+
+    /// "13.0"
+    [[nodiscard]] std::string version() const;
+};
+
+/// The driver, opened and initialised (cuInit) by the first call.
+///
+/// Throws DeviceError saying what was looked for and where; a later call tries again.
+const Driver& driver();
+
+/// NVRTC, opened by the first call: 8 ms when the file is in the page cache, 180 ms when not.
+///
+/// Throws DeviceError saying what was looked for and where; a later call tries again.
+const Nvrtc& nvrtc();
+
+/// Puts `directory` in front of the places where nvrtc() looks; its lib and lib64, and the folders that pip
+/// makes of NVIDIA's wheels, are tried too.
+///
+/// Throws InternalError once NVRTC is open, when the call would have no effect.
+void set_toolkit_directory(const std::filesystem::path& directory);
+
+/// Where nvrtc() looks after set_toolkit_directory's folder; an empty path stands for the loader's own
+/// search.
+///
+/// That is: $SEGFOLD_TOOLKIT, the loader's path, $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
+[[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
+
+/// Opens libcuda.so.1 from the first of `places` that has it, without initialising it.
+[[nodiscard]] Driver open_driver(const std::vector<std::filesystem::path>& places);
+
+/// Opens NVRTC from the first of `places` that has it (13 before 12), its builtins from the same folder.
+///
+/// `driver_major` is the driver's CUDA version, or 0 when there is no driver. Versions no newer than it come
+/// first in every place, because a driver refuses the cubins of a later major version.
+[[nodiscard]] Nvrtc open_nvrtc(const std::vector<std::filesystem::path>& places, int driver_major = 0);
+
+/// Throws DeviceError with the call, the error's name and its description unless `result` is success.
+void check(CUresult result, const char* call,
+           const std::source_location& where = std::source_location::current());
+void check(nvrtcResult result, const char* call,
+           const std::source_location& where = std::source_location::current());
+
+/// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"
+[[nodiscard]] std::string describe(CUresult result);
+
+}  // namespace segfold::cuda

@@ -1,0 +1,58 @@
+#pragma once
+// Regular files: read at a place, written whole or not at all.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace segfold {
+
+/// A file open for reading; every failure is an InputError that starts with the path.
+class InputFile {
+public:
+    /// Throws if the file does not exist, cannot be opened, or is not a regular file.
+    explicit InputFile(const std::string& path);
+    ~InputFile();
+    InputFile(const InputFile&) = delete;
+    InputFile& operator=(const InputFile&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+    /// Fills `into` from the bytes at `offset`; throws if the file ends before.
+    void read(std::uint64_t offset, std::span<std::byte> into) const;
+
+private:
+    std::string path_;
+    int descriptor_ = -1;
+    std::uint64_t bytes_ = 0;
+};
+
+/// A file that appears under its name when `commit` is called, complete; without `commit` nothing is left
+/// behind.
+///
+/// A name that already stands for something else than a regular file (a pipe, /dev/null) is written to
+/// directly.
+class OutputFile {
+public:
+    explicit OutputFile(const std::string& path);
+    ~OutputFile();
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+
+    void write(std::span<const std::byte> bytes);
+    void write(std::string_view text);
+    /// Bytes written until now.
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    void commit();
+
+private:
+    std::string path_;       // as the caller gave it, for messages
+    std::string target_;     // with symbolic links followed
+    std::string temporary_;  // empty when writing directly
+    int descriptor_ = -1;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace segfold

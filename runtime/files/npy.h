@@ -1,0 +1,40 @@
+#pragma once
+// NumPy's .npy files: one-dimensional arrays of numbers, little-endian.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "dsl/array.h"
+
+namespace segfold {
+
+/// Reads a one-dimensional array of b1, i1-i8, u1-u8, f2, f4 or f8; format versions 1 to 3.
+///
+/// Bytes of a b1 array other than 0 become 1. Everything else than such an array (more dimensions, Fortran
+/// order, big-endian or other elements, a file too short or too long) is refused with an InputError that
+/// starts with the path.
+Array read_npy(const std::string& path);
+
+/// Reads an array whose elements must be of `type`.
+///
+/// NumPy has no bfloat16: for bf16 the file must hold u2, or the 2-byte void elements that ml_dtypes writes.
+Array read_npy_as(const std::string& path, Type type);
+
+/// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
+void write_npy(const std::string& path, const Array& array);
+
+/// Takes exactly the next `into.size()` bytes of the array file.
+using NpySource = std::function<void(std::span<std::byte> into)>;
+
+/// Reads an .npy file of `bytes` bytes from `source`; `where` starts every message.
+///
+/// `asked` is the type of `read_npy_as`, or null.
+Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where,
+                    const Type* asked);
+
+/// The bytes before the elements of a version 1.0 file.
+std::string npy_header(Type type, std::uint64_t length);
+
+}  // namespace segfold

@@ -1,0 +1,144 @@
+#include "runtime/files/npz.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+#include "runtime/files/file.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/zip.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::string_view kMemberSuffix = ".npy";
+constexpr std::string_view kArchiveSuffix = ".npz";
+
+[[noreturn]] void refuse(const std::string& path, const std::string& what)
+{
+    throw InputError(fmt::format("{}: {}", path, what));
+}
+
+/// A member as an array: its name without the suffix, if it has one.
+std::string array_name(const ZipMember& member)
+{
+    const std::string& name = member.name;
+    return name.substr(0, name.ends_with(kMemberSuffix) ? name.size() - kMemberSuffix.size() : name.size());
+}
+
+/// The archive's members; no two have the same array's name.
+std::vector<ZipMember> read_directory(const InputFile& file)
+{
+    std::vector<ZipMember> members = read_zip_directory(file);
+    std::set<std::string> names;
+    for (const ZipMember& member : members)
+        if (!names.insert(array_name(member)).second)
+            refuse(file.path(),
+                   fmt::format("holds two arrays named '{}'; names must differ", array_name(member)));
+    return members;
+}
+
+Array read_member(const InputFile& file, const ZipMember& member, const Type* asked)
+{
+    const std::string where = fmt::format("{}:{}", file.path(), array_name(member));
+    if (!member.name.ends_with(kMemberSuffix))
+        refuse(file.path(), fmt::format("holds '{}', which is not an .npy array", member.name));
+    Array array;
+    read_zip_member(file, member, where, [&](const ZipSource& source) {
+        array = read_npy_from(source, member.bytes, where, asked);
+    });
+    return array;
+}
+
+std::string joined_names(const std::vector<ZipMember>& members)
+{
+    std::string names;
+    for (const ZipMember& member : members)
+        names += (names.empty() ? "" : ", ") + array_name(member);
+    return names;
+}
+
+Array read_named(const std::string& path, const std::string& name, const Type* asked)
+{
+    const InputFile file(path);
+    const std::vector<ZipMember> members = read_directory(file);
+    const auto found = std::ranges::find(members, name, array_name);
+    if (found != members.end())
+        return read_member(file, *found, asked);
+    if (members.empty())
+        refuse(path, fmt::format("has no array '{}'; it is empty", name));
+    std::vector<std::string> names;
+    std::ranges::transform(members, std::back_inserter(names), array_name);
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    refuse(path, fmt::format("has no array '{}'; its arrays are {}{}", name, joined_names(members),
+                             did_you_mean(name, known)));
+}
+
+Array read_place(const std::string& place, const Type* asked)
+{
+    const std::size_t colon = place.rfind(".npz:");
+    if (colon != std::string::npos)
+        return read_named(place.substr(0, colon + 4), place.substr(colon + 5), asked);
+    if (!place.ends_with(kArchiveSuffix))
+        return asked != nullptr ? read_npy_as(place, *asked) : read_npy(place);
+    const InputFile file(place);
+    const std::vector<ZipMember> members = read_directory(file);
+    if (members.size() != 1)
+        refuse(place, members.empty()
+                          ? "holds no arrays"
+                          : fmt::format("holds {} arrays, {}; choose one, as in {}:{}", members.size(),
+                                        joined_names(members), place, array_name(members.front())));
+    return read_member(file, members.front(), asked);
+}
+
+}  // namespace
+
+std::vector<NamedArray> read_npz(const std::string& path)
+{
+    const InputFile file(path);
+    std::vector<NamedArray> arrays;
+    for (const ZipMember& member : read_directory(file))
+        arrays.push_back({array_name(member), read_member(file, member, nullptr)});
+    return arrays;
+}
+
+Array read_npz_array(const std::string& path, const std::string& name)
+{
+    return read_named(path, name, nullptr);
+}
+
+std::vector<std::string> npz_names(const std::string& path)
+{
+    std::vector<std::string> names;
+    std::ranges::transform(read_directory(InputFile(path)), std::back_inserter(names), array_name);
+    return names;
+}
+
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options)
+{
+    std::set<std::string> names;
+    for (const NamedArray& array : arrays) {
+        if (array.name.empty())
+            refuse(path, "an array without a name cannot be written");
+        if (!names.insert(array.name).second)
+            refuse(path, fmt::format("two arrays are named '{}'; names must differ", array.name));
+    }
+    OutputFile file(path);
+    ZipWriter writer(file, options.deflate, options.zip64);
+    for (const NamedArray& named : arrays) {
+        const std::string header = npy_header(named.array.type(), named.array.length());
+        writer.add(named.name + std::string(kMemberSuffix), std::as_bytes(std::span(header)),
+                   {named.array.data(), named.array.bytes()});
+    }
+    writer.finish();
+    file.commit();
+}
+
+Array read_array(const std::string& place) { return read_place(place, nullptr); }
+
+Array read_array_as(const std::string& place, Type type) { return read_place(place, &type); }
+
+}  // namespace segfold

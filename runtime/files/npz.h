@@ -1,0 +1,39 @@
+#pragma once
+// NumPy's .npz files: zip archives of .npy files.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dsl/array.h"
+
+namespace segfold {
+
+/// Reads every array of an archive, in the archive's order; stored or deflated, with zip64 where present.
+///
+/// Throws InputError, path first, for a damaged archive and for a member that `read_npy` would refuse.
+std::vector<NamedArray> read_npz(const std::string& path);
+
+/// Reads one array and looks at no other, so that a scipy.sparse file gives its "indptr", "indices" and
+/// "data".
+Array read_npz_array(const std::string& path, const std::string& name);
+
+/// The names of the arrays, in the archive's order.
+std::vector<std::string> npz_names(const std::string& path);
+
+struct NpzOptions {
+    bool deflate = false;  ///< compress, as numpy.savez_compressed
+    bool zip64 = false;    ///< write the 64-bit records even where 32 bits suffice
+};
+
+/// Writes arrays as numpy.savez does; the file appears complete or not at all.
+///
+/// Throws InputError for an empty or repeated name.
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
+
+/// Reads "FILE.npy", "FILE.npz:NAME", or "FILE.npz" with a single array in it.
+Array read_array(const std::string& place);
+
+/// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
+Array read_array_as(const std::string& place, Type type);
+
+}  // namespace segfold

@@ -1,0 +1,30 @@
+#pragma once
+// The records of a zip archive, as reader and writer must agree on them.
+#include <cstdint>
+
+namespace segfold {
+
+inline constexpr std::uint32_t kZipLocalHeader = 0x04034b50;
+inline constexpr std::uint32_t kZipDirectoryEntry = 0x02014b50;
+inline constexpr std::uint32_t kZipDirectoryEnd = 0x06054b50;
+inline constexpr std::uint32_t kZipDirectoryEnd64 = 0x06064b50;
+inline constexpr std::uint32_t kZipLocator64 = 0x07064b50;
+
+// Bytes of each record without its names and extras.
+inline constexpr std::uint64_t kZipLocalHeaderBytes = 30;
+inline constexpr std::uint64_t kZipDirectoryEntryBytes = 46;
+inline constexpr std::uint64_t kZipDirectoryEndBytes = 22;
+inline constexpr std::uint64_t kZipDirectoryEnd64Bytes = 56;
+inline constexpr std::uint64_t kZipLocator64Bytes = 20;
+
+inline constexpr std::uint16_t kZipStored = 0;
+inline constexpr std::uint16_t kZipDeflated = 8;
+inline constexpr std::uint16_t kZipEncryptedFlag = 1;
+inline constexpr std::uint16_t kZipUtf8Flag = 0x800;
+inline constexpr std::uint16_t kZipExtra64 = 1;
+
+// A 16- or 32-bit field of this value says that the 64-bit record holds the number.
+inline constexpr std::uint16_t kZipInRecord64Short = 0xffff;
+inline constexpr std::uint32_t kZipInRecord64 = 0xffffffff;
+
+}  // namespace segfold

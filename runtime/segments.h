@@ -1,0 +1,77 @@
+#pragma once
+// Where segments begin and end, checked, in the form that kernels read.
+#include <cstdint>
+#include <optional>
+
+#include "dsl/array.h"
+#include "dsl/layout.h"
+
+namespace segfold
+{
+
+/// How the elements 0 .. num_elements - 1 are cut into segments.
+///
+/// Made by the functions below, which check everything a kernel relies on. Arrays hold i32 where
+/// `index_bits()` is 32 and i64 where it is 64.
+struct Segments {
+    SegmentForm form = SegmentForm::whole;
+    std::int64_t num_elements = 0;
+    std::int64_t num_segments = 0;
+    std::int64_t uniform_length = 0;  ///< form uniform
+    Array offsets;  ///< form offsets: [num_segments + 1], first 0, non-decreasing, last num_elements
+    Array begins;   ///< form ranges: [num_segments]
+    Array ends;     ///< form ranges: [num_segments], end >= begin
+    std::optional<Array> keys;  ///< layout keys: the key of each run [num_segments]
+    bool has_wide_indices = false;
+
+    /// Width of an index: 32 if elements, segments and the sum of lengths fit with room to spare, else 64.
+    [[nodiscard]] int index_bits() const { return has_wide_indices ? 64 : 32; }
+    [[nodiscard]] Type index_type() const { return has_wide_indices ? Type::i64 : Type::i32; }
+
+    /// First element of a segment.
+    [[nodiscard]] std::int64_t begin(std::int64_t segment) const;
+    /// One past the last element of a segment.
+    [[nodiscard]] std::int64_t end(std::int64_t segment) const;
+    [[nodiscard]] std::int64_t length(std::int64_t segment) const { return end(segment) - begin(segment); }
+
+    [[nodiscard]] Segments copy() const;
+};
+
+/// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
+///
+/// 2^20 below the type's limit, so that an index may run past the end by a tile without overflow.
+inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
+
+/// One segment of all elements; also when there are none.
+Segments whole_segments(std::int64_t num_elements);
+
+/// Segments of `length` elements each; `num_elements` must be a multiple of `length`, which must be positive.
+Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
+
+/// Segments from S + 1 non-decreasing offsets of any integer type, first 0, last `num_elements`.
+Segments segments_from_offsets(Array offsets, std::int64_t num_elements);
+
+/// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order.
+Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements);
+
+/// Segments from S lengths of any integer type that add up to `num_elements`.
+Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements);
+
+/// Segments from one flag per element (bool or any integer type), non-zero where a segment starts.
+///
+/// The first flag must be non-zero. Empty segments cannot be expressed.
+Segments segments_from_flags(const Array& flags, std::int64_t num_elements);
+
+/// Segments from one key per element, of any type: the maximal runs of equal neighbours; fills
+/// `Segments::keys`.
+///
+/// Keys are equal when their bits are: a NaN continues a run of the same NaN, and 0.0 and -0.0 are different
+/// keys.
+Segments segments_from_keys(const Array& keys, std::int64_t num_elements);
+
+/// The same segments with indices of the given width, 32 or 64, to choose a specialisation by hand.
+///
+/// Throws InputError if 32 bits do not suffice.
+Segments with_index_bits(Segments segments, int bits);
+
+}  // namespace segfold

@@ -1,0 +1,57 @@
+#pragma once
+// "Device" memory of the CPU executor: exact allocations with names, known to every check.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace segfold::simt {
+
+struct Region;
+
+/// An allocation that kernels may read and write; its name appears in reports.
+///
+/// It starts on a 256-byte boundary as `cudaMalloc` gives it and ends exactly after `bytes()`: the first byte past the
+/// end is reported. New memory is filled with a pattern that reads as NaN. Movable, not copyable.
+class Buffer {
+public:
+    Buffer();
+    Buffer(std::string name, std::size_t bytes);
+    Buffer(Buffer&&) noexcept;
+    Buffer& operator=(Buffer&&) noexcept;
+    ~Buffer();
+
+    [[nodiscard]] std::byte* data() { return data_; }
+    [[nodiscard]] const std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    [[nodiscard]] const std::string& name() const;
+
+    /// The memory as elements of `T`; a last part smaller than one element is left out.
+    template <class T>
+    [[nodiscard]] std::span<T> as()
+    {
+        return {reinterpret_cast<T*>(data_), bytes_ / sizeof(T)};
+    }
+
+private:
+    std::unique_ptr<Region> region_;
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
+/// A buffer of uninitialised memory. Throws DeviceError when the address space is used up.
+Buffer allocate(std::string name, std::size_t bytes);
+
+/// A buffer that holds a copy of `values`.
+template <class T>
+Buffer upload(std::string name, std::span<const T> values)
+{
+    Buffer buffer(std::move(name), values.size_bytes());
+    if (!values.empty())
+        std::memcpy(buffer.data(), values.data(), values.size_bytes());
+    return buffer;
+}
+
+}  // namespace segfold::simt

@@ -1,0 +1,70 @@
+// How a compiled text calls the executor. The executor includes this file; every text gets it as its first lines,
+// so it uses nothing but the language.
+#pragma once
+
+/// What the threads that meet at a block barrier want to know.
+enum SegfoldBarrier : unsigned { kSegfoldBarrier, kSegfoldBarrierOr, kSegfoldBarrierAnd, kSegfoldBarrierCount };
+
+/// What the lanes that meet in a warp do. All lanes of one meeting must want the same.
+enum SegfoldMeeting : unsigned {
+    kSegfoldSyncwarp,
+    kSegfoldShuffle,
+    kSegfoldShuffleUp,
+    kSegfoldShuffleDown,
+    kSegfoldShuffleXor,
+    kSegfoldBallot,
+    kSegfoldAny,
+    kSegfoldAll,
+    kSegfoldMatchAny,
+    kSegfoldMatchAll,
+    kSegfoldReduceAdd,
+    kSegfoldReduceMinSigned,
+    kSegfoldReduceMaxSigned,
+    kSegfoldReduceMinUnsigned,
+    kSegfoldReduceMaxUnsigned,
+    kSegfoldReduceAnd,
+    kSegfoldReduceOr,
+    kSegfoldReduceXor
+};
+
+/// Who else sees what a fence publishes.
+enum SegfoldScope : unsigned { kSegfoldScopeBlock, kSegfoldScopeDevice };
+
+/// Components of threadIdx, blockIdx, blockDim and gridDim, three each, in this order.
+enum SegfoldCoordinate : unsigned {
+    kSegfoldThread = 0,
+    kSegfoldBlock = 3,
+    kSegfoldBlockDimension = 6,
+    kSegfoldGridDimension = 9
+};
+
+/// The executor's functions. `site` is the return address of the call in the text, for line numbers.
+struct SegfoldHooks {
+    void (*read)(const void* address, unsigned long bytes, const void* site);
+    void (*write)(const void* address, unsigned long bytes, const void* site);
+    void (*volatile_read)(const void* address, unsigned long bytes, const void* site);
+    void (*volatile_write)(const void* address, unsigned long bytes, const void* site);
+    /// Before and after an atomic read-modify-write; between them no other thread of this core runs.
+    void (*atomic_begin)(const void* address, unsigned long bytes, const void* site);
+    void (*atomic_end)(const void* address, unsigned changed);
+    void (*acquire_begin)(const void* address, unsigned long bytes, const void* site);
+    void (*acquire_end)(const void* address);
+    void (*release)(const void* address, unsigned long bytes, const void* site);
+    void (*fence)(unsigned scope);
+    unsigned (*barrier)(unsigned kind, unsigned value, const void* site);
+    /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
+    unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
+                               const void* site);
+    unsigned (*coordinate)(unsigned which);
+    unsigned (*lane)();
+    void (*sleep)(const void* site);
+    unsigned long long (*clock)();
+    void (*trap)(const void* site);
+    /// `data` starts with the place in the source as the undefined behaviour sanitizer lays it out.
+    void (*undefined)(const char* what, const void* data, const void* site);
+    void (*misaligned)(const void* data, const void* address, const void* site);
+    unsigned short (*f32_to_f16)(float value);
+    float (*f16_to_f32)(unsigned short bits);
+    unsigned short (*f32_to_bf16)(float value);
+    float (*bf16_to_f32)(unsigned short bits);
+};

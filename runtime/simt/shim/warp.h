@@ -1,0 +1,133 @@
+// Barriers, warp meetings, fences and small integer functions of CUDA.
+
+extern "C" {
+unsigned __segfold_barrier(unsigned kind, unsigned value, const void* site);
+unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
+                                  const void* site);
+void __segfold_fence(unsigned scope);
+unsigned __segfold_load_acquire_32(const unsigned* address);
+unsigned long long __segfold_load_acquire_64(const unsigned long long* address);
+void __segfold_store_release_32(unsigned* address, unsigned value);
+void __segfold_store_release_64(unsigned long long* address, unsigned long long value);
+unsigned short __segfold_f32_to_f16(float value);
+float __segfold_f16_to_f32(unsigned short bits);
+unsigned short __segfold_f32_to_bf16(float value);
+float __segfold_bf16_to_f32(unsigned short bits);
+void __nanosleep(unsigned nanoseconds);
+long long clock64();
+void __trap();
+void __syncthreads();
+}
+
+int __syncthreads_or(int predicate);
+int __syncthreads_and(int predicate);
+int __syncthreads_count(int predicate);
+void __syncwarp(unsigned mask = 0xffffffffu);
+unsigned __ballot_sync(unsigned mask, int predicate);
+int __any_sync(unsigned mask, int predicate);
+int __all_sync(unsigned mask, int predicate);
+// Only the calling lane is certain to be converged with itself, so that is all a text may rely on.
+inline unsigned __activemask() { return 1u << __segfold_lane(); }
+inline unsigned __lanemask_lt() { return (1u << __segfold_lane()) - 1u; }
+
+inline void __threadfence_block() { __segfold_fence(kSegfoldScopeBlock); }
+inline void __threadfence() { __segfold_fence(kSegfoldScopeDevice); }
+inline void __threadfence_system() { __segfold_fence(kSegfoldScopeDevice); }
+inline long long clock() { return clock64(); }
+
+inline unsigned __segfold_load_acquire(const unsigned* p) { return __segfold_load_acquire_32(p); }
+inline unsigned long long __segfold_load_acquire(const unsigned long long* p) { return __segfold_load_acquire_64(p); }
+inline void __segfold_store_release(unsigned* p, unsigned value) { __segfold_store_release_32(p, value); }
+inline void __segfold_store_release(unsigned long long* p, unsigned long long value)
+{
+    __segfold_store_release_64(p, value);
+}
+
+#define __segfold_shuffles(type)                                                            \
+    type __shfl_sync(unsigned mask, type value, int lane, int width = 32);                  \
+    type __shfl_up_sync(unsigned mask, type value, unsigned distance, int width = 32);      \
+    type __shfl_down_sync(unsigned mask, type value, unsigned distance, int width = 32);    \
+    type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32);         \
+    unsigned __match_any_sync(unsigned mask, type value);                                   \
+    unsigned __match_all_sync(unsigned mask, type value, int* all_equal);
+__segfold_shuffles(int)
+__segfold_shuffles(unsigned)
+__segfold_shuffles(long)
+__segfold_shuffles(unsigned long)
+__segfold_shuffles(long long)
+__segfold_shuffles(unsigned long long)
+__segfold_shuffles(float)
+__segfold_shuffles(double)
+
+unsigned __reduce_add_sync(unsigned mask, unsigned value);
+int __reduce_add_sync(unsigned mask, int value);
+unsigned __reduce_min_sync(unsigned mask, unsigned value);
+int __reduce_min_sync(unsigned mask, int value);
+unsigned __reduce_max_sync(unsigned mask, unsigned value);
+int __reduce_max_sync(unsigned mask, int value);
+unsigned __reduce_and_sync(unsigned mask, unsigned value);
+unsigned __reduce_or_sync(unsigned mask, unsigned value);
+unsigned __reduce_xor_sync(unsigned mask, unsigned value);
+
+template <class T>
+inline T __ldg(const T* address) { return *address; }
+template <class T>
+inline T __ldca(const T* address) { return *address; }
+template <class T>
+inline T __ldcs(const T* address) { return *address; }
+template <class T>
+inline T __ldcg(const T* address) { return *address; }
+template <class T>
+inline T __ldlu(const T* address) { return *address; }
+template <class T>
+inline T __ldcv(const T* address) { return *address; }
+template <class T>
+inline void __stcs(T* address, T value) { *address = value; }
+template <class T>
+inline void __stcg(T* address, T value) { *address = value; }
+template <class T>
+inline void __stwb(T* address, T value) { *address = value; }
+template <class T>
+inline void __stwt(T* address, T value) { *address = value; }
+
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
+inline int __clzll(long long x) { return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x)); }
+inline int __ffs(int x) { return __builtin_ffs(x); }
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline unsigned __brev(unsigned x)
+{
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(x);
+}
+inline unsigned long long __brevll(unsigned long long x)
+{
+    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+           __brev(static_cast<unsigned>(x >> 32));
+}
+inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
+    return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32 | low) << (shift & 31)) >> 32);
+}
+inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
+}
+inline int __mulhi(int a, int b) { return static_cast<int>(static_cast<long long>(a) * b >> 32); }
+inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
+inline unsigned long long __umul64hi(unsigned long long a, unsigned long long b)
+{
+    return static_cast<unsigned long long>(static_cast<unsigned __int128>(a) * b >> 64);
+}
+inline int __float_as_int(float x) { return __builtin_bit_cast(int, x); }
+inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+inline float __int_as_float(int x) { return __builtin_bit_cast(float, x); }
+inline float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+inline long long __double_as_longlong(double x) { return __builtin_bit_cast(long long, x); }
+inline double __longlong_as_double(long long x) { return __builtin_bit_cast(double, x); }

@@ -1,0 +1,56 @@
+#pragma once
+// Calling a template with the C++ type behind a `Type` that is known at run time only.
+#include <cstdint>
+#include <type_traits>
+
+#include "dsl/array.h"
+
+namespace segfold {
+
+/// Calls `visit(std::type_identity<T>())` with the storage type of `type`; f16 and bf16 are `std::uint16_t`.
+template <class Visit>
+decltype(auto) visit_storage(Type type, Visit&& visit)
+{
+    switch (type) {
+        case Type::boolean:
+            return visit(std::type_identity<bool>());
+        case Type::i8:
+            return visit(std::type_identity<std::int8_t>());
+        case Type::i16:
+            return visit(std::type_identity<std::int16_t>());
+        case Type::i32:
+            return visit(std::type_identity<std::int32_t>());
+        case Type::i64:
+            return visit(std::type_identity<std::int64_t>());
+        case Type::u8:
+            return visit(std::type_identity<std::uint8_t>());
+        case Type::u16:
+        case Type::f16:
+        case Type::bf16:
+            return visit(std::type_identity<std::uint16_t>());
+        case Type::u32:
+            return visit(std::type_identity<std::uint32_t>());
+        case Type::u64:
+            return visit(std::type_identity<std::uint64_t>());
+        case Type::f32:
+            return visit(std::type_identity<float>());
+        case Type::f64:
+            return visit(std::type_identity<double>());
+    }
+    throw InternalError("unknown type");
+}
+
+/// Calls `visit` with the elements of an array of integers as a span of their type; throws for any other
+/// array.
+template <class Visit>
+void visit_integers(const Array& array, Visit&& visit)
+{
+    if (!is_integer(array.type()))
+        throw InternalError("visit_integers: not an array of integers");
+    visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
+        if constexpr (std::is_integral_v<Element> && !std::is_same_v<Element, bool>)
+            visit(array.as<Element>());
+    });
+}
+
+}  // namespace segfold
