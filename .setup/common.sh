@@ -1,5 +1,7 @@
-# Shared by the launchers ./segfold and ./test: packages, CUDA toolkit, build. Sourced by bash; `root` is the checkout.
+# shellcheck shell=bash disable=SC2034,SC2154
+# Shared by the launchers ./segfold and ./test: packages, CUDA toolkit, build.
 #
+# Sourced with `root` (the checkout), `build` (the build folder) and, for is_fresh, `watched` (what the build reads).
 # Everything here writes to stderr or to a log; stdout belongs to the program. A failed set-up ends with exit code 3.
 
 packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
@@ -89,7 +91,9 @@ find_toolkit() {
     if fetch_toolkit; then
         toolkit=$root/.toolkit
     else
-        say "no CUDA toolkit is here and none can be had from the package index; building without one"
+        say "no CUDA toolkit is here and none can be had from the package index ($build/toolkit.log);" \
+            "building without one"
+        rm -rf "$root/.toolkit.part"
         touch "$build/toolkit-unavailable"
     fi
 }
@@ -101,9 +105,9 @@ fetch_toolkit() {
     mkdir -p "$work/wheels"
     python3 -m pip --version >/dev/null 2>&1 || (install_packages python3-pip) || return 1
     say "fetching CUDA $toolkit_release (nvcc, NVRTC, CCCL; about 200 MB) into .toolkit"
-    # shellcheck disable=SC2086
-    logged toolkit python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
-        --dest "$work/wheels" $(printf "%s==$toolkit_release.* " $toolkit_wheels) || return 1
+    # shellcheck disable=SC2046,SC2086
+    python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps --only-binary=:all: \
+        --dest "$work/wheels" $(printf "%s==$toolkit_release.* " $toolkit_wheels) >"$build/toolkit.log" 2>&1 || return 1
     for wheel in "$work"/wheels/*.whl; do
         python3 -m zipfile -e "$wheel" "$work/unpacked" || return 1
     done

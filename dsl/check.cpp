@@ -14,6 +14,11 @@ constexpr std::array<std::string_view, 20> kReserved = {
     "operator", "state", "lift",   "combine",  "finish",  "empty",  "laws",    "let",     "table",  "true",
     "false",    "inf",   "nan",    "index",    "position", "segment", "length", "lowest", "highest", "epsilon"};
 
+std::string count(std::size_t number, const std::string& what)
+{
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
 class Checker {
 public:
     explicit Checker(Operator op) : op_(std::move(op)) {}
@@ -21,6 +26,7 @@ public:
     Operator run() &&
     {
         check_declarations();
+        check_sizes();
         check_identity();
         check_lift();
         check_combine();
@@ -39,18 +45,71 @@ private:
 
     void check_name(const std::string& name, Position position) const
     {
+        check_spelling(name, position);
         if (std::ranges::find(kReserved, name) != kReserved.end() || find_type(name) || find_function(name))
             fail(position, "'" + name + "' has a meaning in the language and cannot be a name of your own");
+    }
+
+    /// What the lexer promises of a name read from text, asked of names given in C++.
+    void check_spelling(const std::string& name, Position position) const
+    {
+        const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+        const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+        if (name.empty() || name.size() > kLongestName || !letter(name[0]) ||
+            !std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); }))
+            fail(position, "'" + name.substr(0, kLongestName) + "' is not a name",
+                 "a name is a letter or '_' and then letters, digits and '_', " + std::to_string(kLongestName) +
+                     " at most");
         if (name.starts_with("__"))
             fail(position, "'" + name + "' begins with two underscores; such names are kept for compilers");
+        if (name == "let")
+            fail(position, "'let' cannot be a name", "it begins a local name: let NAME = VALUE;");
+    }
+
+    /// The sizes that all later walks may rely on, and the values that C++ may have left out.
+    void check_sizes() const
+    {
+        int size = 0;
+        const auto add = [&](const Expression& expression, Position position) {
+            if (!expression.has_value())
+                fail(position, "operator " + op_.name + " has an expression without a value");
+            if (expression->depth > kDeepestExpression)
+                fail(position, "the expression nests deeper than " + std::to_string(kDeepestExpression) + " levels",
+                     "name parts of it with 'let'");
+            size += expression->size;
+            if (size > kMostNodes)
+                fail(position, "the operator has more than " + std::to_string(kMostNodes) +
+                                   " numbers, names and operations",
+                     "this is the most that one may have");
+        };
+        const auto add_block = [&](const Block& block) {
+            for (const auto& let : block.lets)
+                add(let.value, let.position);
+            for (const auto& assignment : block.assignments)
+                add(assignment.value, assignment.position);
+        };
+        for (const auto& field : op_.state)
+            if (field.identity)
+                add(*field.identity, field.position);
+        for (const auto* block : {&op_.lift, &op_.combine})
+            add_block(*block);
+        for (const auto* block : {&op_.finish, &op_.empty})
+            if (*block)
+                add_block(**block);
     }
 
     template <class Items>
     void check_distinct(const Items& items, const std::string& what, bool reserved_too = true) const
     {
+        if (items.size() > kMostFields)
+            fail(items[kMostFields].position,
+                 "operator " + op_.name + " has " + std::to_string(items.size()) + " " + what + "s",
+                 "at most " + std::to_string(kMostFields) + " are allowed");
         for (std::size_t i = 0; i < items.size(); ++i) {
             if (reserved_too)
                 check_name(items[i].name, items[i].position);
+            else
+                check_spelling(items[i].name, items[i].position);
             for (std::size_t k = 0; k < i; ++k)
                 if (items[k].name == items[i].name)
                     fail(items[i].position, what + " '" + items[i].name + "' is declared twice");
@@ -59,6 +118,7 @@ private:
 
     void check_declarations() const
     {
+        check_spelling(op_.name, op_.position);
         check_distinct(op_.parameters, "parameter");
         check_distinct(op_.state, "state field");
         check_distinct(op_.results, "result", false);
@@ -131,15 +191,16 @@ private:
             return;
         if (op_.results.size() != op_.state.size())
             fail(op_.position,
-                 "operator " + op_.name + " has " + std::to_string(op_.state.size()) + " state fields and " +
-                     std::to_string(op_.results.size()) + " results",
+                 "operator " + op_.name + " has " + count(op_.state.size(), "state field") + " and " +
+                     count(op_.results.size(), "result"),
                  "say in 'finish' how the results come from the state");
         for (std::size_t i = 0; i < op_.results.size(); ++i) {
             const auto& result = op_.results[i];
             const auto& field = op_.state[i];
             if (result.type != field.type)
                 fail(result.position,
-                     "result '" + result.name + "' is " + std::string(name(result.type)) + ", but state field '" +
+                     (result.name == kResultName ? "the result" : "result '" + result.name + "'") + " is " +
+                         std::string(name(result.type)) + ", but state field '" +
                          field.name + "' is " + std::string(name(field.type)),
                      "say in 'finish' how the results come from the state");
         }

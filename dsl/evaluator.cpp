@@ -33,11 +33,17 @@ void Evaluator<Real>::run(Frame& frame, Value* out)
     const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
                                             frame.slots.data(), tables_.data());
     if (outcome.failed)
-        throw InputError("table '" + bytecode_.table_names[outcome.table] + "' is read at index " +
-                         std::to_string(outcome.index) + ", but it has " +
-                         std::to_string(tables_[outcome.table].length) + " elements; indices run from 0");
+        report(outcome);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)
         out[i] = frame.slots[program.outputs[i]];
+}
+
+template <class Real>
+void Evaluator<Real>::report(const Outcome& outcome) const
+{
+    throw InputError("table '" + bytecode_.table_names[outcome.table] + "' is read at index " +
+                     std::to_string(outcome.index) + ", but it has " + std::to_string(tables_[outcome.table].length) +
+                     " elements; indices run from 0");
 }
 
 template <class Real>
@@ -99,6 +105,43 @@ void Evaluator<Real>::empty(std::int64_t segment, Value* result)
     empty_.slots[0].bits = static_cast<std::uint64_t>(segment);
     empty_.slots[1].bits = 0;
     run(empty_, result);
+}
+
+template <class Real>
+void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
+                           std::int64_t position, std::int64_t segment, Value* state)
+{
+    lift(columns, begin, position, segment, state);
+    const std::size_t num_columns = columns.size();
+    const std::size_t n = state_fields();
+    Value* const lifted = lift_.slots.data();
+    Value* const earlier = combine_.slots.data();
+    Value* const later = earlier + n;
+    const auto& lift_code = bytecode_.lift.code;
+    const auto& combine_code = bytecode_.combine.code;
+    const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
+    const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
+    // The earlier operand stays in combine's frame; `state` holds the outputs while they move there.
+    std::copy_n(state, n, earlier);
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+        for (std::size_t c = 0; c < num_columns; ++c)
+            Machine<Real>::load(lifted[c], bytecode_.columns[c], columns[c], i);
+        lifted[num_columns].bits = static_cast<std::uint64_t>(i);
+        lifted[num_columns + 1].bits = static_cast<std::uint64_t>(position + (i - begin));
+        if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()), lifted,
+                                                    tables_.data());
+            outcome.failed)
+            report(outcome);
+        for (std::size_t f = 0; f < n; ++f)
+            later[f] = lifted[lift_out[f]];
+        if (const auto outcome = Machine<Real>::run(combine_code.data(), static_cast<int>(combine_code.size()), earlier,
+                                                    tables_.data());
+            outcome.failed)
+            report(outcome);
+        for (std::size_t f = 0; f < n; ++f)
+            state[f] = earlier[combine_out[f]];
+        std::copy_n(state, n, earlier);
+    }
 }
 
 template class Evaluator<double>;

@@ -37,6 +37,11 @@ public:
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
 
+    /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position` in its
+    /// segment. The same as lift and combine by turns, and quicker.
+    void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end, std::int64_t position,
+              std::int64_t segment, Value* state);
+
 private:
     /// A program with its own slots, constants in place.
     struct Frame {
@@ -46,6 +51,7 @@ private:
 
     static Frame make_frame(const Program& program);
     void run(Frame& frame, Value* out);
+    [[noreturn]] void report(const Outcome& outcome) const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;

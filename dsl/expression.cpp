@@ -47,6 +47,9 @@ constexpr Precedence kPrecedences[] = {
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
+/// Trees are walked and freed by recursion: far deeper than check() allows, they are not even built.
+constexpr int kDeepestTree = 16 * kDeepestExpression;
+
 ExpressionNode node(ExpressionKind kind, Position position)
 {
     ExpressionNode result;
@@ -65,16 +68,24 @@ bool same_real(double left, double right)
 
 Expression::Expression(ExpressionNode node)
 {
-    for (const auto& argument : node.arguments)
+    node.depth = node.size = 1;
+    for (const auto& argument : node.arguments) {
+        if (!argument.has_value())
+            throw InternalError("an expression is made of one that has no value");
         node.depth = std::max(node.depth, argument->depth + 1);
+        node.size = std::min(node.size + argument->size, kMostNodes + 1);
+    }
+    if (node.depth > kDeepestTree)
+        throw SpecError("the expression nests deeper than " + std::to_string(kDeepestExpression) +
+                        " levels; name parts of it with 'let'");
     node_ = std::make_shared<const ExpressionNode>(std::move(node));
 }
 
-Expression::Expression(bool value)
+Expression Expression::from_bool(bool value)
 {
     ExpressionNode result = node(ExpressionKind::boolean, {});
     result.magnitude = value ? 1 : 0;
-    *this = Expression(std::move(result));
+    return Expression(std::move(result));
 }
 
 Expression::Expression(int value) : Expression(static_cast<std::int64_t>(value))
@@ -153,7 +164,8 @@ Expression make_limit(std::string name, Type type, Position position)
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
     // A minus before a number belongs to the number, so that lowest integers can be written and `-1` is a literal.
-    const bool number = symbol == "-" && (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);
+    const bool number = symbol == "-" && argument.has_value() &&
+                        (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);
     if (number && !argument->negative && !std::signbit(argument->real)) {
         ExpressionNode result = *argument;
         result.negative = result.kind == ExpressionKind::integer && result.magnitude != 0;

@@ -1,5 +1,6 @@
 #pragma once
 // Expressions: the immutable trees that operators are made of, and the C++ operators that build them.
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ enum class ExpressionKind : std::uint8_t {
 /// Which state a field belongs to.
 enum class Operand : std::uint8_t { earlier, later, state };
 
-/// Deepest nesting of one expression, and most nodes in one operator: beyond these a text is refused.
+/// Deepest nesting of one expression, and most nodes in one operator: beyond these check() refuses.
 inline constexpr int kDeepestExpression = 256;
 inline constexpr int kMostNodes = 20000;
 
@@ -50,7 +51,8 @@ struct ExpressionNode {
     std::vector<Expression> arguments;  ///< in reading order
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;
-    int depth = 1;  ///< of the subtree
+    int depth = 1;  ///< levels of the subtree
+    int size = 1;   ///< nodes of the subtree, counted no further than kMostNodes + 1; shared ones count each time
 };
 
 /// A handle to an immutable expression tree; cheap to copy.
@@ -60,7 +62,11 @@ struct ExpressionNode {
 class Expression {
 public:
     Expression() = default;
-    Expression(bool value);
+    /// Only a bool: a pointer is not a truth value here.
+    template <std::same_as<bool> Bool>
+    Expression(Bool value) : Expression(from_bool(value))
+    {
+    }
     Expression(int value);
     Expression(std::int64_t value);
     Expression(std::uint64_t value);
@@ -75,6 +81,8 @@ public:
     [[nodiscard]] const Expression& argument(std::size_t i) const { return node_->arguments[i]; }
 
 private:
+    static Expression from_bool(bool value);
+
     std::shared_ptr<const ExpressionNode> node_;
 };
 

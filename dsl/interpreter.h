@@ -260,14 +260,14 @@ constexpr bool is_test(Opcode opcode)
            opcode == Opcode::is_finite;
 }
 
-/// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.
+/// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0. As a bool, only 0 is false.
 template <class Real>
 constexpr std::uint64_t real_to_integer(Type type, Real value)
 {
-    if (value != value)
-        return 0;
     if (type == Type::boolean)
         return value != Real(0);
+    if (value != value)
+        return 0;
     const unsigned width = static_cast<unsigned>(size_bytes(type)) * 8;
     if (is_signed_integer(type)) {
         const Real end = static_cast<Real>(std::uint64_t{1} << (width - 1));

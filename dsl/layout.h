@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace segfold
-{
+namespace segfold {
 
 /// The ways to state a layout.
 enum class LayoutKind : std::uint8_t {
@@ -34,11 +33,11 @@ std::string_view name(SegmentForm form);
 /// A layout as the user states it; nothing has been read yet.
 struct Layout {
     LayoutKind kind = LayoutKind::whole;
-    std::int64_t uniform_length = 0;           ///< uniform: elements per segment
-    std::vector<std::string> files;            ///< one file; ranges: begins, ends
-    std::string distribution;                  ///< generated: one of `distributions()`
-    std::map<std::string, double> parameters;  ///< generated: as stated, without the standard values
-    std::string variant;                       ///< generated: the bare word, as in "giant:half"
+    std::int64_t uniform_length = 0;                ///< uniform: elements per segment
+    std::vector<std::string> files = {};            ///< one file; ranges: begins, ends
+    std::string distribution = {};                  ///< generated: one of `distributions()`
+    std::map<std::string, double> parameters = {};  ///< generated: as stated, without the standard values
+    std::string variant = {};                       ///< generated: the bare word, as in "giant:half"
 
     bool operator==(const Layout&) const = default;
 };

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "dsl/operator.h"
+
 namespace segfold {
 namespace {
-
-constexpr std::size_t kLongestWord = 64;
 
 /// Longest first, so that "<<" is not read as two "<".
 constexpr std::string_view kSymbols[] = {"->", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "+", "-",
@@ -86,10 +86,21 @@ private:
         for (const auto symbol : kSymbols)
             if (text_.substr(at_).starts_with(symbol))
                 return take(TokenKind::symbol, symbol.size());
-        const auto byte = static_cast<unsigned char>(c);
-        const std::string shown = byte >= 0x20 && byte < 0x7f ? std::string("'") + c + "'"
-                                                              : "byte " + std::to_string(byte);
-        throw spec_error(source_, position(1), "unexpected " + shown);
+        unexpected();
+    }
+
+    [[noreturn]] void unexpected() const
+    {
+        const auto byte = static_cast<unsigned char>(text_[at_]);
+        const std::size_t length = utf8_length(text_.substr(at_));
+        if (length > 1)
+            throw spec_error(source_, position(length),
+                             "unexpected '" + std::string(text_.substr(at_, length)) + "'",
+                             "only comments may hold more than ASCII");
+        const bool visible = byte >= 0x20 && byte < 0x7f;
+        throw spec_error(source_, position(1),
+                         "unexpected " + (visible ? "'" + std::string(1, text_[at_]) + "'"
+                                                  : "byte " + std::to_string(byte)));
     }
 
     Token word()
@@ -97,10 +108,10 @@ private:
         std::size_t length = 1;
         while (at_ + length < text_.size() && (is_letter(text_[at_ + length]) || is_digit(text_[at_ + length])))
             ++length;
-        if (length > kLongestWord)
+        if (length > kLongestName)
             throw spec_error(source_, position(length),
                              "a name of " + std::to_string(length) + " letters; names have at most " +
-                                 std::to_string(kLongestWord));
+                                 std::to_string(kLongestName));
         return take(TokenKind::word, length);
     }
 
@@ -131,8 +142,9 @@ private:
         if (is_letter(peek(n)) || peek(n) == '.') {
             while (is_letter(peek(n)) || is_digit(peek(n)) || peek(n) == '.')
                 ++n;
-            throw spec_error(source_, position(n), "'" + std::string(text_.substr(at_, std::min<std::size_t>(n, 40))) +
-                                                       "' is not a number",
+            throw spec_error(source_, position(n),
+                             "'" + std::string(text_.substr(at_, std::min<std::size_t>(n, 64))) +
+                                 (n > 64 ? "..." : "") + "' is not a number",
                              "numbers are written 17, 0x1f, 0.5 or 1e-3, and take their type from the context");
         }
         return take(kind, n);

@@ -52,6 +52,10 @@ struct Block {
     Position position;
 };
 
+/// Longest name, in letters; most parameters, most state fields and most results that an operator may have.
+inline constexpr std::size_t kLongestName = 64;
+inline constexpr std::size_t kMostFields = 256;
+
 /// What the author claims beyond associativity; claims are checked, not believed.
 struct Laws {
     bool commutative = false;

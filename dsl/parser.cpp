@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <functional>
 
 #include "dsl/check.h"
 #include "dsl/lexer.h"
@@ -64,12 +63,14 @@ public:
     [[nodiscard]] const SourcePointer& source() const { return source_; }
 
 private:
-    /// Counts nesting for as long as it lives, so that no text can exhaust the stack.
+    /// Counts parentheses, lists and prefixes for as long as it lives, so that no text can exhaust the stack.
+    ///
+    /// Printing a tree of depth d opens at most d + 2 of them.
     class Nested {
     public:
         explicit Nested(Parser& parser) : parser_(parser)
         {
-            if (++parser_.nesting_ > kDeepestExpression)
+            if (++parser_.nesting_ > kDeepestExpression + 2)
                 parser_.too_deep(parser_.peek().position);
         }
         ~Nested() { --parser_.nesting_; }
@@ -104,7 +105,13 @@ private:
     }
     [[nodiscard]] std::string found() const
     {
-        return peek().kind == TokenKind::end ? "the end of the text" : "'" + peek().text + "'";
+        return peek().kind == TokenKind::end ? "the end of the text" : quoted(peek().text);
+    }
+    /// A number may be as long as the text; a message shows its beginning.
+    static std::string quoted(const std::string& text)
+    {
+        constexpr std::size_t longest = 64;
+        return "'" + (text.size() > longest ? text.substr(0, longest) + "..." : text) + "'";
     }
     void expect(std::string_view text)
     {
@@ -211,11 +218,14 @@ private:
     /// state ::= field | "{" field {";" field} [";"] "}"
     void state(Operator& op)
     {
+        const Position open = peek().position;
         if (!accept("{")) {
             op.state.push_back(state_field());
             return;
         }
         while (!accept("}")) {
+            if (peek().kind == TokenKind::end)
+                throw spec_error(source_, open, "this '{' is never closed", "the text ends inside it");
             op.state.push_back(state_field());
             if (!accept(";") && !is("}"))
                 throw spec_error(source_, peek().position, "expected ';' or '}' after a state field, found " + found());
@@ -305,8 +315,8 @@ private:
             too_deep(made->position);
         if (++nodes_ > kMostNodes)
             throw spec_error(source_, made->position,
-                             "the operator has more than " + std::to_string(kMostNodes) + " parts",
-                             "this is the most that one operator may have");
+                             "the operator has more than " + std::to_string(kMostNodes) + " numbers, names and operations",
+                             "this is the most that one may have");
         return made;
     }
 
@@ -341,9 +351,9 @@ private:
     /// unary ::= ("!" | "~" | "-") unary | postfix
     Expression unary()
     {
-        const Nested nested(*this);
         const Token token = peek();
         if (token.kind == TokenKind::symbol && (token.text == "!" || token.text == "~" || token.text == "-")) {
+            const Nested nested(*this);
             ++at_;
             return bounded(make_unary(token.text, unary(), token.position));
         }
@@ -432,13 +442,13 @@ private:
         if (token.kind == TokenKind::real) {
             double value = 0;
             if (std::from_chars(first, last, value).ec != std::errc())
-                throw spec_error(source_, token.position, "'" + token.text + "' does not fit in f64");
+                throw spec_error(source_, token.position, quoted(token.text) + " does not fit in f64");
             return positioned(Expression(value), token.position);
         }
         const bool hex = token.text.starts_with("0x") || token.text.starts_with("0X");
         std::uint64_t value = 0;
         if (std::from_chars(hex ? first + 2 : first, last, value, hex ? 16 : 10).ec != std::errc())
-            throw spec_error(source_, token.position, "'" + token.text.substr(0, 40) + "' does not fit in 64 bits");
+            throw spec_error(source_, token.position, quoted(token.text) + " does not fit in 64 bits");
         return positioned(Expression(value), token.position);
     }
 
@@ -452,55 +462,12 @@ private:
     std::vector<std::string> seen_;
 };
 
-Expression parse_part(const char* flag, const std::string& text)
-{
-    return Parser(flag, text, std::nullopt).whole_expression();
-}
-
-Block only(Expression value)
-{
-    const Position position = value->position;
-    return {{}, {{"", std::move(value), position}}, position};
-}
-
-/// check() for one part of a short form, so that its messages point into that flag's text.
-void with_source(Operator& op, const char* flag, const std::string& text)
-{
-    op.source = std::make_shared<const SourceText>(SourceText{flag, text});
-}
-
 }  // namespace
 
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic)
 {
     Parser parser(std::move(name), std::move(text), generic);
     return check(parser.whole_operator());
-}
-
-Operator parse_short_form(const ShortForm& form)
-{
-    Operator op;
-    op.name = "expression";
-    op.parameters = {{"x", form.type, false, {}}};
-    op.results = {{kResultName, form.type, {}}};
-    op.state = {{"value", form.type, std::nullopt, {}}};
-    op.lift = only(make_name("x"));
-    op.combine = only(make_name("a"));
-    op.laws.commutative = form.commutative;
-    // One part after the other: each is checked while the source is its own flag's text.
-    const auto add = [&](const char* flag, const std::string& text, const std::function<void(Expression)>& place) {
-        if (text.empty())
-            return;
-        with_source(op, flag, text);
-        place(parse_part(flag, text));
-        op = check(op);
-    };
-    add("--identity", form.identity, [&](Expression e) { op.state[0].identity = std::move(e); });
-    add("--op", form.combine, [&](Expression e) { op.combine = only(std::move(e)); });
-    add("--lift", form.lift, [&](Expression e) { op.lift = only(std::move(e)); });
-    add("--finish", form.finish, [&](Expression e) { op.finish = only(std::move(e)); });
-    op.source = nullptr;
-    return op;
 }
 
 Expression parse_expression(std::string name, std::string text)

@@ -4,10 +4,8 @@
 #include <utility>
 #include <vector>
 
-namespace segfold
-{
-namespace
-{
+namespace segfold {
+namespace {
 
 constexpr std::size_t kLongestWord = 64;
 

@@ -4,8 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace segfold
-{
+namespace segfold {
 
 /// "; did you mean 'offsets'?" for the known word closest to `word`, or "" if none is close.
 ///

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
+#include "dsl/half.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -18,6 +18,7 @@ bool is_comparison(std::string_view symbol)
     return std::ranges::find(symbols, symbol) != symbols.end();
 }
 
+bool is_order(std::string_view symbol) { return is_comparison(symbol) && symbol != "==" && symbol != "!="; }
 bool is_logical(std::string_view symbol) { return symbol == "&&" || symbol == "||"; }
 bool is_shift(std::string_view symbol) { return symbol == "<<" || symbol == ">>"; }
 bool is_bitwise(std::string_view symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
@@ -38,17 +39,19 @@ Magnitudes magnitudes(Type type)
     return {0, bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1};
 }
 
-double highest_real(Type type)
+/// True if `value` rounds to a number of `type` and not to infinity.
+bool fits(double value, Type type)
 {
+    const auto single = static_cast<float>(value);
     switch (type) {
     case Type::f16:
-        return 65504.0;
+        return std::isfinite(f16_to_f32(f32_to_f16(single)));
     case Type::bf16:
-        return 3.38953138925153547590470800371487866880e38;
+        return std::isfinite(bf16_to_f32(f32_to_bf16(single)));
     case Type::f32:
-        return std::numeric_limits<float>::max();
+        return std::isfinite(single);
     default:
-        return std::numeric_limits<double>::max();
+        return std::isfinite(value);
     }
 }
 
@@ -61,6 +64,36 @@ std::string_view domain_name(Function::Domain domain)
         return "floating-point values";
     default:
         return "integers";
+    }
+}
+
+/// Names for a message, which shows no more than 20.
+std::string list(const std::vector<std::string_view>& names)
+{
+    constexpr std::size_t most = 20;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
+        text += (i == 0 ? "" : ", ") + std::string(names[i]);
+    return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+}
+
+/// False for an operation, constant or limit that the parser never makes but C++ may.
+bool is_known(const ExpressionNode& node)
+{
+    const auto one_of = [](std::string_view word, std::initializer_list<std::string_view> words) {
+        return std::ranges::find(words, word) != words.end();
+    };
+    switch (node.kind) {
+    case ExpressionKind::unary:
+        return one_of(node.symbol, {"!", "~", "-"});
+    case ExpressionKind::binary:
+        return precedence(node.symbol) != 0;
+    case ExpressionKind::constant:
+        return one_of(node.name, {"inf", "nan"});
+    case ExpressionKind::limit:
+        return one_of(node.name, {"lowest", "highest", "epsilon"});
+    default:
+        return true;
     }
 }
 
@@ -97,18 +130,27 @@ const StateField* Typing::find_field(std::string_view name) const
     return found == op_.state.end() ? nullptr : &*found;
 }
 
-std::string Typing::known_names() const
+std::string Typing::place_of(std::string_view name) const
 {
-    std::string list;
-    const auto add = [&](const auto& names) {
-        for (const auto& entry : names)
-            list += (list.empty() ? "" : ", ") + entry.first;
+    if (std::ranges::find(op_.parameters, name, &Parameter::name) != op_.parameters.end())
+        return "parameters are known in lift; keep what you need of them in the state";
+    if (name == "index" || name == "position" || name == "segment" || name == "length")
+        return "index, position and segment are known in lift, segment and length in finish and empty";
+    return "";
+}
+
+std::vector<std::string_view> Typing::known_names() const
+{
+    std::vector<std::string_view> names;
+    const auto add = [&](const auto& entries) {
+        for (const auto& entry : entries)
+            names.push_back(entry.first);
     };
     add(scope_.operands);
     add(scope_.state_fields);
     add(scope_.names);
     add(scope_.tables);
-    return list;
+    return names;
 }
 
 Expression Typing::value(const Expression& expression, Type wanted, const std::string& what)
@@ -146,7 +188,7 @@ std::optional<Type> Typing::stated(const Expression& expression) const
     case ExpressionKind::binary:
         if (is_comparison(node.symbol) || is_logical(node.symbol))
             return Type::boolean;
-        if (const auto left = stated(node.arguments[0]); left || is_shift(node.symbol))
+        if (const auto left = stated(node.arguments[0]))
             return left;
         return stated(node.arguments[1]);
     case ExpressionKind::conditional:
@@ -172,6 +214,8 @@ std::optional<Type> Typing::stated(const Expression& expression) const
 
 Expression Typing::resolve(const Expression& expression, std::optional<Type> context)
 {
+    if (!is_known(*expression))
+        fail(expression, "unknown operation '" + expression->symbol + expression->name + "'");
     switch (expression->kind) {
     case ExpressionKind::boolean:
         return with_type(expression, {}, Type::boolean);
@@ -218,7 +262,7 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
              (node.kind == ExpressionKind::constant ? node.name : std::string("a number with a fraction")) +
                  " is not of type " + text(*context),
              "only floating-point types have it");
-    if (node.kind == ExpressionKind::real && std::abs(node.real) > highest_real(*context))
+    if (node.kind == ExpressionKind::real && !fits(node.real, *context))
         fail(expression, "this number does not fit in " + text(*context), "use inf, or a wider type");
     return with_type(expression, {}, *context);
 }
@@ -235,7 +279,7 @@ Expression Typing::integer(const Expression& expression, Type type) const
             fail(expression, digits + " does not fit in " + text(type),
                  text(type) + " holds " + (limits.below ? "-" : "") + std::to_string(limits.below) + " to " +
                      std::to_string(limits.above));
-    } else if (static_cast<double>(node.magnitude) > highest_real(type)) {
+    } else if (!fits(static_cast<double>(node.magnitude), type)) {
         fail(expression, digits + " does not fit in " + text(type), "use inf, or a wider type");
     }
     return with_type(expression, {}, type);
@@ -256,16 +300,12 @@ Expression Typing::name(const Expression& expression) const
     }
     if (scope_.tables.contains(node.name))
         fail(expression, "'" + node.name + "' is a table", "read one of its entries: " + node.name + "[index]");
+    if (const auto place = place_of(node.name); !place.empty())
+        fail(expression, "'" + node.name + "' is not known here", place);
     const auto known = known_names();
-    std::vector<std::string_view> names;
-    for (std::string_view rest = known; !rest.empty();) {
-        const auto comma = rest.find(", ");
-        names.push_back(rest.substr(0, comma));
-        rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 2);
-    }
     fail(expression, "unknown name '" + node.name + "'; " +
-                         (known.empty() ? "no names are known here" : "the names known here are " + known) +
-                         did_you_mean(node.name, names));
+                         (known.empty() ? "no names are known here" : "the names known here are " + list(known)) +
+                         did_you_mean(node.name, known));
 }
 
 Expression Typing::field(const Expression& expression) const
@@ -279,17 +319,17 @@ Expression Typing::field(const Expression& expression) const
                  scope_.operands.empty() ? "only combine's operands have" : "combine's operands are " + op_.earlier +
                                                                                 " and " + op_.later);
         operand = found->second;
+    } else if (operand == Operand::state ? scope_.state_fields.empty() : scope_.operands.empty()) {
+        fail(expression, "there is no state here of which '" + node.name + "' could be a field",
+             "combine has two, finish has one, and the other parts have none");
     }
     const auto* known = find_field(node.name);
     if (!known) {
         std::vector<std::string_view> names;
-        std::string list;
-        for (const auto& field : op_.state) {
+        for (const auto& field : op_.state)
             names.push_back(field.name);
-            list += (list.empty() ? "" : ", ") + field.name;
-        }
         fail(expression,
-             "unknown state field '" + node.name + "'; the fields are " + list + did_you_mean(node.name, names));
+             "unknown state field '" + node.name + "'; the fields are " + list(names) + did_you_mean(node.name, names));
     }
     return with_type(make_field(operand, node.name, node.position), {}, known->type);
 }
@@ -323,11 +363,16 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     if (!type)
         fail(expression, "nothing here says of which type these numbers are", "write one as a conversion: f32(...)");
 
+    const auto& first = *node.arguments[0];
+    if (is_order(symbol) && first.kind == ExpressionKind::binary && is_order(first.symbol))
+        fail(expression, "'" + symbol + "' of what '" + first.symbol + "' gives, which is a bool",
+             "comparisons do not chain; write a < b && b < c");
+
     auto left = resolve(node.arguments[0], type);
     auto right = resolve(node.arguments[1], type);
     const Type l = *left->type;
     const Type r = *right->type;
-    if (l != r)
+    if (l != r && !is_logical(symbol))
         fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r),
              "convert one of them, e.g. " + text(l) + "(...)");
 
@@ -336,7 +381,7 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
             fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r), what);
     };
     if (is_logical(symbol))
-        need(l == Type::boolean, "it takes bools");
+        need(l == Type::boolean && r == Type::boolean, "it takes bools; compare with something to get one");
     else if (is_shift(symbol) || symbol == "%")
         need(is_integer(l), "it takes integers");
     else if (is_bitwise(symbol))
@@ -406,8 +451,9 @@ Expression Typing::convert(const Expression& expression)
     std::optional<Type> context = stated(node.arguments[0]);
     if (!context) {
         // A bare number is written in the type it is converted to, where that type has such numbers.
-        const bool fraction = node.arguments[0]->kind == ExpressionKind::real ||
-                              node.arguments[0]->kind == ExpressionKind::constant;
+        const auto& bare = node.arguments[0]->kind == ExpressionKind::unary ? node.arguments[0]->arguments[0]
+                                                                            : node.arguments[0];
+        const bool fraction = bare->kind == ExpressionKind::real || bare->kind == ExpressionKind::constant;
         context = *node.type == Type::boolean ? Type::i32 : *node.type;
         if (fraction && !is_float(*context))
             context = Type::f64;
@@ -420,6 +466,8 @@ Expression Typing::gather(const Expression& expression)
     const auto& node = *expression;
     const auto table = scope_.tables.find(node.name);
     if (table == scope_.tables.end()) {
+        if (const auto place = place_of(node.name); !place.empty() && !scope_.names.contains(node.name))
+            fail(expression, "'" + node.name + "' is not known here", place);
         std::vector<std::string_view> names;
         for (const auto& entry : scope_.tables)
             names.push_back(entry.first);

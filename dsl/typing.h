@@ -3,6 +3,8 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "dsl/operator.h"
 
@@ -48,7 +50,9 @@ private:
     /// The type that an expression states by itself; nothing for literals and what is made of them alone.
     [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
-    [[nodiscard]] std::string known_names() const;
+    [[nodiscard]] std::vector<std::string_view> known_names() const;
+    /// Where a name is known that is not known here; empty for a name known nowhere.
+    [[nodiscard]] std::string place_of(std::string_view name) const;
     [[noreturn]] void fail(const Expression& at, const std::string& message, const std::string& hint = {}) const;
 
     const Operator& op_;

@@ -3,8 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-namespace segfold
-{
+namespace segfold {
 
 /// Calls `work(begin, end)` for consecutive parts of 0 .. count - 1, on all threads of the host, and waits.
 ///

@@ -3,7 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <limits>
 #include <span>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -145,11 +150,14 @@ Segments segments_from_starts(std::int64_t num_elements, Starts starts)
     segments.offsets = Array(type, static_cast<std::size_t>(before.back()) + 1);
     visit_indices(segments.offsets, [&](auto offsets) {
         using Index = typename decltype(offsets)::value_type;
-        for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
+        for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t) {
+            // Written without a branch, and never past the chunk's last start.
             auto* place = offsets.data() + before[chunk];
-            for (std::int64_t i = begin; i < end; ++i)
-                if (starts(i))
-                    *place++ = static_cast<Index>(i);
+            auto* const stop = offsets.data() + before[chunk + 1];
+            for (std::int64_t i = begin; place != stop; ++i) {
+                *place = static_cast<Index>(i);
+                place += starts(i) ? 1 : 0;
+            }
         });
         offsets.back() = static_cast<Index>(num_elements);
     });
@@ -367,8 +375,12 @@ Segments segments_from_keys(const Array& keys, std::int64_t num_elements)
                                         [key](std::int64_t i) { return i == 0 || key[i] != key[i - 1]; });
         segments.keys.emplace(keys.type(), static_cast<std::size_t>(segments.num_segments));
         auto* run_keys = reinterpret_cast<std::remove_const_t<Bits>*>(segments.keys->data());
-        for (std::int64_t s = 0; s < segments.num_segments; ++s)
-            run_keys[s] = key[segments.begin(s)];
+        visit_indices(segments.offsets, [&](auto offsets) {
+            parallel_for(segments.num_segments, kChunk, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t s = first; s < last; ++s)
+                    run_keys[s] = key[offsets[static_cast<std::size_t>(s)]];
+            });
+        });
     });
     return segments;
 }

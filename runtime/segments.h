@@ -6,8 +6,7 @@
 #include "dsl/array.h"
 #include "dsl/layout.h"
 
-namespace segfold
-{
+namespace segfold {
 
 /// How the elements 0 .. num_elements - 1 are cut into segments.
 ///

@@ -8,8 +8,7 @@
 #include "dsl/layout.h"
 #include "runtime/segments.h"
 
-namespace segfold
-{
+namespace segfold {
 
 /// Segments, and the columns that came with them.
 struct ResolvedLayout {

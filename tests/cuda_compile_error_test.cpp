@@ -48,7 +48,9 @@ class KeptSource : public testing::Test {
 protected:
     void SetUp() override
     {
-        cache_ = fs::path(testing::TempDir()) / "cuda_compile_error_test";
+        cache_ =
+            fs::path(testing::TempDir()) / (std::string("cuda_compile_error_test_") +
+                                            testing::UnitTest::GetInstance()->current_test_info()->name());
         fs::remove_all(cache_);
         setenv("XDG_CACHE_HOME", cache_.c_str(), 1);
     }

@@ -1,7 +1,10 @@
 // Memory, launches, timing and failures on a GPU; skipped without one.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <iostream>
 #include <numeric>
 
@@ -239,9 +242,10 @@ TEST_F(CudaDevice, RefusesWhatCannotBeLaunched)
                   context.info().name + " has " + std::to_string(context.info().shared_per_block_optin));
     EXPECT_EQ(failure([&] { (void)module.kernel("marks"); }),
               "kernels.cu has no kernel marks; it has add, do_nothing, mark, reverse, write_nowhere");
-    Compiled foreign = compile({kSource, "kernels.cu", "sm_75", {}});
-    if (context.info().compute_major != 7)
-        EXPECT_NE(failure([&] { Module(context, foreign, "foreign").kernel("mark"); }), "no failure");
+    if (context.info().compute_major == 7)
+        GTEST_SKIP() << "every architecture at hand runs on " << context.info().name;
+    const Compiled foreign = compile({kSource, "kernels.cu", "sm_75", {}});
+    EXPECT_NE(failure([&] { (void)Module(context, foreign, "foreign").kernel("mark"); }), "no failure");
 }
 
 TEST_F(CudaDevice, ChecksArgumentsWhereTheDriverKnowsThem)

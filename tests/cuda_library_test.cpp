@@ -29,7 +29,9 @@ class CudaLibrary : public testing::Test {
 protected:
     void SetUp() override
     {
-        folder_ = fs::path(testing::TempDir()) / "cuda_library_test";
+        folder_ =
+            fs::path(testing::TempDir()) / (std::string("cuda_library_test_") +
+                                            testing::UnitTest::GetInstance()->current_test_info()->name());
         fs::remove_all(folder_);
         fs::create_directories(folder_);
     }
@@ -90,6 +92,20 @@ TEST_F(CudaLibrary, EnvironmentComesBeforeTheLoadersPath)
     EXPECT_EQ(places[0], folder_);
     EXPECT_EQ(places[1], fs::path());
     EXPECT_EQ(places.back(), "/usr/local/cuda/lib64");
+}
+
+TEST_F(CudaLibrary, FindsNvrtcWherePipUnpacksIt)
+{
+    fs::path original;
+    try {
+        original = nvrtc().library.path();
+    } catch (const DeviceError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    const fs::path wheel = folder_ / "nvidia/cu13/lib";
+    fs::create_directories(wheel);
+    fs::create_symlink(original, wheel / original.filename());
+    EXPECT_EQ(open_nvrtc({"/nowhere", folder_}).version(), nvrtc().version());
 }
 
 TEST_F(CudaLibrary, ToolkitCannotChangeOnceOpen)

@@ -170,7 +170,7 @@ TEST(Layering, HandWrittenFilesAreShort)
 TEST(Layering, HeadersAreGuardedByPragma)
 {
     for (const auto& file : cpp_files()) {
-        if (!file.ends_with(".h")) {
+        if (!file.ends_with(".h") || file.starts_with("runtime/simt/shim/")) {  // text put in front of a kernel
             continue;
         }
         const auto lines = lines_of(file);

@@ -49,7 +49,9 @@ protected:
         } catch (const DeviceError& error) {
             GTEST_SKIP() << error.what();
         }
-        cache_ = fs::path(testing::TempDir()) / "nvrtc_compile_test";
+        cache_ =
+            fs::path(testing::TempDir()) / (std::string("nvrtc_compile_test_") +
+                                            testing::UnitTest::GetInstance()->current_test_info()->name());
         fs::remove_all(cache_);
         setenv("XDG_CACHE_HOME", cache_.c_str(), 1);
     }

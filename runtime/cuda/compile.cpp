@@ -118,14 +118,17 @@ std::vector<std::string> required_options(const CompileRequest& request)
     return options;
 }
 
-// Options that a result does not depend on, and that an old NVRTC may not know. Without the first, NVRTC
-// changes the whole process's stack limit while it compiles; the second brings the resource report, at no
-// cost in time.
+// Options that a kernel does not depend on, oldest first: an NVRTC that refuses one is asked again without
+// the last.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
+    // NVRTC would change the whole process's stack limit while it compiles.
     std::vector<std::string> options = {"--modify-stack-limit=false"};
+    // Brings the resource report, at no cost in time.
     if (!is_virtual(request.architecture))
         options.emplace_back("--ptxas-options=-v");
+    // NVRTC would look into the driver's cache, and a time to compile would mean nothing.
+    options.emplace_back("--no-cache");
     return options;
 }
 
@@ -142,8 +145,8 @@ Output run(const CompileRequest& request, bool want_ptx)
     const std::vector<std::string> optional = optional_options(request);
     options.insert(options.end(), optional.begin(), optional.end());
     nvrtcResult result = program.compile(options);
-    if (result == nvrtcResult::invalid_option) {
-        options.resize(options.size() - optional.size());
+    for (std::size_t i = 0; i < optional.size() && result == nvrtcResult::invalid_option; ++i) {
+        options.pop_back();
         result = program.compile(options);
     }
     const std::string log = program.log();

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -118,7 +119,8 @@ public:
 
     [[noreturn]] void refuse(const std::string& what) const
     {
-        throw InputError(fmt::format("{}:{}: {}", path_, number_, what));
+        const std::string line = number_ > 0 ? fmt::format(":{}", number_) : "";
+        throw InputError(fmt::format("{}{}: {}", path_, line, what));
     }
 
 private:

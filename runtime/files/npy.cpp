@@ -6,7 +6,8 @@
 #include <array>
 #include <cstring>
 #include <optional>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/files/file.h"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <utility>
 
 #include "dsl/error.h"
 
@@ -21,7 +22,10 @@ public:
     {
         expect('{');
         while (!accept('}')) {
+            skip_blanks();
+            const std::size_t key_place = place_;
             const std::string key = parse_string();
+            mark_known(key, key_place);
             expect(':');
             parse_value(key);
             if (!accept(',') && peek() != '}')
@@ -104,12 +108,18 @@ private:
         return word;
     }
 
-    void parse_value(const std::string& key)
+    void mark_known(const std::string& key, std::size_t key_place)
     {
         bool& is_known = key == "descr" ? has_descr_ : key == "shape" ? has_shape_ : has_order_;
-        if (is_known || (key != "descr" && key != "fortran_order" && key != "shape"))
+        if (is_known || (key != "descr" && key != "fortran_order" && key != "shape")) {
+            place_ = key_place;
             refuse("each of descr, fortran_order and shape once");
+        }
         is_known = true;
+    }
+
+    void parse_value(const std::string& key)
+    {
         if (key == "descr")
             parse_descr();
         else if (key == "shape")

@@ -2,6 +2,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/files/zip.h"

@@ -4,6 +4,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/simt/memory.h"
@@ -32,6 +34,7 @@ struct Options {
     bool shadow_check = true;            ///< races and uninitialised shared memory; needs a program compiled for it
     bool same_value_writes_race = true;  ///< false: two threads may write equal values to one word
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
+    bool shuffles_read_mask_only = true; ///< false: a shuffle from a lane outside the mask is no fault, its value poison
     int resident_blocks = 4;             ///< blocks in flight at a time, over all OS threads
     int os_threads = 0;                  ///< 0: one for each core; never more than resident blocks
 };

@@ -46,4 +46,6 @@ mark_as_advanced(SEGFOLD_CCCL SEGFOLD_CUDART)
 
 # NVRTC is opened at run time; in the build folder it is found where the toolkit is.
 get_filename_component(folder ${SEGFOLD_CUDART} DIRECTORY)
-list(APPEND CMAKE_BUILD_RPATH ${folder})
+if(NOT SEGFOLD_PORTABLE)
+    list(APPEND CMAKE_BUILD_RPATH ${folder})
+endif()

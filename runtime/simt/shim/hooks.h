@@ -1,100 +1,119 @@
-// The compiled text's side of the calls to the executor, and what sanitizers make the compiler call at every access.
+// The functions that CUDA texts call, as calls to the executor. Compiled once and linked with every text.
+
+// Not inlined, so that a call's return address lies in the text.
+#define __segfold_support __attribute__((noinline, visibility("hidden")))
 
 static SegfoldHooks __segfold_hooks;
 
 extern "C" {
-__attribute__((visibility("default"))) __segfold_quiet void __segfold_connect(const SegfoldHooks* hooks)
+// Where a core's copy of the shared memory is: its place in the thread-local segment is known from the
+// symbols.
+thread_local char __segfold_anchor;
+__attribute__((visibility("default"))) void* __segfold_anchor_address() { return &__segfold_anchor; }
+
+__attribute__((visibility("default"))) void __segfold_connect(const SegfoldHooks* hooks)
 {
     __segfold_hooks = *hooks;
 }
 
-__segfold_unchecked unsigned __segfold_coordinate(unsigned which) { return __segfold_hooks.coordinate(which); }
-__segfold_unchecked unsigned __segfold_lane() { return __segfold_hooks.lane(); }
-__segfold_unchecked void __segfold_broken_assumption(const char* condition)
+__segfold_support unsigned __segfold_coordinate(unsigned which) { return __segfold_hooks.coordinate(which); }
+__segfold_support unsigned __segfold_lane() { return __segfold_hooks.lane(); }
+__segfold_support void __segfold_broken_assumption(const char* condition)
 {
     __segfold_hooks.undefined(condition, nullptr, __segfold_site);
 }
-__segfold_unchecked void __segfold_fence(unsigned scope) { __segfold_hooks.fence(scope); }
-__segfold_unchecked void __segfold_atomic_begin(const void* address, unsigned long bytes, const void* site)
+__segfold_support void __segfold_fence(unsigned scope) { __segfold_hooks.fence(scope); }
+__segfold_support void __segfold_atomic_begin(const void* address, unsigned long bytes, const void* site)
 {
     __segfold_hooks.atomic_begin(address, bytes, site);
 }
-__segfold_unchecked void __segfold_atomic_end(const void* address, unsigned changed)
+__segfold_support void __segfold_atomic_end(const void* address, unsigned changed)
 {
     __segfold_hooks.atomic_end(address, changed);
 }
-__segfold_unchecked unsigned __segfold_load_acquire_32(const unsigned* address)
+__segfold_support unsigned __segfold_load_acquire_32(const unsigned* address)
 {
     __segfold_hooks.acquire_begin(address, sizeof *address, __segfold_site);
     const unsigned value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
     __segfold_hooks.acquire_end(address);
     return value;
 }
-__segfold_unchecked unsigned long long __segfold_load_acquire_64(const unsigned long long* address)
+__segfold_support unsigned long long __segfold_load_acquire_64(const unsigned long long* address)
 {
     __segfold_hooks.acquire_begin(address, sizeof *address, __segfold_site);
     const unsigned long long value = __atomic_load_n(address, __ATOMIC_ACQUIRE);
     __segfold_hooks.acquire_end(address);
     return value;
 }
-__segfold_unchecked void __segfold_store_release_32(unsigned* address, unsigned value)
+__segfold_support void __segfold_store_release_32(unsigned* address, unsigned value)
 {
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-__segfold_unchecked void __segfold_store_release_64(unsigned long long* address, unsigned long long value)
+__segfold_support void __segfold_store_release_64(unsigned long long* address, unsigned long long value)
 {
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
-__segfold_unchecked unsigned short __segfold_f32_to_f16(float value) { return __segfold_hooks.f32_to_f16(value); }
-__segfold_unchecked float __segfold_f16_to_f32(unsigned short bits) { return __segfold_hooks.f16_to_f32(bits); }
-__segfold_unchecked unsigned short __segfold_f32_to_bf16(float value) { return __segfold_hooks.f32_to_bf16(value); }
-__segfold_unchecked float __segfold_bf16_to_f32(unsigned short bits) { return __segfold_hooks.bf16_to_f32(bits); }
-__segfold_unchecked void __nanosleep(unsigned) { __segfold_hooks.sleep(__segfold_site); }
-__segfold_unchecked long long clock64() { return static_cast<long long>(__segfold_hooks.clock()); }
-__segfold_unchecked void __trap() { __segfold_hooks.trap(__segfold_site); }
-__segfold_unchecked void __syncthreads() { __segfold_hooks.barrier(kSegfoldBarrier, 0, __segfold_site); }
+__segfold_support unsigned short __segfold_f32_to_f16(float value)
+{
+    return __segfold_hooks.f32_to_f16(value);
+}
+__segfold_support float __segfold_f16_to_f32(unsigned short bits) { return __segfold_hooks.f16_to_f32(bits); }
+__segfold_support unsigned short __segfold_f32_to_bf16(float value)
+{
+    return __segfold_hooks.f32_to_bf16(value);
+}
+__segfold_support float __segfold_bf16_to_f32(unsigned short bits)
+{
+    return __segfold_hooks.bf16_to_f32(bits);
+}
+__segfold_support void __nanosleep(unsigned) { __segfold_hooks.sleep(__segfold_site); }
+__segfold_support long long clock64() { return static_cast<long long>(__segfold_hooks.clock()); }
+__segfold_support void __trap() { __segfold_hooks.trap(__segfold_site); }
+__segfold_support void __syncthreads() { __segfold_hooks.barrier(kSegfoldBarrier, 0, __segfold_site); }
 }
 
-#define __segfold_barrier_function(name, kind)                                                        \
-    __segfold_unchecked int name(int predicate)                                                       \
-    {                                                                                                 \
-        return static_cast<int>(__segfold_hooks.barrier(kind, predicate != 0, __segfold_site));       \
+#define __segfold_barrier_function(name, kind)                                                  \
+    __segfold_support int name(int predicate)                                                   \
+    {                                                                                           \
+        return static_cast<int>(__segfold_hooks.barrier(kind, predicate != 0, __segfold_site)); \
     }
 __segfold_barrier_function(__syncthreads_or, kSegfoldBarrierOr)
-__segfold_barrier_function(__syncthreads_and, kSegfoldBarrierAnd)
-__segfold_barrier_function(__syncthreads_count, kSegfoldBarrierCount)
+    __segfold_barrier_function(__syncthreads_and, kSegfoldBarrierAnd)
+        __segfold_barrier_function(__syncthreads_count, kSegfoldBarrierCount)
 
-__segfold_unchecked void __syncwarp(unsigned mask) { __segfold_hooks.meet(mask, kSegfoldSyncwarp, 0, 0, __segfold_site); }
+            __segfold_support void __syncwarp(unsigned mask)
+{
+    __segfold_hooks.meet(mask, kSegfoldSyncwarp, 0, 0, __segfold_site);
+}
 
-#define __segfold_vote(result, name, kind)                                                                       \
-    __segfold_unchecked result name(unsigned mask, int predicate)                                                \
-    {                                                                                                            \
-        return static_cast<result>(__segfold_hooks.meet(mask, kind, predicate != 0, 0, __segfold_site));         \
+#define __segfold_vote(result, name, kind)                                                               \
+    __segfold_support result name(unsigned mask, int predicate)                                          \
+    {                                                                                                    \
+        return static_cast<result>(__segfold_hooks.meet(mask, kind, predicate != 0, 0, __segfold_site)); \
     }
-__segfold_vote(unsigned, __ballot_sync, kSegfoldBallot)
-__segfold_vote(int, __any_sync, kSegfoldAny)
-__segfold_vote(int, __all_sync, kSegfoldAll)
+__segfold_vote(unsigned, __ballot_sync, kSegfoldBallot) __segfold_vote(int, __any_sync, kSegfoldAny)
+    __segfold_vote(int, __all_sync, kSegfoldAll)
 
-#define __segfold_reduction(type, name, kind)                                                                    \
-    __segfold_unchecked type name(unsigned mask, type value)                                                     \
-    {                                                                                                            \
-        return static_cast<type>(                                                                                \
-            __segfold_hooks.meet(mask, kind, static_cast<unsigned>(value), 0, __segfold_site));                  \
+#define __segfold_reduction(type, name, kind)                                                   \
+    __segfold_support type name(unsigned mask, type value)                                      \
+    {                                                                                           \
+        return static_cast<type>(                                                               \
+            __segfold_hooks.meet(mask, kind, static_cast<unsigned>(value), 0, __segfold_site)); \
     }
-__segfold_reduction(unsigned, __reduce_add_sync, kSegfoldReduceAdd)
-__segfold_reduction(int, __reduce_add_sync, kSegfoldReduceAdd)
-__segfold_reduction(unsigned, __reduce_min_sync, kSegfoldReduceMinUnsigned)
-__segfold_reduction(int, __reduce_min_sync, kSegfoldReduceMinSigned)
-__segfold_reduction(unsigned, __reduce_max_sync, kSegfoldReduceMaxUnsigned)
-__segfold_reduction(int, __reduce_max_sync, kSegfoldReduceMaxSigned)
-__segfold_reduction(unsigned, __reduce_and_sync, kSegfoldReduceAnd)
-__segfold_reduction(unsigned, __reduce_or_sync, kSegfoldReduceOr)
-__segfold_reduction(unsigned, __reduce_xor_sync, kSegfoldReduceXor)
+        __segfold_reduction(unsigned, __reduce_add_sync, kSegfoldReduceAdd)
+            __segfold_reduction(int, __reduce_add_sync, kSegfoldReduceAdd)
+                __segfold_reduction(unsigned, __reduce_min_sync, kSegfoldReduceMinUnsigned)
+                    __segfold_reduction(int, __reduce_min_sync, kSegfoldReduceMinSigned)
+                        __segfold_reduction(unsigned, __reduce_max_sync, kSegfoldReduceMaxUnsigned)
+                            __segfold_reduction(int, __reduce_max_sync, kSegfoldReduceMaxSigned)
+                                __segfold_reduction(unsigned, __reduce_and_sync, kSegfoldReduceAnd)
+                                    __segfold_reduction(unsigned, __reduce_or_sync, kSegfoldReduceOr)
+                                        __segfold_reduction(unsigned, __reduce_xor_sync, kSegfoldReduceXor)
 
-template <class T>
-struct __segfold_bits;
+                                            template <class T>
+                                            struct __segfold_bits;
 template <>
 struct __segfold_bits<char[4]> {
     typedef unsigned Unsigned;
@@ -104,78 +123,34 @@ struct __segfold_bits<char[8]> {
     typedef unsigned long long Unsigned;
 };
 
-#define __segfold_shuffle(type, name, parameter, kind)                                                           \
-    __segfold_unchecked type name(unsigned mask, type value, parameter place, int width)                         \
-    {                                                                                                            \
-        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                                   \
-        const unsigned argument = (static_cast<unsigned>(place) & 255u) | static_cast<unsigned>(width) << 8;     \
-        const unsigned long long bits = __segfold_hooks.meet(mask, kind, __builtin_bit_cast(Bits, value),        \
-                                                             argument, __segfold_site);                          \
-        return __builtin_bit_cast(type, static_cast<Bits>(bits));                                                \
+#define __segfold_shuffle(type, name, parameter, kind)                                                       \
+    __segfold_support type name(unsigned mask, type value, parameter place, int width)                       \
+    {                                                                                                        \
+        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                           \
+        const unsigned argument = (static_cast<unsigned>(place) & 255u) | static_cast<unsigned>(width) << 8; \
+        const unsigned long long bits =                                                                      \
+            __segfold_hooks.meet(mask, kind, __builtin_bit_cast(Bits, value), argument, __segfold_site);     \
+        return __builtin_bit_cast(type, static_cast<Bits>(bits));                                            \
     }
-#define __segfold_shuffles_of(type)                                                                              \
-    __segfold_shuffle(type, __shfl_sync, int, kSegfoldShuffle)                                                   \
-    __segfold_shuffle(type, __shfl_up_sync, unsigned, kSegfoldShuffleUp)                                         \
-    __segfold_shuffle(type, __shfl_down_sync, unsigned, kSegfoldShuffleDown)                                     \
-    __segfold_shuffle(type, __shfl_xor_sync, int, kSegfoldShuffleXor)                                            \
-    __segfold_unchecked unsigned __match_any_sync(unsigned mask, type value)                                     \
-    {                                                                                                            \
-        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                                   \
-        return static_cast<unsigned>(__segfold_hooks.meet(                                                       \
-            mask, kSegfoldMatchAny, __builtin_bit_cast(Bits, value), 0, __segfold_site));                        \
-    }                                                                                                            \
-    __segfold_unchecked unsigned __match_all_sync(unsigned mask, type value, int* all_equal)                     \
-    {                                                                                                            \
-        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                                   \
-        const unsigned lanes = static_cast<unsigned>(__segfold_hooks.meet(                                       \
-            mask, kSegfoldMatchAll, __builtin_bit_cast(Bits, value), 0, __segfold_site));                        \
-        *all_equal = lanes != 0;                                                                                 \
-        return lanes;                                                                                            \
+#define __segfold_shuffles_of(type)                                                                          \
+    __segfold_shuffle(type, __shfl_sync, int, kSegfoldShuffle)                                               \
+        __segfold_shuffle(type, __shfl_up_sync, unsigned, kSegfoldShuffleUp)                                 \
+            __segfold_shuffle(type, __shfl_down_sync, unsigned, kSegfoldShuffleDown)                         \
+                __segfold_shuffle(type, __shfl_xor_sync, int, kSegfoldShuffleXor) __segfold_support unsigned \
+                __match_any_sync(unsigned mask, type value)                                                  \
+    {                                                                                                        \
+        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                           \
+        return static_cast<unsigned>(__segfold_hooks.meet(                                                   \
+            mask, kSegfoldMatchAny, __builtin_bit_cast(Bits, value), 0, __segfold_site));                    \
+    }                                                                                                        \
+    __segfold_support unsigned __match_all_sync(unsigned mask, type value, int* all_equal)                   \
+    {                                                                                                        \
+        typedef __segfold_bits<char[sizeof(type)]>::Unsigned Bits;                                           \
+        const unsigned lanes = static_cast<unsigned>(__segfold_hooks.meet(                                   \
+            mask, kSegfoldMatchAll, __builtin_bit_cast(Bits, value), 0, __segfold_site));                    \
+        *all_equal = lanes != 0;                                                                             \
+        return lanes;                                                                                        \
     }
-__segfold_shuffles_of(int)
-__segfold_shuffles_of(unsigned)
-__segfold_shuffles_of(long)
-__segfold_shuffles_of(unsigned long)
-__segfold_shuffles_of(long long)
-__segfold_shuffles_of(unsigned long long)
-__segfold_shuffles_of(float)
-__segfold_shuffles_of(double)
-
-template <class... Parameters>
-struct __segfold_kernel {
-    template <unsigned... I>
-    struct Places {};
-#if defined(__clang__)
-    template <class, unsigned... I>
-    using Sequence = Places<I...>;
-    using All = __make_integer_seq<Sequence, unsigned, sizeof...(Parameters)>;
-#else
-    using All = Places<__integer_pack(static_cast<unsigned>(sizeof...(Parameters)))...>;
-#endif
-    template <unsigned... I>
-    __segfold_quiet static void call(void (*kernel)(Parameters...), void** arguments, Places<I...>)
-    {
-        kernel(*static_cast<Parameters*>(arguments[I])...);
-    }
-};
-// Calls a kernel with parameters of any types from an array of pointers to their values.
-template <class... Parameters>
-__segfold_quiet void __segfold_call(void (*kernel)(Parameters...), void** arguments)
-{
-    using Kernel = __segfold_kernel<Parameters...>;
-    Kernel::call(kernel, arguments, typename Kernel::All());
-}
-#define __segfold_entry(kernel)                                                                                  \
-    extern "C" __attribute__((visibility("default"))) __segfold_quiet void __segfold_entry_##kernel(void** a)    \
-    {                                                                                                            \
-        __segfold_call(&kernel, a);                                                                              \
-    }                                                                                                            \
-    extern "C" __attribute__((visibility("default"))) unsigned __segfold_parameters_##kernel()                   \
-    {                                                                                                            \
-        return __segfold_count(&kernel);                                                                         \
-    }
-template <class... Parameters>
-constexpr unsigned __segfold_count(void (*)(Parameters...))
-{
-    return sizeof...(Parameters);
-}
+__segfold_shuffles_of(int) __segfold_shuffles_of(unsigned) __segfold_shuffles_of(long)
+    __segfold_shuffles_of(unsigned long) __segfold_shuffles_of(long long)
+        __segfold_shuffles_of(unsigned long long) __segfold_shuffles_of(float) __segfold_shuffles_of(double)

@@ -1,5 +1,5 @@
-// CUDA's additions to the language, for an ordinary C++20 compiler: qualifiers, built-in variables, vector types.
-// Compiled ahead of every emitted text, which stays as it is.
+// CUDA's additions to the language, for an ordinary C++20 compiler: qualifiers, built-in variables, vector
+// types. Compiled ahead of every emitted text, which stays as it is.
 
 #define __global__
 #define __device__
@@ -13,7 +13,8 @@
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) ((condition) ? (void)0 : __segfold_broken_assumption(#condition))
-// A block stays on one core, which has one copy of these; the executor exchanges it when it changes the block.
+// A block stays on one core, which has one copy of these; the executor exchanges it when it changes the
+// block.
 #define __shared__ static thread_local
 
 #define __segfold_site __builtin_return_address(0)
@@ -22,9 +23,6 @@
 #else
 #define __segfold_quiet __attribute__((no_sanitize_thread, no_sanitize_undefined))
 #endif
-// What the executor defines for the text is neither inlined, so that a call's return address is in the text,
-// nor checked itself.
-#define __segfold_unchecked __attribute__((noinline, visibility("hidden"))) __segfold_quiet
 
 extern "C" {
 __attribute__((const)) unsigned __segfold_coordinate(unsigned which);
@@ -34,29 +32,24 @@ void __segfold_broken_assumption(const char* condition);
 
 typedef unsigned long size_t;
 
-#define __segfold_vector_type(name, scalar, bytes)                                                             \
-    struct alignas(sizeof(scalar)) name##1 { scalar x; };                                                      \
-    struct alignas(2 * sizeof(scalar)) name##2 { scalar x, y; };                                               \
-    struct name##3 { scalar x, y, z; };                                                                        \
-    struct alignas(bytes) name##4 { scalar x, y, z, w; };                                                      \
-    inline name##1 make_##name##1(scalar x) { return {x}; }                                                    \
-    inline name##2 make_##name##2(scalar x, scalar y) { return {x, y}; }                                       \
-    inline name##3 make_##name##3(scalar x, scalar y, scalar z) { return {x, y, z}; }                          \
+#define __segfold_vector_type(name, scalar, bytes)                                    \
+    struct alignas(sizeof(scalar)) name##1 { scalar x; };                             \
+    struct alignas(2 * sizeof(scalar)) name##2 { scalar x, y; };                      \
+    struct name##3 { scalar x, y, z; };                                               \
+    struct alignas(bytes) name##4 { scalar x, y, z, w; };                             \
+    inline name##1 make_##name##1(scalar x) { return {x}; }                           \
+    inline name##2 make_##name##2(scalar x, scalar y) { return {x, y}; }              \
+    inline name##3 make_##name##3(scalar x, scalar y, scalar z) { return {x, y, z}; } \
     inline name##4 make_##name##4(scalar x, scalar y, scalar z, scalar w) { return {x, y, z, w}; }
-__segfold_vector_type(char, signed char, 4)
-__segfold_vector_type(uchar, unsigned char, 4)
-__segfold_vector_type(short, short, 8)
-__segfold_vector_type(ushort, unsigned short, 8)
-__segfold_vector_type(int, int, 16)
-__segfold_vector_type(uint, unsigned, 16)
-__segfold_vector_type(long, long, 16)
-__segfold_vector_type(ulong, unsigned long, 16)
-__segfold_vector_type(longlong, long long, 16)
-__segfold_vector_type(ulonglong, unsigned long long, 16)
-__segfold_vector_type(float, float, 16)
-__segfold_vector_type(double, double, 16)
+__segfold_vector_type(char, signed char, 4) __segfold_vector_type(uchar, unsigned char, 4)
+    __segfold_vector_type(short, short, 8) __segfold_vector_type(ushort, unsigned short, 8)
+        __segfold_vector_type(int, int, 16) __segfold_vector_type(uint, unsigned, 16)
+            __segfold_vector_type(long, long, 16) __segfold_vector_type(ulong, unsigned long, 16)
+                __segfold_vector_type(longlong, long long, 16)
+                    __segfold_vector_type(ulonglong, unsigned long long, 16)
+                        __segfold_vector_type(float, float, 16) __segfold_vector_type(double, double, 16)
 
-struct dim3 {
+                            struct dim3 {
     unsigned x = 1, y = 1, z = 1;
 };
 

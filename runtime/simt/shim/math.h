@@ -76,34 +76,18 @@ long long llabs(long long);
 
 #define __segfold_overload(name) \
     inline float name(float x) { return name##f(x); }
-__segfold_overload(sqrt)
-__segfold_overload(exp)
-__segfold_overload(exp2)
-__segfold_overload(exp10)
-__segfold_overload(expm1)
-__segfold_overload(log)
-__segfold_overload(log2)
-__segfold_overload(log10)
-__segfold_overload(log1p)
-__segfold_overload(sin)
-__segfold_overload(cos)
-__segfold_overload(tan)
-__segfold_overload(asin)
-__segfold_overload(acos)
-__segfold_overload(atan)
-__segfold_overload(sinh)
-__segfold_overload(cosh)
-__segfold_overload(tanh)
-__segfold_overload(erf)
-__segfold_overload(cbrt)
-__segfold_overload(floor)
-__segfold_overload(ceil)
-__segfold_overload(trunc)
-__segfold_overload(rint)
-__segfold_overload(nearbyint)
-__segfold_overload(round)
-__segfold_overload(fabs)
-inline float pow(float x, float y) { return powf(x, y); }
+__segfold_overload(sqrt) __segfold_overload(exp) __segfold_overload(exp2) __segfold_overload(exp10)
+    __segfold_overload(expm1) __segfold_overload(log) __segfold_overload(log2) __segfold_overload(log10)
+        __segfold_overload(log1p) __segfold_overload(sin) __segfold_overload(cos) __segfold_overload(tan)
+            __segfold_overload(asin) __segfold_overload(acos) __segfold_overload(atan)
+                __segfold_overload(sinh) __segfold_overload(cosh) __segfold_overload(tanh)
+                    __segfold_overload(erf) __segfold_overload(cbrt) __segfold_overload(floor)
+                        __segfold_overload(ceil) __segfold_overload(trunc) __segfold_overload(rint)
+                            __segfold_overload(nearbyint) __segfold_overload(round)
+                                __segfold_overload(fabs) inline float pow(float x, float y)
+{
+    return powf(x, y);
+}
 inline float atan2(float y, float x) { return atan2f(y, x); }
 inline float hypot(float x, float y) { return hypotf(x, y); }
 inline float fmod(float x, float y) { return fmodf(x, y); }
@@ -171,24 +155,33 @@ inline float __segfold_fmax(float a, float b) { return __segfold_greatest(a, b);
 #define fmin __segfold_fmin
 #define fmax __segfold_fmax
 
-#define __segfold_extremes(type)                                    \
-    inline type min(type a, type b) { return b < a ? b : a; }       \
+#define __segfold_extremes(type)                              \
+    inline type min(type a, type b) { return b < a ? b : a; } \
     inline type max(type a, type b) { return a < b ? b : a; }
-__segfold_extremes(int)
-__segfold_extremes(unsigned)
-__segfold_extremes(long)
-__segfold_extremes(unsigned long)
-__segfold_extremes(long long)
-__segfold_extremes(unsigned long long)
-#define __segfold_mixed_extremes(signed_type, unsigned_type)                                                         \
-    inline unsigned_type min(signed_type a, unsigned_type b) { return min(static_cast<unsigned_type>(a), b); }       \
-    inline unsigned_type min(unsigned_type a, signed_type b) { return min(a, static_cast<unsigned_type>(b)); }       \
-    inline unsigned_type max(signed_type a, unsigned_type b) { return max(static_cast<unsigned_type>(a), b); }       \
-    inline unsigned_type max(unsigned_type a, signed_type b) { return max(a, static_cast<unsigned_type>(b)); }
-__segfold_mixed_extremes(int, unsigned)
-__segfold_mixed_extremes(long, unsigned long)
-__segfold_mixed_extremes(long long, unsigned long long)
-inline float min(float a, float b) { return __segfold_least(a, b); }
+__segfold_extremes(int) __segfold_extremes(unsigned) __segfold_extremes(long)
+    __segfold_extremes(unsigned long) __segfold_extremes(long long) __segfold_extremes(unsigned long long)
+#define __segfold_mixed_extremes(signed_type, unsigned_type) \
+    inline unsigned_type min(signed_type a, unsigned_type b) \
+    {                                                        \
+        return min(static_cast<unsigned_type>(a), b);        \
+    }                                                        \
+    inline unsigned_type min(unsigned_type a, signed_type b) \
+    {                                                        \
+        return min(a, static_cast<unsigned_type>(b));        \
+    }                                                        \
+    inline unsigned_type max(signed_type a, unsigned_type b) \
+    {                                                        \
+        return max(static_cast<unsigned_type>(a), b);        \
+    }                                                        \
+    inline unsigned_type max(unsigned_type a, signed_type b) \
+    {                                                        \
+        return max(a, static_cast<unsigned_type>(b));        \
+    }
+        __segfold_mixed_extremes(int, unsigned) __segfold_mixed_extremes(long, unsigned long)
+            __segfold_mixed_extremes(long long, unsigned long long) inline float min(float a, float b)
+{
+    return __segfold_least(a, b);
+}
 inline float max(float a, float b) { return __segfold_greatest(a, b); }
 inline double min(double a, double b) { return __segfold_least(a, b); }
 inline double max(double a, double b) { return __segfold_greatest(a, b); }

@@ -1,9 +1,14 @@
-// How a compiled text calls the executor. The executor includes this file; every text gets it as its first lines,
-// so it uses nothing but the language.
+// How a compiled text calls the executor. The executor includes this file; every text gets it as its first
+// lines, so it uses nothing but the language.
 #pragma once
 
 /// What the threads that meet at a block barrier want to know.
-enum SegfoldBarrier : unsigned { kSegfoldBarrier, kSegfoldBarrierOr, kSegfoldBarrierAnd, kSegfoldBarrierCount };
+enum SegfoldBarrier : unsigned {
+    kSegfoldBarrier,
+    kSegfoldBarrierOr,
+    kSegfoldBarrierAnd,
+    kSegfoldBarrierCount
+};
 
 /// What the lanes that meet in a warp do. All lanes of one meeting must want the same.
 enum SegfoldMeeting : unsigned {

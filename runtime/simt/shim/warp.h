@@ -36,30 +36,28 @@ inline void __threadfence_system() { __segfold_fence(kSegfoldScopeDevice); }
 inline long long clock() { return clock64(); }
 
 inline unsigned __segfold_load_acquire(const unsigned* p) { return __segfold_load_acquire_32(p); }
-inline unsigned long long __segfold_load_acquire(const unsigned long long* p) { return __segfold_load_acquire_64(p); }
+inline unsigned long long __segfold_load_acquire(const unsigned long long* p)
+{
+    return __segfold_load_acquire_64(p);
+}
 inline void __segfold_store_release(unsigned* p, unsigned value) { __segfold_store_release_32(p, value); }
 inline void __segfold_store_release(unsigned long long* p, unsigned long long value)
 {
     __segfold_store_release_64(p, value);
 }
 
-#define __segfold_shuffles(type)                                                            \
-    type __shfl_sync(unsigned mask, type value, int lane, int width = 32);                  \
-    type __shfl_up_sync(unsigned mask, type value, unsigned distance, int width = 32);      \
-    type __shfl_down_sync(unsigned mask, type value, unsigned distance, int width = 32);    \
-    type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32);         \
-    unsigned __match_any_sync(unsigned mask, type value);                                   \
+#define __segfold_shuffles(type)                                                         \
+    type __shfl_sync(unsigned mask, type value, int lane, int width = 32);               \
+    type __shfl_up_sync(unsigned mask, type value, unsigned distance, int width = 32);   \
+    type __shfl_down_sync(unsigned mask, type value, unsigned distance, int width = 32); \
+    type __shfl_xor_sync(unsigned mask, type value, int lane_mask, int width = 32);      \
+    unsigned __match_any_sync(unsigned mask, type value);                                \
     unsigned __match_all_sync(unsigned mask, type value, int* all_equal);
-__segfold_shuffles(int)
-__segfold_shuffles(unsigned)
-__segfold_shuffles(long)
-__segfold_shuffles(unsigned long)
-__segfold_shuffles(long long)
-__segfold_shuffles(unsigned long long)
-__segfold_shuffles(float)
-__segfold_shuffles(double)
+__segfold_shuffles(int) __segfold_shuffles(unsigned) __segfold_shuffles(long)
+    __segfold_shuffles(unsigned long) __segfold_shuffles(long long) __segfold_shuffles(unsigned long long)
+        __segfold_shuffles(float) __segfold_shuffles(double)
 
-unsigned __reduce_add_sync(unsigned mask, unsigned value);
+            unsigned __reduce_add_sync(unsigned mask, unsigned value);
 int __reduce_add_sync(unsigned mask, int value);
 unsigned __reduce_min_sync(unsigned mask, unsigned value);
 int __reduce_min_sync(unsigned mask, int value);
@@ -70,25 +68,55 @@ unsigned __reduce_or_sync(unsigned mask, unsigned value);
 unsigned __reduce_xor_sync(unsigned mask, unsigned value);
 
 template <class T>
-inline T __ldg(const T* address) { return *address; }
+inline T __ldg(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline T __ldca(const T* address) { return *address; }
+inline T __ldca(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline T __ldcs(const T* address) { return *address; }
+inline T __ldcs(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline T __ldcg(const T* address) { return *address; }
+inline T __ldcg(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline T __ldlu(const T* address) { return *address; }
+inline T __ldlu(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline T __ldcv(const T* address) { return *address; }
+inline T __ldcv(const T* address)
+{
+    return *address;
+}
 template <class T>
-inline void __stcs(T* address, T value) { *address = value; }
+inline void __stcs(T* address, T value)
+{
+    *address = value;
+}
 template <class T>
-inline void __stcg(T* address, T value) { *address = value; }
+inline void __stcg(T* address, T value)
+{
+    *address = value;
+}
 template <class T>
-inline void __stwb(T* address, T value) { *address = value; }
+inline void __stwb(T* address, T value)
+{
+    *address = value;
+}
 template <class T>
-inline void __stwt(T* address, T value) { *address = value; }
+inline void __stwt(T* address, T value)
+{
+    *address = value;
+}
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }

@@ -1,0 +1,208 @@
+#include "codegen/catalogue.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "codegen/embedded_kernels.h"
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+/// What a need may ask about.
+FormulaNames facts_of(const Problem& problem)
+{
+    return {{"associative", problem.laws.associative},
+            {"commutative", problem.laws.commutative},
+            {"idempotent", problem.laws.idempotent},
+            {"identity", problem.op.has_identity()},
+            {"state_bytes", state_bytes(problem.op)}};
+}
+
+std::string explain(const Formula& need, const Problem& problem)
+{
+    const auto& op = problem.op;
+    const auto& text = need.text();
+    if (text == "associative")
+        return "needs an associative operator, and combine of operator " + op.name + " is refuted";
+    if (text == "commutative" || text == "idempotent") {
+        const bool declared = text == "commutative" ? op.laws.commutative : op.laws.idempotent;
+        return "needs a" + std::string(text == "commutative" ? " " : "n ") + text + " operator, and operator " +
+               op.name + (declared ? " is refuted to be one" : " does not declare that law");
+    }
+    if (text == "identity")
+        return "needs an identity, and operator " + op.name + " declares none";
+    std::string values;
+    for (const auto& [name, value] : facts_of(problem))
+        if (text.find(name) != std::string::npos)
+            values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
+    return "needs " + text + ", and operator " + op.name + " has " + values;
+}
+
+std::string read_file(const std::filesystem::path& path)
+{
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in)
+        throw InputError(path.string() + ": cannot be read");
+    return text.str();
+}
+
+}  // namespace
+
+const Catalogue& Catalogue::standard()
+{
+    static const Catalogue catalogue = [] {
+        Catalogue result;
+        for (const auto& file : embedded_kernels())
+            result.add(std::string(file.path), std::string(file.text));
+        result.order();
+        return result;
+    }();
+    return catalogue;
+}
+
+Catalogue Catalogue::from_directory(const std::string& directory)
+{
+    const std::filesystem::path root(directory);
+    if (!std::filesystem::is_directory(root / "stages"))
+        throw InputError(directory + ": has no folder 'stages'; it must look like kernels/");
+    std::vector<std::string> paths;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+        const auto extension = entry.path().extension();
+        if (entry.is_regular_file() && (extension == ".cu" || extension == ".cuh"))
+            paths.push_back(entry.path().lexically_relative(root).generic_string());
+    }
+    std::ranges::sort(paths);
+    Catalogue result;
+    for (const auto& path : paths)
+        result.add(path, read_file(root / path));
+    result.order();
+    return result;
+}
+
+void Catalogue::add(std::string path, std::string text)
+{
+    if (path.starts_with("stages/"))
+        stages_.push_back(read_stage(std::move(path), std::move(text)));
+    else
+        parts_.emplace(std::move(path), std::move(text));
+}
+
+/// Sorts so that every stage follows the one it comes `after`; ties by name.
+void Catalogue::order()
+{
+    std::ranges::sort(stages_, {}, &Stage::name);
+    std::vector<Stage> ordered;
+    while (!stages_.empty()) {
+        const auto ready = std::ranges::find_if(stages_, [&](const Stage& stage) {
+            return stage.after.empty() || std::ranges::find(ordered, stage.after, &Stage::name) != ordered.end();
+        });
+        if (ready == stages_.end())
+            throw SpecError(stages_.front().file + ": comes after '" + stages_.front().after +
+                            "', which is no stage, or after itself");
+        ordered.push_back(std::move(*ready));
+        stages_.erase(ready);
+    }
+    stages_ = std::move(ordered);
+}
+
+const Stage& Catalogue::stage(std::string_view name) const
+{
+    const auto found = std::ranges::find(stages_, name, &Stage::name);
+    if (found != stages_.end())
+        return *found;
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const auto& stage : stages_) {
+        names.push_back(stage.name);
+        list += (list.empty() ? "" : ", ") + stage.name;
+    }
+    throw InputError("unknown stage '" + std::string(name) + "'; the stages are " + list + did_you_mean(name, names));
+}
+
+std::string_view Catalogue::part(std::string_view path) const
+{
+    const auto found = parts_.find(path);
+    if (found == parts_.end())
+        throw SpecError("unknown part '" + std::string(path) + "'");
+    return found->second;
+}
+
+std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const
+{
+    if (std::ranges::find(stage.forms, problem.form) == stage.forms.end()) {
+        std::string forms;
+        for (const auto form : stage.forms)
+            forms += (forms.empty() ? "" : ", ") + std::string(name(form));
+        return "takes segments given as " + forms + ", not as " + std::string(name(problem.form));
+    }
+    const auto facts = facts_of(problem);
+    for (const auto& need : stage.needs)
+        if (need.value(facts) == 0)
+            return explain(need, problem);
+    return std::nullopt;
+}
+
+std::string Catalogue::usable(const Problem& problem) const
+{
+    std::string list;
+    for (const auto& stage : stages_)
+        if (!unmet(stage, problem))
+            list += (list.empty() ? "" : ", ") + stage.name;
+    return list.empty() ? "none" : list;
+}
+
+void Catalogue::require(const Stage& stage, const Problem& problem) const
+{
+    if (const auto why = unmet(stage, problem))
+        throw InputError(stage.name + ": " + *why + "; stages that can serve: " + usable(problem));
+}
+
+const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
+{
+    // What holds for any skew comes first, unless the form says that all segments are alike.
+    const std::int64_t mean = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
+    std::vector<std::string_view> order = {"tile_scan", "warp_per_segment", "thread_per_segment"};
+    if (problem.form == SegmentForm::whole)
+        order.insert(order.begin(), "grid_reduce");
+    else if (problem.form == SegmentForm::uniform && mean <= 4)
+        order.insert(order.begin(), "thread_per_segment");
+    else if (problem.form == SegmentForm::uniform && mean <= 4096)
+        order.insert(order.begin(), "warp_per_segment");
+    else if (problem.form == SegmentForm::uniform && shape.num_segments >= 1024)
+        order.insert(order.begin(), "block_per_segment");
+    for (const auto name : order)
+        for (const auto& stage : stages_)
+            if (stage.name == name && !unmet(stage, problem))
+                return stage;
+    for (const auto& stage : stages_)
+        if (!unmet(stage, problem))
+            return stage;
+    std::string reasons;
+    for (const auto& stage : stages_)
+        reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
+    throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
+                     std::string(name(problem.form)) + reasons);
+}
+
+std::int64_t state_bytes(const Operator& op)
+{
+    std::size_t bytes = 0;
+    std::size_t alignment = 1;
+    const auto add = [&](std::size_t size) {
+        bytes = (bytes + size - 1) / size * size + size;
+        alignment = std::max(alignment, size);
+    };
+    for (const auto& field : op.state)
+        add(size_bytes(field.type));
+    if (!op.has_identity())
+        add(1);  // the flag that says whether there is a state at all
+    return static_cast<std::int64_t>((bytes + alignment - 1) / alignment * alignment);
+}
+
+}  // namespace segfold

@@ -1,0 +1,54 @@
+#pragma once
+// The stages and parts that are known: those embedded in the program, or those of a folder.
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/configuration.h"
+#include "codegen/problem.h"
+#include "codegen/stage.h"
+
+namespace segfold {
+
+/// What is known of a problem's sizes when a stage is chosen.
+struct Shape {
+    std::int64_t num_elements = 0;
+    std::int64_t num_segments = 0;
+};
+
+class Catalogue {
+public:
+    /// The stages embedded in the program.
+    static const Catalogue& standard();
+    /// The stages and parts below `directory`, which looks like kernels/. Throws InputError, SpecError.
+    static Catalogue from_directory(const std::string& directory);
+
+    /// In the order of the ladder: a stage comes after the one it improves on.
+    [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
+    /// Throws InputError for an unknown stage.
+    [[nodiscard]] const Stage& stage(std::string_view name) const;
+    /// Throws SpecError for an unknown part.
+    [[nodiscard]] std::string_view part(std::string_view path) const;
+
+    /// Why `stage` cannot serve `problem`, as a sentence without its end; nothing if it can.
+    [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
+    /// Throws InputError with what unmet() says and the stages that can serve.
+    void require(const Stage& stage, const Problem& problem) const;
+    /// The stage taken when nobody chooses one. Throws InputError if none can serve.
+    [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
+
+private:
+    void add(std::string path, std::string text);
+    void order();
+    [[nodiscard]] std::string usable(const Problem& problem) const;
+
+    std::vector<Stage> stages_;
+    std::map<std::string, std::string, std::less<>> parts_;
+};
+
+/// Size of the operator's State as the emitted text declares it.
+std::int64_t state_bytes(const Operator& op);
+
+}  // namespace segfold

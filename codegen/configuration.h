@@ -1,0 +1,29 @@
+#pragma once
+// One value for each tunable of a stage.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/stage.h"
+
+namespace segfold {
+
+/// Tunable name -> value, for every tunable of a stage.
+using Configuration = std::map<std::string, int, std::less<>>;
+
+/// The first value of every tunable.
+Configuration default_configuration(const Stage& stage);
+
+/// The default with the given values set.
+///
+/// Throws InputError for a name the stage does not have, a value it does not list, or values that a `where`
+/// condition excludes.
+Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen);
+
+/// Every configuration that the `where` conditions allow, in the order of the tunables' values.
+std::vector<Configuration> configurations(const Stage& stage);
+
+/// "block_threads=256 items_per_thread=4"
+std::string print(const Configuration& configuration);
+
+}  // namespace segfold

@@ -1,0 +1,44 @@
+#pragma once
+// From a problem, a stage and a configuration to CUDA text with all that is needed to launch it.
+#include <string>
+#include <vector>
+
+#include "codegen/catalogue.h"
+
+namespace segfold {
+
+/// Memory that a plan needs beside inputs and results.
+struct EmittedScratch {
+    std::string name;  ///< the kernel parameter that points to it
+    std::int64_t element_bytes;
+    Formula count;
+    bool zero;  ///< must be zero before the first launch
+};
+
+/// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer.
+struct EmittedLaunch {
+    std::string kernel;
+    std::vector<std::string> parameters;
+    Formula grid, block;
+};
+
+/// CUDA text and how to launch it.
+///
+/// inputs is a struct of one pointer for each parameter of the operator, results one of a pointer for each result
+/// field; segments is described in kernels/README.md. Formulas know num_elements, num_items, num_segments,
+/// num_multiprocessors, the tunables, and the stage's own sizes.
+struct Emitted {
+    std::string source;
+    std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order, each may use the earlier ones
+    std::vector<EmittedScratch> scratch;
+    std::vector<EmittedLaunch> launches;
+    Configuration configuration;
+};
+
+/// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.
+///
+/// Throws InputError if the stage cannot serve the problem, SpecError if its file is at fault.
+Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
+             const Catalogue& catalogue = Catalogue::standard());
+
+}  // namespace segfold

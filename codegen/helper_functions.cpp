@@ -1,0 +1,143 @@
+#include "codegen/helper_functions.h"
+
+#include <fmt/format.h>
+
+#include "codegen/cuda_printer.h"
+
+namespace segfold {
+namespace {
+
+std::string upper_name(Type type)
+{
+    std::string text(name(type));
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+Piece constant(const std::string& type, const std::string& name, const std::string& value)
+{
+    return {name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant};
+}
+
+std::string suffix(Type type)
+{
+    return type == Type::u32 ? "u" : type == Type::i64 ? "ll" : type == Type::u64 ? "ull" : "";
+}
+
+void add_integer_limits(std::vector<Piece>& pieces, Type type)
+{
+    const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
+    const bool is_signed = is_signed_integer(type);
+    const std::uint64_t highest = ~std::uint64_t{0} >> (64 - bits + (is_signed ? 1 : 0));
+    const auto text = std::to_string(highest) + suffix(type);
+    const auto type_name = cuda_name(type);
+    pieces.push_back(constant(type_name, "kLowest" + upper_name(type), is_signed ? "-" + text + " - 1" : "0"));
+    pieces.push_back(constant(type_name, "kHighest" + upper_name(type), text));
+}
+
+void add_constants(std::vector<Piece>& pieces)
+{
+    pieces.push_back(constant("float", "kInfinity", "__builtin_huge_valf()"));
+    pieces.push_back(constant("double", "kInfinityF64", "__builtin_huge_valf()"));
+    pieces.push_back(constant("float", "kNan", "__builtin_nanf(\"\")"));
+    pieces.push_back(constant("double", "kNanF64", "__builtin_nanf(\"\")"));
+    const auto real = [&](const char* type, const char* suffix, const char* highest, const char* epsilon) {
+        pieces.push_back(constant(type, std::string("kLowest") + suffix, std::string("-") + highest));
+        pieces.push_back(constant(type, std::string("kHighest") + suffix, highest));
+        pieces.push_back(constant(type, std::string("kEpsilon") + suffix, epsilon));
+    };
+    real("float", "F16", "65504.0f", "0.0009765625f");
+    real("float", "Bf16", "3.3895314e+38f", "0.0078125f");
+    real("float", "F32", "3.4028235e+38f", "1.1920929e-07f");
+    real("double", "F64", "1.7976931348623157e+308", "2.220446049250313e-16");
+    for (const Type type : kTypes)
+        if (is_integer(type))
+            add_integer_limits(pieces, type);
+}
+
+void add_division(std::vector<Piece>& pieces, Type type)
+{
+    const auto t = cuda_name(type);
+    const auto quotient = fmt::format("divide_{}", name(type));
+    const auto rest = fmt::format("remainder_{}", name(type));
+    const bool is_signed = is_signed_integer(type);
+    const std::string wide = type == Type::i64 ? "u64" : "unsigned";
+    const std::string zero = type == Type::i64 ? "0ull" : "0u";
+    pieces.push_back({quotient,
+                      fmt::format("// Division as the language has it: x / 0 is 0{}.\n"
+                                  "__device__ __forceinline__ {} {}({} x, {} y)\n{{\n    if (y == 0)\n        return 0;\n{}"
+                                  "    return {}(x / y);\n}}\n",
+                                  is_signed ? ", and the lowest value / -1 wraps" : "", t, quotient, t, t,
+                                  is_signed ? fmt::format("    if (y == -1)\n        return {}({} - {}(x));\n", t, zero, wide)
+                                            : "",
+                                  t),
+                      Piece::Kind::declaration});
+    pieces.push_back({rest,
+                      fmt::format("// Remainder as the language has it: x % 0 is x.\n"
+                                  "__device__ __forceinline__ {} {}({} x, {} y)\n{{\n    if (y == 0)\n        return x;\n{}"
+                                  "    return {}(x % y);\n}}\n",
+                                  t, rest, t, t, is_signed ? "    if (y == -1)\n        return 0;\n" : "", t),
+                      Piece::Kind::declaration});
+}
+
+void add_absolute(std::vector<Piece>& pieces, Type type)
+{
+    const auto t = cuda_name(type);
+    const auto function = fmt::format("absolute_{}", name(type));
+    const std::string negated = type == Type::i64   ? "i64(0ull - u64(x))"
+                                : type == Type::i32 ? "int(0u - unsigned(x))"
+                                                    : t + "(-x)";
+    pieces.push_back({function,
+                      fmt::format("// The lowest value has no positive twin and stays as it is.\n"
+                                  "__device__ __forceinline__ {} {}({} x)\n{{\n    return x < 0 ? {} : x;\n}}\n",
+                                  t, function, t, negated),
+                      Piece::Kind::declaration});
+}
+
+/// 2^exponent as a literal of `real`.
+std::string power_of_two(unsigned exponent, const std::string& real)
+{
+    const double value = static_cast<double>(std::uint64_t{1} << (exponent - 1)) * 2.0;
+    auto text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos)
+        text += ".0";
+    return text + (real == "float" ? "f" : "");
+}
+
+void add_conversion(std::vector<Piece>& pieces, Type type)
+{
+    const auto t = cuda_name(type);
+    const auto function = fmt::format("to_{}", name(type));
+    const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
+    const bool is_signed = is_signed_integer(type);
+    std::string text = "// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.\n";
+    for (const std::string real : {"float", "double"}) {
+        const auto end = power_of_two(is_signed ? bits - 1 : bits, real);
+        text += fmt::format("__device__ __forceinline__ {0} {1}({2} x)\n{{\n"
+                            "    if (!(x > {3}))\n        return x != x ? 0 : {4};\n"
+                            "    return x >= {5} ? {6} : {0}(x);\n}}\n{7}",
+                            t, function, real, is_signed ? "-" + end : real == "float" ? "0.0f" : "0.0",
+                            "kLowest" + upper_name(type), end, "kHighest" + upper_name(type),
+                            real == "float" ? "\n" : "");
+    }
+    pieces.push_back({function, text, Piece::Kind::declaration});
+}
+
+}  // namespace
+
+std::vector<Piece> helper_pieces()
+{
+    std::vector<Piece> pieces;
+    add_constants(pieces);
+    for (const Type type : kTypes) {
+        if (!is_integer(type))
+            continue;
+        add_division(pieces, type);
+        if (is_signed_integer(type))
+            add_absolute(pieces, type);
+        add_conversion(pieces, type);
+    }
+    return pieces;
+}
+
+}  // namespace segfold

@@ -1,0 +1,315 @@
+#include "codegen/operator_section.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/cuda_printer.h"
+#include "codegen/helper_functions.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::size_t kWidestLine = 110;
+constexpr const char* kPresent = "present";
+
+/// "block_threads" -> "kBlockThreads"
+std::string constant_name(const std::string& name)
+{
+    std::string result = "k";
+    bool upper = true;
+    for (const char c : name) {
+        if (c == '_') {
+            upper = true;
+            continue;
+        }
+        result += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        upper = false;
+    }
+    return result;
+}
+
+/// Prints the functions of one operator.
+class Section {
+public:
+    explicit Section(const Problem& problem) : op_(problem.op), printer_(problem.op, problem.index_bits) {}
+
+    std::vector<Piece> functions()
+    {
+        std::vector<Piece> pieces;
+        const auto add = [&](const char* name, std::string text) {
+            pieces.push_back({name, std::move(text), Piece::Kind::declaration});
+        };
+        add("Inputs", inputs());
+        add("Results", results());
+        add("State", state());
+        add("identity", identity());
+        add("lift", lift());
+        add("load_item", load_item());
+        add("combine", combine());
+        add("store", store());
+        add("shuffle_up", shuffle("shuffle_up", "__shfl_up_sync", "int delta", "delta"));
+        add("shuffle_down", shuffle("shuffle_down", "__shfl_down_sync", "int delta", "delta"));
+        add("shuffle", shuffle("shuffle", "__shfl_sync", "int lane", "lane"));
+        return pieces;
+    }
+
+private:
+    /// A state of one field is that field; without identity a flag says whether there is a state at all.
+    [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
+
+    [[nodiscard]] std::string present() const
+    {
+        std::string name = kPresent;
+        while (std::ranges::find(op_.state, name, &StateField::name) != op_.state.end())
+            name += "_";
+        return name;
+    }
+
+    static std::string function(const std::string& head, const std::string& body)
+    {
+        return "__device__ __forceinline__ " + head + "\n{\n" + body + "}\n";
+    }
+
+    [[nodiscard]] std::string inputs() const
+    {
+        std::string text = "struct Inputs {\n";
+        for (const auto& parameter : op_.parameters)
+            text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type), cuda_identifier(parameter.name),
+                                parameter.table ? "  // table" : "");
+        return text + "};\n";
+    }
+
+    [[nodiscard]] std::string results() const
+    {
+        std::string text = "struct Results {\n";
+        for (const auto& field : op_.results)
+            text += fmt::format("    {}* {};\n", cuda_name(field.type), cuda_identifier(field.name));
+        return text + "};\n";
+    }
+
+    [[nodiscard]] std::string state() const
+    {
+        if (scalar_state())
+            return fmt::format("using State = {};\n", cuda_name(op_.state[0].type));
+        std::string text = "struct State {\n";
+        for (const auto& field : op_.state)
+            text += fmt::format("    {} {};\n", cuda_name(field.type), cuda_identifier(field.name));
+        if (!op_.has_identity())
+            text += fmt::format("    bool {};  // false: no element yet, which serves as the identity\n", present());
+        return text + "};\n";
+    }
+
+    std::string identity()
+    {
+        if (!op_.has_identity())
+            return function("State identity()", "    return {};\n");
+        std::vector<std::string> values;
+        for (const auto& field : op_.state)
+            values.push_back(printer_.expression(*field.identity));
+        return function("State identity()", give(values));
+    }
+
+    /// `return VALUE;` or `return {VALUE, ...};`, broken where it would be too wide.
+    [[nodiscard]] std::string give(std::vector<std::string> values) const
+    {
+        if (scalar_state())
+            return "    return " + values[0] + ";\n";
+        const auto line = fmt::format("    return {{{}}};\n", fmt::join(values, ", "));
+        return line.size() <= kWidestLine ? line : fmt::format("    return {{\n        {},\n    }};\n", fmt::join(values, ",\n        "));
+    }
+
+    /// The lets that later lines mention, as constants.
+    std::string lets(const Block& block)
+    {
+        std::set<std::string> used;
+        for (const auto& let : block.lets)
+            if (uses_name(block, let.name))
+                used.insert(let.name);
+        std::string text;
+        for (const auto& let : block.lets)
+            if (used.contains(let.name))
+                text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type), cuda_identifier(let.name),
+                                    printer_.expression(let.value));
+        return text;
+    }
+
+    std::string body_of(const Block& block)
+    {
+        std::vector<std::string> values;
+        for (const auto& assignment : block.assignments)
+            values.push_back(printer_.expression(assignment.value));
+        if (!op_.has_identity())
+            values.emplace_back("true");
+        return lets(block) + give(values);
+    }
+
+    static bool gathers(const Expression& expression, const std::string& table)
+    {
+        return (expression->kind == ExpressionKind::gather && expression->name == table) ||
+               std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
+    }
+
+    [[nodiscard]] bool lift_uses(const Parameter& parameter) const
+    {
+        if (!parameter.table)
+            return uses_name(op_.lift, parameter.name);
+        return std::ranges::any_of(op_.lift.lets, [&](const auto& let) { return gathers(let.value, parameter.name); }) ||
+               std::ranges::any_of(op_.lift.assignments,
+                                   [&](const auto& set) { return gathers(set.value, parameter.name); });
+    }
+
+    std::string lift()
+    {
+        std::vector<std::string> parameters;
+        for (const auto& parameter : op_.parameters)
+            if (lift_uses(parameter))
+                parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "", cuda_name(parameter.type),
+                                                 parameter.table ? "*" : "", cuda_identifier(parameter.name)));
+        for (const char* place : {"index", "position", "segment"})
+            if (uses_name(op_.lift, place))
+                parameters.push_back(std::string("Index ") + place);
+        return function(fmt::format("State lift({})", fmt::join(parameters, ", ")), body_of(op_.lift));
+    }
+
+    [[nodiscard]] std::string load_item() const
+    {
+        std::vector<std::string> arguments;
+        for (const auto& parameter : op_.parameters)
+            if (lift_uses(parameter))
+                arguments.push_back("inputs." + cuda_identifier(parameter.name) + (parameter.table ? "" : "[index]"));
+        const bool index = std::ranges::any_of(
+            op_.parameters, [&](const auto& parameter) { return !parameter.table && lift_uses(parameter); });
+        std::string parameters = arguments.empty() ? "const Inputs&" : "const Inputs& inputs";
+        for (const std::string place : {"index", "position", "segment"}) {
+            const bool used = uses_name(op_.lift, place);
+            if (used)
+                arguments.push_back(place);
+            parameters += used || (place == "index" && index) ? ", Index " + place : ", Index";
+        }
+        return "// The element at `index` of the input, which is at `position` of `segment`, lifted.\n" +
+               function("State load_item(" + parameters + ")",
+                        fmt::format("    return lift({});\n", fmt::join(arguments, ", ")));
+    }
+
+    std::string combine()
+    {
+        const auto earlier = cuda_identifier(op_.earlier);
+        const auto later = cuda_identifier(op_.later);
+        std::string guard;
+        if (!op_.has_identity())
+            guard = fmt::format("    if (!{0}.{2})\n        return {1};\n    if (!{1}.{2})\n        return {0};\n", earlier,
+                                later, present());
+        return "// The left operand covers earlier elements, always.\n" +
+               function(fmt::format("State combine(State {}, State {})", earlier, later), guard + body_of(op_.combine));
+    }
+
+    std::string assign_results(const Block& block, const std::string& indent)
+    {
+        std::string text;
+        for (const auto& assignment : block.assignments)
+            text += fmt::format("{}results.{}[segment] = {};\n", indent, cuda_identifier(assignment.field),
+                                printer_.expression(assignment.value));
+        return text;
+    }
+
+    std::string store()
+    {
+        Block block;
+        if (op_.finish)
+            block = *op_.finish;
+        else
+            for (std::size_t i = 0; i < op_.state.size(); ++i)
+                block.assignments.push_back({op_.results[i].name,
+                                             with_type(make_field(Operand::state, op_.state[i].name), {}, op_.state[i].type),
+                                             {}});
+        std::string body;
+        bool uses_length = uses_name(block, "length");
+        if (op_.empty) {
+            uses_length = true;
+            auto empty = lets(*op_.empty);
+            std::string indented;
+            for (std::size_t at = 0; at < empty.size();) {
+                const auto end = empty.find('\n', at) + 1;
+                indented += "    " + empty.substr(at, end - at);
+                at = end;
+            }
+            body += "    if (length == 0) {\n" + indented + assign_results(*op_.empty, "        ") + "        return;\n    }\n";
+        }
+        body += lets(block) + assign_results(block, "    ");
+        return "// Finishes the total of a segment and writes its results.\n" +
+               function(fmt::format("void store(const Results& results, Index segment, Index{}, State state)",
+                                    uses_length ? " length" : ""),
+                        body);
+    }
+
+    /// Warp shuffles move 32 and 64 bits; the 16-bit formats travel as their bits.
+    [[nodiscard]] std::string shuffle(const std::string& name, const std::string& intrinsic, const std::string& parameter,
+                                      const std::string& argument) const
+    {
+        const auto moved = [&](Type type, const std::string& value) {
+            const auto call = [&](const std::string& what) {
+                return fmt::format("{}(kFullMask, {}, {})", intrinsic, what, argument);
+            };
+            if (type == Type::f16 || type == Type::bf16)
+                return fmt::format("{}{{(unsigned short)({})}}", cuda_name(type), call(fmt::format("unsigned({}.bits)", value)));
+            if (size_bytes(type) >= 4)
+                return call(value);
+            return fmt::format("{}({})", cuda_name(type), call(fmt::format("int({})", value)));
+        };
+        const auto head = fmt::format("State {}(State state, {})", name, parameter);
+        if (scalar_state())
+            return function(head, fmt::format("    return {};\n", moved(op_.state[0].type, "state")));
+        std::string body;
+        for (const auto& field : op_.state) {
+            const auto member = "state." + cuda_identifier(field.name);
+            body += fmt::format("    {} = {};\n", member, moved(field.type, member));
+        }
+        if (!op_.has_identity())
+            body += fmt::format("    state.{0} = {1};\n", present(), moved(Type::boolean, "state." + present()));
+        return function(head, body + "    return state;\n");
+    }
+
+    const Operator& op_;
+    CudaPrinter printer_;
+};
+
+void add_aliases(std::vector<Piece>& pieces, int index_bits)
+{
+    const auto alias = [&](const char* name, const char* type) {
+        pieces.push_back({name, fmt::format("using {} = {};\n", name, type), Piece::Kind::alias});
+    };
+    alias("Index", index_bits == 64 ? "long long" : "int");
+    alias("i8", "signed char");
+    alias("u8", "unsigned char");
+    alias("i16", "short");
+    alias("u16", "unsigned short");
+    alias("i64", "long long");
+    alias("u64", "unsigned long long");
+}
+
+}  // namespace
+
+std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
+                                    const std::function<std::string_view(std::string_view)>& read_part)
+{
+    std::vector<Piece> pieces;
+    add_aliases(pieces, problem.index_bits);
+    const auto constant = [&](const std::string& type, const std::string& name, const std::string& value) {
+        pieces.push_back({name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant});
+    };
+    for (const auto& [name, value] : configuration)
+        constant("int", constant_name(name), std::to_string(value));
+    constant("int", "kWarpThreads", "32");
+    constant("unsigned", "kFullMask", "0xffffffffu");
+    for (const char* half : {"f16", "bf16"})
+        pieces.push_back({half, std::string(read_part(std::string("parts/") + half + ".cuh")), Piece::Kind::declaration});
+    for (auto& piece : helper_pieces())
+        pieces.push_back(std::move(piece));
+    for (auto& piece : Section(problem).functions())
+        pieces.push_back(std::move(piece));
+    return pieces;
+}
+
+}  // namespace segfold

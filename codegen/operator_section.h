@@ -1,0 +1,26 @@
+#pragma once
+// The part of an emitted file that says what the operator is: types, constants, and its functions.
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/configuration.h"
+#include "codegen/problem.h"
+
+namespace segfold {
+
+/// A declaration that an emitted file may need, with the name by which others mention it.
+struct Piece {
+    std::string name;
+    std::string text;  ///< ends with a line end
+    enum class Kind { alias, constant, declaration } kind;
+};
+
+/// Every piece of the operator's section in the order in which it must stand.
+///
+/// `read_part` gives the text of parts/f16.cuh and parts/bf16.cuh.
+std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
+                                    const std::function<std::string_view(std::string_view)>& read_part);
+
+}  // namespace segfold

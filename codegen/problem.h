@@ -1,0 +1,30 @@
+#pragma once
+// What is to be emitted: an operator, the form of its segments, the width of an index. No sizes.
+#include "dsl/layout.h"
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// The laws a stage may build on: those claimed and not refuted.
+struct UsableLaws {
+    bool associative = true;
+    bool commutative = false;
+    bool idempotent = false;
+};
+
+struct Problem {
+    Problem(Operator checked, SegmentForm segment_form, int bits = 32)
+        : op(std::move(checked)),
+          form(segment_form),
+          index_bits(bits),
+          laws{true, op.laws.commutative, op.laws.idempotent}
+    {
+    }
+
+    Operator op;  ///< checked
+    SegmentForm form;
+    int index_bits;   ///< 32 or 64
+    UsableLaws laws;  ///< as declared, until somebody refutes one
+};
+
+}  // namespace segfold

@@ -1,0 +1,157 @@
+#include "codegen/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::array<std::string_view, 15> kWords = {"stage",  "title", "after", "source", "layout",
+                                                     "needs",  "tune",  "where", "let",    "scratch",
+                                                     "launch", "use",   "if",    "else",   "end"};
+constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges};
+constexpr std::array<std::string_view, 4> kElements = {"State", "Index", "unsigned", "bool"};
+
+std::string_view trim(std::string_view text)
+{
+    const auto first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::string> split(std::string_view text, char separator)
+{
+    std::vector<std::string> items;
+    for (;;) {
+        const auto end = text.find(separator);
+        items.emplace_back(trim(text.substr(0, end)));
+        if (end == std::string_view::npos)
+            return items;
+        text.remove_prefix(end + 1);
+    }
+}
+
+/// "NAME = REST" as a pair.
+std::pair<std::string, std::string> split_assignment(const std::string& argument, const std::string& place)
+{
+    const auto equals = argument.find('=');
+    if (equals == std::string::npos)
+        throw SpecError(place + ": expected 'NAME = ...', found '" + argument + "'");
+    return {std::string(trim(std::string_view(argument).substr(0, equals))),
+            std::string(trim(std::string_view(argument).substr(equals + 1)))};
+}
+
+Tunable read_tunable(const std::string& argument, const std::string& place)
+{
+    const auto [name, list] = split_assignment(argument, place);
+    Tunable tunable{name, {}};
+    for (const auto& item : split(list, ',')) {
+        int value = 0;
+        const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
+        if (error != std::errc() || end != item.data() + item.size())
+            throw SpecError(place + ": '" + item + "' is not a value for " + name + "; values are integers");
+        tunable.values.push_back(value);
+    }
+    return tunable;
+}
+
+SegmentForm read_form(const std::string& word, const std::string& place)
+{
+    for (const auto form : kForms)
+        if (name(form) == word)
+            return form;
+    throw SpecError(place + ": unknown layout '" + word + "'; stages take whole, uniform, offsets and ranges");
+}
+
+/// "NAME : ELEMENT[COUNT] [zero]"
+Scratch read_scratch(const std::string& argument, const std::string& place)
+{
+    const auto colon = argument.find(':');
+    const auto open = argument.find('[');
+    const auto close = argument.rfind(']');
+    if (colon == std::string::npos || open == std::string::npos || close == std::string::npos || open < colon)
+        throw SpecError(place + ": expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
+    const std::string_view view = argument;
+    Scratch scratch{std::string(trim(view.substr(0, colon))), std::string(trim(view.substr(colon + 1, open - colon - 1))),
+                    Formula(place, argument.substr(open + 1, close - open - 1)),
+                    trim(view.substr(close + 1)) == "zero"};
+    if (std::ranges::find(kElements, scratch.element) == kElements.end())
+        throw SpecError(place + ": unknown element '" + scratch.element +
+                        "'; scratch is made of State, Index, unsigned or bool");
+    return scratch;
+}
+
+/// "KERNEL grid = FORMULA block = FORMULA"
+Launch read_launch(const std::string& argument, const std::string& place)
+{
+    const auto grid = argument.find("grid =");
+    const auto block = argument.find("block =");
+    if (grid == std::string::npos || block == std::string::npos || block < grid)
+        throw SpecError(place + ": expected 'KERNEL grid = ... block = ...', found '" + argument + "'");
+    const auto after_grid = grid + std::string_view("grid =").size();
+    const auto after_block = block + std::string_view("block =").size();
+    return {std::string(trim(std::string_view(argument).substr(0, grid))),
+            Formula(place, std::string(trim(argument.substr(after_grid, block - after_grid)))),
+            Formula(place, std::string(trim(argument.substr(after_block))))};
+}
+
+}  // namespace
+
+Stage read_stage(std::string file, std::string text)
+{
+    Stage stage;
+    stage.file = std::move(file);
+    stage.text = std::move(text);
+    bool launches = false;
+    for (const auto& [word, argument, line] : directives_of(stage.text)) {
+        const auto place = stage.file + ":" + std::to_string(line);
+        if (word == "stage")
+            stage.name = argument;
+        else if (word == "title")
+            stage.title = argument;
+        else if (word == "after")
+            stage.after = argument;
+        else if (word == "source")
+            stage.source = argument;
+        else if (word == "layout")
+            for (const auto& form : split(argument, ','))
+                stage.forms.push_back(read_form(form, place));
+        else if (word == "needs")
+            for (const auto& need : split(argument, ','))
+                stage.needs.emplace_back(place, need);
+        else if (word == "tune")
+            stage.tunables.push_back(read_tunable(argument, place));
+        else if (word == "where")
+            stage.where.emplace_back(place, argument);
+        else if (std::ranges::find(kWords, word) == kWords.end() && word != "elif")
+            throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
+        launches = launches || word == "launch";
+    }
+    if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
+        throw SpecError(stage.file + ": a stage file needs the directives stage, title, layout and launch");
+    return stage;
+}
+
+Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives)
+{
+    Plumbing plumbing;
+    for (const auto& [word, argument, line] : directives) {
+        const auto place = file + ":" + std::to_string(line);
+        if (word == "let") {
+            const auto [name, formula] = split_assignment(argument, place);
+            plumbing.sizes.emplace_back(name, Formula(place, formula));
+        } else if (word == "scratch") {
+            plumbing.scratch.push_back(read_scratch(argument, place));
+        } else if (word == "launch") {
+            plumbing.launches.push_back(read_launch(argument, place));
+        }
+    }
+    return plumbing;
+}
+
+}  // namespace segfold

@@ -1,0 +1,59 @@
+#pragma once
+// A stage file as data: what its front matter says.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/formula.h"
+#include "codegen/weave.h"
+#include "dsl/layout.h"
+
+namespace segfold {
+
+/// A name with the values it may take; the first is the default.
+struct Tunable {
+    std::string name;
+    std::vector<int> values;
+};
+
+/// A stage file, read. Knows nothing of any particular operator.
+struct Stage {
+    std::string file;  ///< "stages/tile_scan.cu"
+    std::string name, title;
+    std::string after;   ///< the stage it improves on; empty for a first one
+    std::string source;  ///< where the idea comes from
+    std::vector<SegmentForm> forms;
+    std::vector<Formula> needs;  ///< of an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<Tunable> tunables;
+    std::vector<Formula> where;  ///< over the tunables
+    std::string text;            ///< the file, directives included
+};
+
+/// Memory that the runtime allocates for a launch.
+struct Scratch {
+    std::string name;     ///< of the kernel parameter
+    std::string element;  ///< "State", "Index", "unsigned", "bool"
+    Formula count;
+    bool zero = false;  ///< must be zero before the first launch; kernels leave it so
+};
+
+/// One kernel launch.
+struct Launch {
+    std::string kernel;
+    Formula grid, block;
+};
+
+/// The directives that depend on the problem: sizes by name, scratch, launches.
+struct Plumbing {
+    std::vector<std::pair<std::string, Formula>> sizes;  ///< `//% let num_tiles = ...`, in order
+    std::vector<Scratch> scratch;
+    std::vector<Launch> launches;
+};
+
+/// Reads a stage file's front matter. Throws SpecError with file and line.
+Stage read_stage(std::string file, std::string text);
+
+/// Reads `let`, `scratch` and `launch` out of what weaving left over.
+Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives);
+
+}  // namespace segfold

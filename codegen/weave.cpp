@@ -1,0 +1,177 @@
+#include "codegen/weave.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/formula.h"
+#include "dsl/error.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::string_view kMark = "//%";
+
+std::string_view trim(std::string_view text)
+{
+    const auto first = text.find_first_not_of(" \t\r");
+    if (first == std::string_view::npos)
+        return {};
+    return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+std::string_view take_line(std::string_view& text)
+{
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return line;
+}
+
+Directive read_directive(std::string_view code, int line)
+{
+    const auto rest = trim(code.substr(kMark.size()));
+    const auto word = rest.substr(0, rest.find_first_of(" \t"));
+    return {std::string(word), std::string(trim(rest.substr(word.size()))), line};
+}
+
+/// Leaves out blank lines that a dropped paragraph left doubled, or left beside a brace.
+std::string tidy(const std::string& text)
+{
+    std::string result;
+    std::string_view rest = text;
+    bool blank_before = true;
+    while (!rest.empty()) {
+        const auto line = take_line(rest);
+        const bool blank = trim(line).empty();
+        if (!(blank && blank_before)) {
+            result += line;
+            result += '\n';
+        }
+        blank_before = blank || trim(line).ends_with('{');
+    }
+    while (result.ends_with("\n\n"))
+        result.pop_back();
+    return result;
+}
+
+/// Walks one file; shares the parts already used with the walks it starts.
+class Weaver {
+public:
+    Weaver(const Facts& facts, const ReadPart& read_part) : read_part_(read_part)
+    {
+        for (const auto& [name, holds] : facts)
+            names_.emplace(name, holds ? 1 : 0);
+    }
+
+    std::string weave(std::string_view file, std::string_view text, std::vector<Directive>* directives)
+    {
+        std::vector<Branch> open;
+        std::string out;
+        for (int line_number = 1; !text.empty(); ++line_number) {
+            const auto line = take_line(text);
+            const auto code = trim(line);
+            if (!code.starts_with(kMark)) {
+                if (live(open)) {
+                    out += line;
+                    out += '\n';
+                }
+                continue;
+            }
+            const auto directive = read_directive(code, line_number);
+            const auto place = std::string(file) + ":" + std::to_string(line_number);
+            if (resolve_branch(directive, place, open) || !live(open))
+                continue;
+            if (directive.word == "use")
+                use(directive.argument, place);
+            else if (directives)
+                directives->push_back(directive);
+        }
+        if (!open.empty())
+            throw SpecError(open.back().place + ": 'if' without 'end'");
+        return tidy(out);
+    }
+
+    std::string parts() && { return std::move(parts_); }
+
+private:
+    struct Branch {
+        bool taken;  ///< this paragraph is kept
+        bool done;   ///< a paragraph of this block has been kept
+        std::string place;
+    };
+
+    static bool live(const std::vector<Branch>& open)
+    {
+        return std::ranges::all_of(open, [](const Branch& branch) { return branch.taken; });
+    }
+
+    bool holds(const std::string& condition, const std::string& place) const
+    {
+        return Formula(place, condition).value(names_) != 0;
+    }
+
+    /// Handles if, elif, else and end; false for any other word.
+    bool resolve_branch(const Directive& directive, const std::string& place, std::vector<Branch>& open) const
+    {
+        const auto& word = directive.word;
+        if (word == "if") {
+            const bool taken = holds(directive.argument, place);
+            open.push_back({taken, taken, place});
+            return true;
+        }
+        if (word != "elif" && word != "else" && word != "end")
+            return false;
+        if (open.empty())
+            throw SpecError(place + ": '" + word + "' without 'if'");
+        if (word == "end") {
+            open.pop_back();
+            return true;
+        }
+        auto& branch = open.back();
+        branch.taken = !branch.done && (word == "else" || holds(directive.argument, place));
+        branch.done = branch.done || branch.taken;
+        return true;
+    }
+
+    void use(const std::string& path, const std::string& place)
+    {
+        if (used_.contains(path))
+            return;
+        if (!active_.insert(path).second)
+            throw SpecError(place + ": " + path + " uses itself");
+        const auto part = weave(path, read_part_(path), nullptr);
+        active_.erase(path);
+        used_.insert(path);
+        parts_ += part + '\n';
+    }
+
+    FormulaNames names_;
+    const ReadPart& read_part_;
+    std::set<std::string, std::less<>> used_;
+    std::set<std::string, std::less<>> active_;
+    std::string parts_;
+};
+
+}  // namespace
+
+Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part)
+{
+    Weaver weaver(facts, read_part);
+    Woven woven;
+    woven.body = weaver.weave(file, text, &woven.directives);
+    woven.parts = std::move(weaver).parts();
+    return woven;
+}
+
+std::vector<Directive> directives_of(std::string_view text)
+{
+    std::vector<Directive> result;
+    for (int line_number = 1; !text.empty(); ++line_number) {
+        const auto code = trim(take_line(text));
+        if (code.starts_with(kMark))
+            result.push_back(read_directive(code, line_number));
+    }
+    return result;
+}
+
+}  // namespace segfold

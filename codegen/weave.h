@@ -1,0 +1,39 @@
+#pragma once
+// Weaving: keeps or drops the marked paragraphs of a stage file and gathers the parts it uses.
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace segfold {
+
+/// The facts that a stage file may ask about in `//% if NAME`, e.g. {"commutative", true}.
+using Facts = std::map<std::string, bool, std::less<>>;
+
+/// Returns the text of a part, such as "parts/warp_reduce.cuh".
+using ReadPart = std::function<std::string_view(std::string_view path)>;
+
+/// A directive that weaving does not resolve itself, e.g. {"launch", "reduce grid = ...", 7}.
+struct Directive {
+    std::string word;
+    std::string argument;
+    int line;
+};
+
+struct Woven {
+    std::string parts;                  ///< every part used, once each, the used before the user
+    std::string body;                   ///< the stage's own text, directives gone
+    std::vector<Directive> directives;  ///< of the stage file, in order, those in dropped paragraphs left out
+};
+
+/// Resolves `//% if / elif / else / end` against `facts` and follows `//% use`.
+///
+/// `//% if FACT`, `if !FACT`, `if FACT || FACT`, `if FACT && FACT`. Throws SpecError naming file and line for an unknown fact, an unbalanced
+/// block, or parts that use each other.
+Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part);
+
+/// The directives of a file as they stand, in all paragraphs.
+std::vector<Directive> directives_of(std::string_view text);
+
+}  // namespace segfold

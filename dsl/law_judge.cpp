@@ -1,0 +1,241 @@
+#include "dsl/law_judge.h"
+
+#include <algorithm>
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <limits>
+
+namespace segfold {
+namespace {
+
+/// Differences of so many roundings of the coarsest type are never held against a law.
+constexpr double kRoundings = 8;
+
+/// A wide difference counts if it is so many times what other rounding modes change.
+constexpr long double kClearly = 16;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+double epsilon_of(Type type)
+{
+    switch (type) {
+    case Type::f16:
+        return 0x1p-10;
+    case Type::bf16:
+        return 0x1p-7;
+    case Type::f32:
+        return 0x1p-23;
+    default:
+        return 0x1p-52;
+    }
+}
+
+/// The epsilon of the coarsest floating-point type in combine: its literals are rounded to that in any precision.
+double coarsest_epsilon(const Bytecode& bytecode)
+{
+    double coarsest = epsilon_of(Type::f64);
+    const auto see = [&](Type type) {
+        if (is_float(type))
+            coarsest = std::max(coarsest, epsilon_of(type));
+    };
+    std::ranges::for_each(bytecode.state, see);
+    for (const auto& step : bytecode.combine.code) {
+        see(step.type);
+        see(step.target);
+    }
+    return coarsest;
+}
+
+bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
+{
+    if (!is_float(type))
+        return left.bits == right.bits;
+    if (Machine<double>::in_single(type))
+        return std::bit_cast<std::uint32_t>(left.single) == std::bit_cast<std::uint32_t>(right.single) ||
+               (std::isnan(left.single) && std::isnan(right.single));
+    return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
+}
+
+/// How far apart two values are: 0 if alike, infinite if no number says it.
+template <class Real>
+Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right)
+{
+    if (!is_float(type))
+        return left.bits == right.bits ? Real(0) : static_cast<Real>(kInfinity);
+    const Real l = Machine<Real>::get_real(left, type);
+    const Real r = Machine<Real>::get_real(right, type);
+    if (l == r || (std::isnan(l) && !std::isfinite(r)) || (std::isnan(r) && !std::isfinite(l)))
+        return 0;
+    return std::isfinite(l) && std::isfinite(r) ? std::fabs(l - r) : static_cast<Real>(kInfinity);
+}
+
+/// Rounds as `mode` says until the end of the scope.
+class RoundingMode {
+public:
+    explicit RoundingMode(int mode) : before_(std::fegetround()) { std::fesetround(mode); }
+    ~RoundingMode() { std::fesetround(before_); }
+    RoundingMode(const RoundingMode&) = delete;
+    RoundingMode& operator=(const RoundingMode&) = delete;
+
+private:
+    int before_;
+};
+
+}  // namespace
+
+std::array<std::size_t, 3> starts(const LawCase& recipes)
+{
+    return {0, recipes[0].size(), recipes[0].size() + recipes[1].size()};
+}
+
+LawJudge::LawJudge(const Operator& op, LawMachine& machine)
+    : machine_(machine),
+      types_(machine.bytecode().state),
+      exact_(combines_exactly(op)),
+      tolerance_(kRoundings * coarsest_epsilon(machine.bytecode())),
+      sides_(machine.num_fields())
+{
+}
+
+template <class Real>
+void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides<Real>& sides)
+{
+    auto& evaluator = machine_.evaluator<Real>();
+    const auto [a, b, c] = states;
+    auto* left = sides.left.data();
+    auto* right = sides.right.data();
+    auto* first = sides.first.data();
+    auto* second = sides.second.data();
+    for (auto* unused : {right, first, second})
+        std::copy_n(a, types_.size(), unused);
+    switch (equation) {
+    case Equation::associative:
+        evaluator.combine(a, b, first);
+        evaluator.combine(first, c, left);
+        evaluator.combine(b, c, second);
+        evaluator.combine(a, second, right);
+        break;
+    case Equation::commutative:
+        evaluator.combine(a, b, left);
+        evaluator.combine(b, a, right);
+        break;
+    case Equation::identity_left:
+        evaluator.identity(first);
+        evaluator.combine(first, a, left);
+        break;
+    case Equation::identity_right:
+        evaluator.identity(first);
+        evaluator.combine(a, first, left);
+        break;
+    case Equation::idempotent:
+        evaluator.combine(a, a, left);
+        break;
+    }
+}
+
+template <class Real>
+bool LawJudge::evaluate(Equation equation, const LawCase& recipes, Evaluation<Real>& out)
+{
+    CaseStates<Real> states{};
+    const auto places = starts(recipes);
+    for (std::size_t i = 0; i < num_states(equation); ++i) {
+        if (!machine_.reach(recipes[i], places[i], out.states[i].data()))
+            return false;
+        states[i] = out.states[i].data();
+    }
+    evaluate(equation, states, out.sides);
+    return true;
+}
+
+template <class Real>
+auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) const -> Scale<Real>
+{
+    Scale<Real> scale;
+    const auto see = [&](const Slot<Real>* state) {
+        for (std::size_t i = 0; state != nullptr && i < types_.size(); ++i) {
+            if (!is_float(types_[i]))
+                continue;
+            const Real value = std::fabs(Machine<Real>::get_real(state[i], types_[i]));
+            if (std::isfinite(value))
+                scale.largest = std::max(scale.largest, value);
+            else
+                scale.finite = false;
+        }
+    };
+    std::ranges::for_each(states, see);
+    for (const auto* state : {&sides.left, &sides.right, &sides.first, &sides.second})
+        see(state->data());
+    return scale;
+}
+
+Agreement LawJudge::compare(Equation equation, const CaseStates<double>& states, double& spread)
+{
+    evaluate(equation, states, sides_);
+    bool equal = true;
+    for (std::size_t i = 0; equal && i < types_.size(); ++i)
+        equal = same_bits(types_[i], sides_.left[i], sides_.right[i]);
+    if (equal)
+        return Agreement::equal;
+    if (exact_)
+        return Agreement::doubtful;
+    double largest = 0;
+    for (std::size_t i = 0; i < types_.size(); ++i)
+        largest = std::max(largest, distance(types_[i], sides_.left[i], sides_.right[i]));
+    if (largest == 0)
+        return Agreement::equal;
+    const auto scale = this->scale(states, sides_);
+    if (!scale.finite || scale.largest == 0 || largest == kInfinity)
+        return Agreement::doubtful;
+    spread = std::max(spread, largest / scale.largest);
+    return largest <= tolerance_ * scale.largest ? Agreement::rounded : Agreement::doubtful;
+}
+
+bool LawJudge::refutes(Equation equation, const LawCase& recipes)
+{
+    Evaluation<double> working(types_.size());
+    if (!evaluate(equation, recipes, working))
+        return false;
+    CaseStates<double> states{};
+    for (std::size_t i = 0; i < num_states(equation); ++i)
+        states[i] = working.states[i].data();
+    double spread = 0;
+    if (compare(equation, states, spread) != Agreement::doubtful)
+        return false;
+    return exact_ || refutes_in_wide(equation, recipes);
+}
+
+/// Overflow and underflow of wide precision leave nothing to decide by.
+bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
+{
+    const std::size_t n = types_.size();
+    Evaluation<long double> wide(n);
+    std::feclearexcept(FE_OVERFLOW | FE_UNDERFLOW);
+    if (!evaluate(equation, recipes, wide) || std::fetestexcept(FE_OVERFLOW | FE_UNDERFLOW) != 0)
+        return false;
+    CaseStates<long double> states{};
+    for (std::size_t i = 0; i < num_states(equation); ++i)
+        states[i] = wide.states[i].data();
+    const long double least = tolerance_ * scale(states, wide.sides).largest;
+    std::vector<long double> gaps(n);
+    for (std::size_t i = 0; i < n; ++i)
+        gaps[i] = distance(types_[i], wide.sides.left[i], wide.sides.right[i]);
+    const auto clear = [&](long double gap) { return gap > least; };
+    if (std::ranges::none_of(gaps, clear))
+        return false;
+    std::vector<long double> noise(n);
+    Evaluation<long double> other(n);
+    for (const int mode : {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO}) {
+        const RoundingMode rounding(mode);
+        evaluate(equation, recipes, other);
+        for (std::size_t i = 0; i < n; ++i)
+            noise[i] = std::max({noise[i], distance(types_[i], wide.sides.left[i], other.sides.left[i]),
+                                 distance(types_[i], wide.sides.right[i], other.sides.right[i])});
+    }
+    for (std::size_t i = 0; i < n; ++i)
+        if (clear(gaps[i]) && gaps[i] > kClearly * noise[i])
+            return true;
+    return false;
+}
+
+}  // namespace segfold

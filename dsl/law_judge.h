@@ -1,0 +1,100 @@
+#pragma once
+// Whether a case breaks a law: both sides of an equation, and what difference between them rounding explains.
+#include <array>
+#include <span>
+#include <vector>
+
+#include "dsl/law_states.h"
+
+namespace segfold {
+
+/// What the laws say of combine, equation by equation.
+enum class Equation : std::uint8_t {
+    associative,     ///< combine(combine(a, b), c) == combine(a, combine(b, c))
+    identity_left,   ///< combine(identity, a) == a
+    identity_right,  ///< combine(a, identity) == a
+    commutative,     ///< combine(a, b) == combine(b, a)
+    idempotent,      ///< combine(a, a) == a
+};
+
+/// How many states the equation speaks of, 1 to 3.
+constexpr std::size_t num_states(Equation equation)
+{
+    return equation == Equation::associative ? 3 : equation == Equation::commutative ? 2 : 1;
+}
+
+/// The recipes of a case, as many as the equation has states; their elements follow one another in one segment.
+using LawCase = std::array<Recipe, 3>;
+
+/// Where the states begin in the segment.
+std::array<std::size_t, 3> starts(const LawCase& recipes);
+
+/// Both sides of an equation; `first` and `second` hold what was computed on the way.
+template <class Real>
+struct Sides {
+    explicit Sides(std::size_t num_fields)
+        : left(num_fields), right(num_fields), first(num_fields), second(num_fields)
+    {
+    }
+    std::vector<Slot<Real>> left, right, first, second;
+};
+
+/// The states of a case; those that the equation does not speak of are null.
+template <class Real>
+using CaseStates = std::array<const Slot<Real>*, 3>;
+
+/// What comparing both sides in working precision says.
+enum class Agreement : std::uint8_t {
+    equal,
+    rounded,   ///< apart by no more than a few roundings
+    doubtful,  ///< wide precision must decide; for a combine that never rounds: refuted
+};
+
+/// Evaluates both sides of equations and decides whether they differ by more than rounding.
+class LawJudge {
+public:
+    LawJudge(const Operator& op, LawMachine& machine);
+
+    /// Evaluates and compares in working precision; raises `spread` to the relative difference if that is larger.
+    Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
+
+    /// True if the case breaks the equation. What compare() calls doubtful is decided here.
+    bool refutes(Equation equation, const LawCase& recipes);
+
+    /// The sides that were evaluated last in working precision.
+    [[nodiscard]] const Sides<double>& sides() const { return sides_; }
+
+private:
+    /// All of a case in one precision.
+    template <class Real>
+    struct Evaluation {
+        explicit Evaluation(std::size_t num_fields) : states(3, std::vector<Slot<Real>>(num_fields)), sides(num_fields)
+        {
+        }
+        std::vector<std::vector<Slot<Real>>> states;
+        Sides<Real> sides;
+    };
+
+    /// The largest finite float of a case, and whether all of them are finite.
+    template <class Real>
+    struct Scale {
+        Real largest = 0;
+        bool finite = true;
+    };
+
+    template <class Real>
+    bool evaluate(Equation equation, const LawCase& recipes, Evaluation<Real>& out);
+    template <class Real>
+    void evaluate(Equation equation, const CaseStates<Real>& states, Sides<Real>& sides);
+    template <class Real>
+    [[nodiscard]] Scale<Real> scale(const CaseStates<Real>& states, const Sides<Real>& sides) const;
+    bool refutes_in_wide(Equation equation, const LawCase& recipes);
+
+    LawMachine& machine_;
+    const std::vector<Type>& types_;
+    bool exact_;
+    double tolerance_;
+    Sides<double> sides_;
+};
+
+}  // namespace segfold

@@ -1,0 +1,104 @@
+#pragma once
+// The laws that an operator claims, and the search for counter-examples to them.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// A law of combine. Associativity is always claimed, the identity where the state has one, the others where declared.
+enum class Law : std::uint8_t { associative, identity, commutative, idempotent };
+
+/// "associative", "identity", ...
+std::string_view name(Law law);
+
+/// How far a law can be relied on, from most to least.
+enum class Verdict : std::uint8_t {
+    proved,                ///< for every state, by a theorem prover
+    holds_exhaustively,    ///< for every state of the operator, or of its 8-bit version
+    not_refuted,           ///< no case of the search breaks it
+    holds_up_to_rounding,  ///< both sides differ, but by no more than rounding explains
+    refuted,               ///< there is a counter-example
+};
+
+/// A value of one field or column; integers and bools sign- or zero-extended in `bits`, floats in `real`.
+struct FieldValue {
+    Type type = Type::i32;
+    std::uint64_t bits = 0;
+    double real = 0;
+};
+
+/// The value as a literal of the language, the shortest that its type reads back: "-3", "0.1", "nan", "true".
+std::string print(const FieldValue& value);
+
+/// A state with the elements it was made of.
+struct ReachedState {
+    std::vector<FieldValue> fields;
+    std::vector<std::vector<FieldValue>> elements;  ///< [element][column], lifted and combined from left to right
+};
+
+/// States that break a law, and the two states that should have been equal.
+struct CounterExample {
+    std::vector<ReachedState> states;  ///< a, b, c; as many as the law speaks of
+    std::vector<FieldValue> left, right;
+    std::string left_side, right_side;  ///< what they are: "combine(combine(a, b), c)"
+    std::string text;                   ///< all of it for a reader, several lines without a final newline
+};
+
+/// What was found out about one law.
+struct LawFinding {
+    Law law = Law::associative;
+    Verdict verdict = Verdict::not_refuted;
+    std::int64_t cases = 0;             ///< tried with the operator's own types
+    std::int64_t exhaustive_cases = 0;  ///< tried where all states were tried; 0: they were not
+    bool eight_bit = false;             ///< all states of the 8-bit version, not of the operator itself
+    double spread = 0;  ///< largest rounding difference, relative to the largest float among the states and results
+    std::optional<CounterExample> counter_example;
+};
+
+/// What was found out about all laws that an operator claims.
+struct LawReport {
+    std::vector<LawFinding> findings;
+
+    /// The finding on `law`, or nullptr if the operator does not claim it.
+    [[nodiscard]] const LawFinding* find(Law law) const;
+    [[nodiscard]] bool refuted(Law law) const;
+    [[nodiscard]] bool any_refuted() const;
+};
+
+/// How long to search. `seed` alone decides which cases are tried, `most_seconds` at most how many of them.
+struct LawOptions {
+    std::int64_t most_cases = 200000;  ///< per law
+    double most_seconds = 0.2;         ///< for all laws together
+    std::uint64_t seed = 1;
+};
+
+/// What is quick enough before every emit: it finds the flagrant offences.
+inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
+
+/// Searches for counter-examples to the laws that a checked operator claims.
+///
+/// The states are reachable ones: elements are drawn (edge values, small and random ones), lifted, and some are
+/// combined; those of a case are neighbours in one segment, earlier ones first. Where combine never rounds, both sides
+/// must agree in every bit, any NaN being equal to any other. Otherwise the decision is made in wide precision: a law
+/// is refuted only if its sides differ there too, by more than the rounding of the operator's types and by far more
+/// than what the wide results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for reliable
+/// scientific computation"); there NaN and an infinity count as alike, both being what is left of a lost value.
+/// Where the state is small, or is so with all integers narrowed to 8 bits, all states are tried.
+/// A counter-example is shrunk, and is always one of the operator itself.
+LawReport check_laws(const Operator& op, const LawOptions& options = {});
+
+/// True if a stage may rely on `law`: the operator claims it and the report does not refute it.
+bool law_usable(const LawReport& report, Law law, const Operator& op);
+
+/// One line, or the text of the counter-example; without a final newline.
+std::string print(const LawFinding& finding, const Operator& op);
+
+/// All findings, each ended by a newline.
+std::string print(const LawReport& report, const Operator& op);
+
+}  // namespace segfold

@@ -1,0 +1,190 @@
+//% stage   tile_scan
+//% title   Equal tiles, a segmented scan in each block, carries fixed up in parallel
+//% after   thread_per_segment
+//% source  Sengupta, Harris, Zhang & Owens 2007, section 3; Blelloch 1990
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, state_bytes <= 64
+//% tune    block_threads = 256, 64, 128
+//% tune    items_per_thread = 8, 4, 16
+//% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
+//% let     num_groups = ceil_div(num_tiles, block_threads)
+//% scratch tile_heads : State[num_tiles]
+//% scratch head_segments : Index[num_tiles]
+//% scratch tile_totals : State[num_tiles]
+//% scratch tile_ends : bool[num_tiles]
+//% scratch group_totals : State[num_groups]
+//% scratch group_ends : bool[num_groups]
+//% launch  scan_tiles     grid = num_tiles   block = block_threads
+//% launch  reduce_groups  grid = num_groups  block = block_threads
+//% launch  fix_up         grid = num_groups  block = block_threads
+//% if allows_empty && !uniform
+//% launch  store_empty    grid = ceil_div(num_segments, block_threads)  block = block_threads
+//% end
+//% use     parts/segment_items.cuh
+//% use     parts/find_segment.cuh
+//% use     parts/block_scan_runs.cuh
+
+constexpr int kTileItems = kBlockThreads * kItemsPerThread;
+
+// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments that begin
+// and end in one thread are stored at once. A segment that ends in a thread but began before it gets the total of the
+// threads between; if it began before the tile, its part in this tile becomes the tile's head and waits for fix_up.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+scan_tiles(Inputs inputs,
+           Segments segments,
+           Results results,
+           State* tile_heads,
+           Index* head_segments,
+           State* tile_totals,
+           bool* tile_ends)
+{
+    const Index tile_begin = Index(blockIdx.x) * kTileItems;
+    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
+    //% if offsets || ranges
+    __shared__ Index bounds[2];  // the segments of the tile's first and last item
+    if (threadIdx.x < 2)
+        bounds[threadIdx.x] =
+            find_segment(segments, threadIdx.x == 0 ? tile_begin : tile_end - 1, 0, segments.num_segments - 1);
+    __syncthreads();  // both bounds are there
+    const Index first_segment = bounds[0];
+    const Index last_segment = bounds[1];
+    //% else
+    const Index first_segment = 0;
+    const Index last_segment = segments.num_segments - 1;
+    //% end
+
+    const Index begin = tile_begin + threadIdx.x * kItemsPerThread;
+    const Index end = min(begin + kItemsPerThread, tile_end);
+    Run run = {identity(), false};
+    State head = identity();  // total up to the first segment end in this thread
+    Index head_segment = 0;
+    Index head_begin = 0;
+    if (begin < end) {
+        Index segment = find_segment(segments, begin, first_segment, last_segment);
+        Index from = segment_begin(segments, segment);
+        Index to = segment_end(segments, segment);
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index item = begin + k;
+            if (item >= end)
+                break;
+            const Index position = item - from;
+            //% if ranges
+            run.total = combine(run.total, load_item(inputs, segments.begins[segment] + position, position, segment));
+            //% else
+            run.total = combine(run.total, load_item(inputs, item, position, segment));
+            //% end
+            if (item + 1 < to)
+                continue;
+
+            if (run.ends) {
+                store(results, segment, to - from, run.total);
+            } else {
+                head = run.total;
+                head_segment = segment;
+                head_begin = from;
+            }
+            run = {identity(), true};
+            if (item + 1 < end) {
+                ++segment;
+                //% if offsets || ranges
+                if (segment_end(segments, segment) == item + 1)  // empty: look for the next that is not
+                    segment = find_segment(segments, item + 1, segment, last_segment);
+                //% end
+                from = item + 1;
+                to = segment_end(segments, segment);
+            }
+        }
+    }
+
+    const Run before = block_scan_runs(run);
+    if (run.ends) {
+        const Index length = segment_end(segments, head_segment) - head_begin;
+        const bool waits = !before.ends && head_begin < tile_begin;
+        head = combine(before.total, head);
+        if (waits)
+            tile_heads[blockIdx.x] = head;
+        else
+            store(results, head_segment, length, head);
+        if (!before.ends)
+            head_segments[blockIdx.x] = waits ? head_segment : segments.num_segments;
+    }
+    if (threadIdx.x == kBlockThreads - 1) {
+        const Run tile = join(before, run);
+        tile_totals[blockIdx.x] = tile.total;
+        tile_ends[blockIdx.x] = tile.ends;
+        if (!tile.ends)
+            head_segments[blockIdx.x] = segments.num_segments;  // no segment ends here, none waits
+    }
+}
+
+// A group is kBlockThreads consecutive tiles; its run is what later groups need to know of it.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce_groups(Segments segments,
+              const State* tile_totals,
+              const bool* tile_ends,
+              State* group_totals,
+              bool* group_ends)
+{
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    Run run = {identity(), false};
+    if (tile < num_tiles)
+        run = {tile_totals[tile], tile_ends[tile]};
+    const Run before = block_scan_runs(run);
+    if (threadIdx.x == kBlockThreads - 1) {
+        const Run group = join(before, run);
+        group_totals[blockIdx.x] = group.total;
+        group_ends[blockIdx.x] = group.ends;
+    }
+}
+
+// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head waits gets the
+// total of all items between the head's segment begin and the tile.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+fix_up(Segments segments,
+       Results results,
+       const State* tile_heads,
+       const Index* head_segments,
+       const State* tile_totals,
+       const bool* tile_ends,
+       const State* group_totals,
+       const bool* group_ends)
+{
+    const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
+    Run run = {identity(), false};
+    for (int k = 0; k < share; ++k) {
+        const int group = threadIdx.x * share + k;
+        if (group < int(blockIdx.x))
+            run = join(run, {group_totals[group], group_ends[group]});
+    }
+    __shared__ Run carry;
+    const Run earlier = block_scan_runs(run);
+    if (threadIdx.x == kBlockThreads - 1)
+        carry = join(earlier, run);
+    __syncthreads();  // the carry into this group is there
+
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    run = {identity(), false};
+    if (tile < num_tiles)
+        run = {tile_totals[tile], tile_ends[tile]};
+    const Run before = join(carry, block_scan_runs(run));
+    if (tile >= num_tiles || head_segments[tile] == segments.num_segments)
+        return;
+    const Index segment = head_segments[tile];
+    const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
+    store(results, segment, length, combine(before.total, tile_heads[tile]));
+}
+//% if allows_empty && !uniform
+
+// Empty segments have no items, so no tile knows of them.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+store_empty(Segments segments,
+            Results results)
+{
+    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    if (segment < segments.num_segments && segment_begin(segments, segment) == segment_end(segments, segment))
+        store(results, segment, 0, identity());
+}
+//% end

@@ -1,0 +1,63 @@
+//% stage   warp_per_segment
+//% title   One warp reduces one segment
+//% after   thread_per_segment
+//% source  Bell & Garland 2009, section 4.3, CSR (vector)
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 256, 64, 128, 512
+//% tune    items_per_thread = 4, 1, 2, 8
+//% launch  reduce  grid = ceil_div(num_segments * 32, block_threads)  block = block_threads
+//% use     parts/segment_extent.cuh
+//% use     parts/warp_reduce.cuh
+
+//% if commutative
+// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses, and
+// kItemsPerThread loads of a lane are under way at once.
+//% else
+// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which each lane
+// folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane 0.
+//% end
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    const Index segment = (Index(blockIdx.x) * kBlockThreads + threadIdx.x) / kWarpThreads;
+    const int lane = threadIdx.x % kWarpThreads;
+    if (segment >= segments.num_segments)
+        return;  // the whole warp leaves together
+
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    State total = identity();
+    //% if commutative
+    Index position = lane;
+    for (; position + (kItemsPerThread - 1) * kWarpThreads < length; position += kItemsPerThread * kWarpThreads) {
+        State items[kItemsPerThread];
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index place = position + k * kWarpThreads;
+            items[k] = load_item(inputs, first + place, place, segment);
+        }
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            total = combine(total, items[k]);
+    }
+    for (; position < length; position += kWarpThreads)
+        total = combine(total, load_item(inputs, first + position, position, segment));
+    total = warp_reduce(total);
+    //% else
+    for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {
+        const Index mine = chunk + lane * kItemsPerThread;
+        State part = identity();
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            if (mine + k < length)
+                part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
+        total = combine(total, warp_reduce(part));  // meaningful in lane 0 only
+    }
+    //% end
+
+    if (lane == 0)
+        store(results, segment, length, total);
+}

@@ -1,0 +1,211 @@
+// Where threads wait for each other: the barrier of a block and the meetings of a warp.
+#include <algorithm>
+#include <bit>
+
+#include "runtime/simt/findings.h"
+#include "runtime/simt/order.h"
+#include "runtime/simt/shim/protocol.h"
+#include "runtime/simt/worker.h"
+
+namespace segfold::simt {
+namespace {
+
+std::uint64_t reduce(unsigned kind, std::uint64_t a, std::uint64_t b)
+{
+    const auto x = static_cast<std::uint32_t>(a);
+    const auto y = static_cast<std::uint32_t>(b);
+    const bool less_signed = static_cast<std::int32_t>(x) < static_cast<std::int32_t>(y);
+    switch (kind) {
+        case kSegfoldReduceAdd:
+            return x + y;
+        case kSegfoldReduceMinSigned:
+            return less_signed ? x : y;
+        case kSegfoldReduceMaxSigned:
+            return less_signed ? y : x;
+        case kSegfoldReduceMinUnsigned:
+            return std::min(x, y);
+        case kSegfoldReduceMaxUnsigned:
+            return std::max(x, y);
+        case kSegfoldReduceAnd:
+            return x & y;
+        case kSegfoldReduceOr:
+            return x | y;
+        default:
+            return x ^ y;
+    }
+}
+
+/// The lane whose value `lane` gets, as PTX defines the shuffles.
+unsigned source_lane(unsigned kind, unsigned lane, unsigned argument)
+{
+    const unsigned width = argument >> 8;
+    const unsigned place = argument & 255u;
+    const unsigned first = lane & ~(width - 1);
+    const unsigned last = first + width - 1;
+    switch (kind) {
+        case kSegfoldShuffle:
+            return first + (place & (width - 1));
+        case kSegfoldShuffleUp:
+            return lane >= first + place ? lane - place : lane;
+        case kSegfoldShuffleDown:
+            return lane + place <= last ? lane + place : lane;
+        default:
+            return (lane ^ place) <= last ? lane ^ place : lane;
+    }
+}
+
+bool is_shuffle(unsigned kind)
+{
+    return kind >= kSegfoldShuffle && kind <= kSegfoldShuffleXor;
+}
+
+}  // namespace
+
+unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
+{
+    Block& block = *block_;
+    if (block.arrived != 0 && block.barrier_kind != kind)
+        fail(Fault::barrier_divergence, site,
+             "calls " + barrier_name(kind) + " while other threads wait at " + barrier_name(block.barrier_kind));
+    block.barrier_kind = kind;
+    block.votes += value;
+    thread_->kind = kind;
+    if (++block.arrived == block.live) {
+        --block.arrived;
+        release_barrier();
+        return block.barrier_result;
+    }
+    thread_->wait = Wait::barrier;
+    thread_->site = site;
+    warp().at_barrier |= 1u << lane();
+    suspend();
+    return block.barrier_result;
+}
+
+void Worker::release_barrier()
+{
+    Block& block = *block_;
+    const unsigned votes = std::exchange(block.votes, 0);
+    switch (block.barrier_kind) {
+        case kSegfoldBarrierOr:
+            block.barrier_result = votes != 0;
+            break;
+        case kSegfoldBarrierAnd:
+            block.barrier_result = votes == block.live;
+            break;
+        default:
+            block.barrier_result = votes;
+    }
+    block.arrived = 0;
+    block.barrier_time = ++block.time;
+    if (block.uses_order)
+        order_block(*this, block);
+    for (Warp& warp : block.warps) {
+        set_runnable(warp, warp.at_barrier);
+        warp.at_barrier = 0;
+        warp.phase = block.barrier_time;
+    }
+    progress_ += launch_.shadow ? 0 : 1;
+}
+
+std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument, const void* site)
+{
+    Warp& mine = warp();
+    Thread& thread = *thread_;
+    const std::uint32_t bit = 1u << lane();
+    if ((mask & bit) == 0)
+        fail(Fault::warp_mask, site, call_text(kind, mask) + " leaves out the calling lane " + std::to_string(lane()));
+    if ((mask & ~mine.live) != 0)
+        fail(Fault::warp_mask, site,
+             call_text(kind, mask) + " names " + lanes_text(mask & ~mine.live) +
+                 ((mask & ~mine.lanes) != 0 ? ", beyond the block's last thread" : ", which has returned") +
+                 "; the live lanes are " + hexadecimal(mine.live));
+    if (const unsigned width = argument >> 8; is_shuffle(kind) && (!std::has_single_bit(width) || width > kWarpLanes))
+        fail(Fault::warp_mask, site,
+             call_text(kind, mask) + " has width " + std::to_string(width) + "; it must be a power of two up to 32");
+    thread.value = value;
+    thread.argument = argument;
+    thread.mask = mask;
+    thread.kind = kind;
+    thread.site = site;
+
+    Meeting* meeting = mine.meetings.data();
+    Meeting* const end = meeting + mine.num_meetings;
+    while (meeting != end && meeting->mask != mask)
+        ++meeting;
+    if (meeting == end) {
+        ++mine.num_meetings;
+        *meeting = {mask, 0, kind};
+    } else if (meeting->kind != kind) {
+        fail(Fault::warp_mask, site,
+             "calls " + call_text(kind, mask) + " while " + lanes_text(meeting->arrived) + " of its warp waits at " +
+                 call_text(meeting->kind, mask));
+    }
+    meeting->arrived |= bit;
+    if (meeting->arrived != mask) {
+        thread.wait = Wait::meeting;
+        suspend();
+        return thread.value;
+    }
+    *meeting = mine.meetings[--mine.num_meetings];
+    complete_meeting(mine, mask, kind);
+    set_runnable(mine, mask & ~bit);
+    return thread.value;
+}
+
+std::uint64_t Worker::shuffled(Warp& warp, Thread& thread, std::uint32_t mask, const std::uint64_t* values)
+{
+    const unsigned lane = thread.index % kWarpLanes;
+    const unsigned source = source_lane(thread.kind, lane, thread.argument);
+    if ((mask >> source & 1) != 0)
+        return values[source];
+    if (!launch_.options.shuffles_read_mask_only)
+        return 0x7ffadbad7ffadbadull;
+    thread_ = &thread;
+    fail(Fault::warp_mask, thread.site,
+         call_text(thread.kind, mask) + " takes the value of lane " + std::to_string(source) +
+             ", which the mask leaves out; the live lanes are " + hexadecimal(warp.live));
+}
+
+void Worker::complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind)
+{
+    Thread* const first = &block_->threads[static_cast<std::size_t>(&warp - block_->warps.data()) * kWarpLanes];
+    const auto for_each_lane = [mask](auto&& action) {
+        for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
+            action(static_cast<unsigned>(std::countr_zero(rest)));
+    };
+    if (launch_.shadow && (kind == kSegfoldSyncwarp || launch_.options.shuffles_order_memory))
+        order_warp(*this, *block_, warp, mask);
+    if (kind == kSegfoldSyncwarp)
+        return;
+    std::array<std::uint64_t, kWarpLanes> values;
+    for_each_lane([&](unsigned lane) { values[lane] = first[lane].value; });
+    if (is_shuffle(kind)) {
+        for_each_lane([&](unsigned lane) { first[lane].value = shuffled(warp, first[lane], mask, values.data()); });
+        return;
+    }
+    std::uint32_t votes = 0;
+    std::uint64_t total = values[static_cast<unsigned>(std::countr_zero(mask))];
+    for_each_lane([&](unsigned lane) { votes |= static_cast<std::uint32_t>(values[lane] != 0) << lane; });
+    for (std::uint32_t rest = mask & (mask - 1); rest != 0; rest &= rest - 1)
+        total = reduce(kind, total, values[static_cast<unsigned>(std::countr_zero(rest))]);
+    for_each_lane([&](unsigned lane) {
+        std::uint32_t equal = 0;
+        if (kind == kSegfoldMatchAny || kind == kSegfoldMatchAll)
+            for_each_lane([&](unsigned other) { equal |= static_cast<std::uint32_t>(values[other] == values[lane]) << other; });
+        std::uint64_t result = total;
+        if (kind == kSegfoldBallot)
+            result = votes;
+        else if (kind == kSegfoldAny)
+            result = votes != 0;
+        else if (kind == kSegfoldAll)
+            result = votes == mask;
+        else if (kind == kSegfoldMatchAny)
+            result = equal;
+        else if (kind == kSegfoldMatchAll)
+            result = equal == mask ? mask : 0;
+        first[lane].value = result;
+    });
+}
+
+}  // namespace segfold::simt

@@ -1,0 +1,41 @@
+// A plain entry point for every kernel, found from the kernel's own signature.
+
+template <class... Parameters>
+struct __segfold_kernel {
+    template <unsigned... I>
+    struct Places {};
+#if defined(__clang__)
+    template <class T, T... I>
+    using Sequence = Places<I...>;
+    using All = __make_integer_seq<Sequence, unsigned, sizeof...(Parameters)>;
+#else
+    using All = Places<__integer_pack(static_cast<unsigned>(sizeof...(Parameters)))...>;
+#endif
+    template <unsigned... I>
+    __segfold_quiet static void call(void (*kernel)(Parameters...), void** arguments, Places<I...>)
+    {
+        kernel(*static_cast<Parameters*>(arguments[I])...);
+    }
+};
+// Calls a kernel with parameters of any types from an array of pointers to their values.
+template <class... Parameters>
+__segfold_quiet void __segfold_call(void (*kernel)(Parameters...), void** arguments)
+{
+    using Kernel = __segfold_kernel<Parameters...>;
+    Kernel::call(kernel, arguments, typename Kernel::All());
+}
+template <class... Parameters>
+constexpr unsigned __segfold_count(void (*)(Parameters...))
+{
+    return sizeof...(Parameters);
+}
+#define __segfold_entry(kernel)                                                                \
+    extern "C" __attribute__((visibility("default")))                                          \
+    __segfold_quiet void __segfold_entry_##kernel(void** a)                                    \
+    {                                                                                          \
+        __segfold_call(&kernel, a);                                                            \
+    }                                                                                          \
+    extern "C" __attribute__((visibility("default"))) unsigned __segfold_parameters_##kernel() \
+    {                                                                                          \
+        return __segfold_count(&kernel);                                                       \
+    }

@@ -1,0 +1,34 @@
+#pragma once
+// What a compiled text's file says about itself: its shared arrays, its global variables, its lines.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace segfold::simt {
+
+/// A variable of a compiled text.
+struct Symbol {
+    std::string name;         ///< as the text spells it, with its function: "partials of reduce"
+    std::uint64_t place = 0;  ///< offset in the thread-local segment, or address before relocation
+    std::uint64_t bytes = 0;
+};
+
+/// The variables of a shared library.
+struct Symbols {
+    std::vector<Symbol> shared;     ///< thread-local ones, by place
+    std::vector<Symbol> variables;  ///< the others, by place
+    std::uint64_t shared_bytes = 0; ///< size of the thread-local segment
+};
+
+/// Reads the symbol table of an ELF file. Throws DeviceError when it is not one for this machine.
+Symbols read_symbols(const std::string& path);
+
+/// The lines of `text_name` from which the code at each of `addresses` comes; 0 where that cannot be found out.
+///
+/// Asks `addr2line`, so it is slow: for messages only.
+std::vector<int> find_lines(const std::string& library, const std::string& text_name,
+                            std::span<const std::uint64_t> addresses);
+
+}  // namespace segfold::simt

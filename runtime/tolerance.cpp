@@ -1,0 +1,244 @@
+#include "runtime/tolerance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace segfold {
+namespace {
+
+constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+constexpr long double kMargin = 3;
+constexpr long double kUlps = 4;
+constexpr int kMaxFolds = 24;
+constexpr int kMinFolds = 3;
+constexpr int kFoldsOfGrossError = 6;
+constexpr long double kGrossError = 100;
+constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
+
+enum class Kind { finite, nan, positive, negative };
+
+Kind kind_of(long double value)
+{
+    if (std::isnan(value))
+        return Kind::nan;
+    if (std::isfinite(value))
+        return Kind::finite;
+    return value > 0 ? Kind::positive : Kind::negative;
+}
+
+/// A value of any type as a number; exact in the 64 bits of a long double's significand.
+long double number(const WideValue& value, Type type)
+{
+    if (is_float(type))
+        return value.real;
+    return is_signed_integer(type) ? static_cast<long double>(static_cast<std::int64_t>(value.bits))
+                                   : static_cast<long double>(value.bits);
+}
+
+long double smallest_positive(Type type)
+{
+    return type == Type::f16    ? 0x1p-24L
+           : type == Type::bf16 ? 0x1p-133L
+           : type == Type::f32  ? 0x1p-149L
+           : type == Type::f64  ? 0x1p-1074L
+                                : 0;
+}
+
+/// The evaluator in working precision, as TreeFold wants it.
+struct WorkingFolder {
+    using Value = Slot<double>;
+
+    Evaluator<double> evaluator;
+    const OperatorInputs* inputs;
+    std::int64_t begin, segment;
+
+    [[nodiscard]] std::size_t state_fields() const { return evaluator.state_fields(); }
+    void lift(std::int64_t index, Value* state)
+    {
+        evaluator.lift(inputs->columns, index, index - begin, segment, state);
+    }
+    void combine(const Value* earlier, const Value* later, std::int64_t, Value* out)
+    {
+        evaluator.combine(earlier, later, out);
+    }
+};
+
+struct DisturbedFolder {
+    using Value = WideValue;
+
+    DisturbedEvaluator evaluator;
+    std::int64_t begin, segment;
+
+    [[nodiscard]] std::size_t state_fields() const { return evaluator.state_fields(); }
+    void lift(std::int64_t index, Value* state) { evaluator.lift(index, index - begin, segment, state); }
+    void combine(const Value* earlier, const Value* later, std::int64_t node, Value* out)
+    {
+        evaluator.combine(earlier, later, node, out);
+    }
+};
+
+}  // namespace
+
+long double ulp(Type type, long double value)
+{
+    if (!is_float(type) || !std::isfinite(value))
+        return 0;
+    const long double smallest = smallest_positive(type);
+    if (value == 0)
+        return smallest;
+    const int digits = type == Type::f16 ? 10 : type == Type::bf16 ? 7 : type == Type::f32 ? 23 : 52;
+    return std::max(smallest, std::ldexp(1.0L, std::ilogb(value) - digits));
+}
+
+void read_wide(const Results& results, std::int64_t i, std::span<WideValue> values)
+{
+    for (std::size_t f = 0; f < results.size(); ++f)
+        Machine<long double>::load(values[f], results[f].array.type(), results[f].array.data(), i);
+}
+
+/// The folds of one segment that were made so far.
+struct Tolerance::Samples {
+    std::vector<std::vector<WideValue>> working;  ///< [fold][field]
+    std::vector<std::vector<WideValue>> disturbed;
+};
+
+Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
+                     std::uint64_t seed)
+    : workload_(workload), bytecode_(bytecode), inputs_(inputs), seed_(seed)
+{}
+
+bool Tolerance::agrees_at_once(std::span<const WideValue> actual, std::span<const WideValue> wide) const
+{
+    for (std::size_t f = 0; f < actual.size(); ++f) {
+        const Type type = bytecode_.results[f];
+        const long double value = number(actual[f], type);
+        const long double expected = number(wide[f], type);
+        const Kind kind = kind_of(expected);
+        if (kind != Kind::finite ? kind_of(value) != kind
+                                 : !(std::fabs(value - expected) <= kUlps * ulp(type, expected)))
+            return false;
+    }
+    return true;
+}
+
+std::vector<WideValue> Tolerance::working_result(std::int64_t segment, FoldOrder order, std::uint64_t seed,
+                                                 int threads) const
+{
+    const std::int64_t begin = workload_.segments.begin(segment);
+    const std::int64_t end = workload_.segments.end(segment);
+    Evaluator<double> evaluator(bytecode_, inputs_.tables);
+    std::vector<Slot<double>> state(evaluator.state_fields());
+    std::vector<Slot<double>> result(evaluator.result_fields());
+    if (begin == end) {
+        evaluator.empty(segment, result.data());
+    } else {
+        if (order == FoldOrder::left)
+            evaluator.fold(inputs_.columns, begin, end, 0, segment, state.data());
+        else
+            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, order, seed)
+                .fold(begin, end, threads, state.data());
+        evaluator.finish(state.data(), segment, end - begin, result.data());
+    }
+    std::vector<WideValue> wide(result.size());
+    for (std::size_t f = 0; f < result.size(); ++f)
+        if (is_float(bytecode_.results[f]))
+            wide[f].real = Machine<double>::get_real(result[f], bytecode_.results[f]);
+        else
+            wide[f].bits = result[f].bits;
+    return wide;
+}
+
+std::vector<WideValue> Tolerance::disturbed_result(std::int64_t segment, FoldOrder order, std::uint64_t seed,
+                                                   int threads) const
+{
+    const std::int64_t begin = workload_.segments.begin(segment);
+    const std::int64_t end = workload_.segments.end(segment);
+    DisturbedEvaluator evaluator(bytecode_, inputs_, seed);
+    std::vector<WideValue> state(evaluator.state_fields());
+    std::vector<WideValue> result(bytecode_.results.size());
+    if (begin == end) {
+        evaluator.empty(segment, result.data());
+        return result;
+    }
+    TreeFold(DisturbedFolder{evaluator, begin, segment}, order, seed).fold(begin, end, threads, state.data());
+    evaluator.finish(state.data(), segment, end - begin, result.data());
+    return result;
+}
+
+Verdict Tolerance::weigh(const Samples& samples, std::span<const WideValue> actual,
+                         std::span<const WideValue> wide) const
+{
+    Verdict verdict;
+    for (std::size_t f = 0; f < actual.size(); ++f) {
+        const Type type = bytecode_.results[f];
+        const long double value = number(actual[f], type);
+        const long double expected = number(wide[f], type);
+        const Kind kind = kind_of(value);
+        const bool comparable = kind == Kind::finite && std::isfinite(expected);
+        long double spread = 0;
+        long double movement = 0;
+        bool seen = kind == kind_of(round_to(type, expected)) && !comparable;
+        for (const auto& sample : samples.working) {
+            const long double other = number(sample[f], type);
+            if (comparable && std::isfinite(other))
+                spread = std::max(spread, std::fabs(other - expected));
+            if (!comparable && kind_of(other) == kind)
+                seen = seen || kind != Kind::finite || std::fabs(value - other) <= kUlps * ulp(type, other);
+        }
+        for (const auto& sample : samples.disturbed) {
+            const long double other = number(sample[f], type);
+            if (comparable && std::isfinite(other))
+                movement = std::max(movement, std::fabs(other - expected));
+        }
+        const long double error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfinity;
+        const long double bound = !comparable      ? kInfinity
+                                  : is_float(type) ? kMargin * (spread + movement) +
+                                                         kUlps * ulp(type, expected) + smallest_positive(type)
+                                                   : std::max(spread, movement);
+        const bool wrong = comparable ? error > bound : !seen;
+        verdict.errors.push_back(error);
+        verdict.bounds.push_back(bound);
+        verdict.wrong.push_back(wrong);
+        verdict.agrees = verdict.agrees && !wrong;
+        const long double ratio = error == 0 ? 0 : !comparable || bound == 0 ? kInfinity : error / bound;
+        verdict.ratio = std::max(verdict.ratio, ratio);
+    }
+    return verdict;
+}
+
+Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
+                         std::span<const WideValue> wide, int threads, bool to_the_end)
+{
+    constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
+    const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
+    const int folds =
+        static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
+    Samples samples;
+    Verdict verdict;
+    // Working and disturbed folds take turns, each pair in the next order; later trees are random for the
+    // former, as balanced and left ones never change.
+    for (int i = 0; i < folds; ++i) {
+        const auto seed =
+            mix_bits(seed_ ^ mix_bits(static_cast<std::uint64_t>(segment))) + static_cast<std::uint64_t>(i);
+        const int pair = i / 2;
+        try {
+            if (i % 2 == 0)
+                samples.working.push_back(
+                    working_result(segment, pair < 3 ? kOrders[pair] : FoldOrder::random, seed, threads));
+            else
+                samples.disturbed.push_back(disturbed_result(segment, kOrders[pair % 3], seed, threads));
+        } catch (const InputError&) {
+            // Rounded otherwise, a computed place lies outside of a table: this fold says nothing.
+            continue;
+        }
+        verdict = weigh(samples, actual, wide);
+        if (to_the_end)
+            continue;
+        if (verdict.agrees || (i + 1 >= kFoldsOfGrossError && verdict.ratio > kGrossError))
+            break;
+    }
+    return verdict.errors.empty() ? weigh(samples, actual, wide) : verdict;
+}
+
+}  // namespace segfold

@@ -1,0 +1,80 @@
+#pragma once
+// How far a floating-point result may lie from the wide-precision one, measured on the segment at hand.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "runtime/disturbed.h"
+#include "runtime/fold_order.h"
+#include "runtime/reference.h"
+
+namespace segfold {
+
+/// What was found out about one segment; one entry for each result field.
+struct Verdict {
+    std::vector<long double>
+        errors;  ///< distance from the wide result; inf where one is finite and one is not
+    std::vector<long double>
+        bounds;  ///< what the distance may be; inf where only the kind of non-finite counts
+    std::vector<bool> wrong;
+    bool agrees = true;
+    long double ratio = 0;  ///< largest error in units of its bound
+};
+
+/// Judges results of segments against their wide-precision results; one thread at a time.
+///
+/// A result within 4 ulp of the wide one agrees (cheap). Else the segment is folded again in several orders,
+/// and
+///
+///     bound = 3 (spread + movement) + 4 ulp + the smallest positive value of the type
+///     spread     how far the working-precision results of balanced, left and random trees lie from the wide
+///     result movement   how far wide results move when each rounding is replaced by an error of one unit
+///     roundoff up or down,
+///                by lot (disturbed.h), over trees of the same kinds: the condition of data and operator
+///
+/// where "ulp" is of the result's type at the wide result. Folds are added while the result lies outside of
+/// the bound, up to 24, or as many as come to 2^22 elements but at least three (balanced, balanced and
+/// disturbed, left); an error beyond a hundred bounds is refused after six. Integer results of an operator
+/// that rounds have no ulp: they must equal the wide ones unless the folds differ too.
+///
+/// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
+/// one of the working-precision folds, which may overflow where long double does not.
+class Tolerance {
+public:
+    /// The workload, its bytecode and its inputs must outlive this.
+    Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
+              std::uint64_t seed);
+
+    /// True if every field of `actual` is within the cheap bound of `wide`.
+    [[nodiscard]] bool agrees_at_once(std::span<const WideValue> actual,
+                                      std::span<const WideValue> wide) const;
+
+    /// Judges a segment by folding it again; `threads` share out each fold. With `to_the_end`, no fold is
+    /// saved: the bound is then the same for every actual result.
+    [[nodiscard]] Verdict judge(std::int64_t segment, std::span<const WideValue> actual,
+                                std::span<const WideValue> wide, int threads, bool to_the_end = false);
+
+private:
+    struct Samples;
+
+    [[nodiscard]] std::vector<WideValue> working_result(std::int64_t segment, FoldOrder order,
+                                                        std::uint64_t seed, int threads) const;
+    [[nodiscard]] std::vector<WideValue> disturbed_result(std::int64_t segment, FoldOrder order,
+                                                          std::uint64_t seed, int threads) const;
+    [[nodiscard]] Verdict weigh(const Samples& samples, std::span<const WideValue> actual,
+                                std::span<const WideValue> wide) const;
+
+    const Workload& workload_;
+    const Bytecode& bytecode_;
+    const OperatorInputs& inputs_;
+    std::uint64_t seed_;
+};
+
+/// Distance from |value| to the next greater value of a floating-point type; for a type that is not, 0.
+[[nodiscard]] long double ulp(Type type, long double value);
+
+/// Reads element `i` of each array as a wide value.
+void read_wide(const Results& results, std::int64_t i, std::span<WideValue> values);
+
+}  // namespace segfold

@@ -1,0 +1,80 @@
+// Every text of tests/errors is refused with exactly the message that its leading comment lines hold.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dsl/parser.h"
+
+namespace segfold {
+namespace {
+
+const std::filesystem::path kFolder = std::filesystem::path(SEGFOLD_SOURCE_DIR) / "tests" / "errors";
+
+std::string read(const std::filesystem::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/// The lines without the blanks at their ends, which no editor keeps.
+std::string without_trailing_blanks(const std::string& text)
+{
+    std::string result;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        result += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    return result;
+}
+
+/// The comment lines that a text begins with, without their marks.
+std::string leading_comment(const std::string& text)
+{
+    std::string result;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line) && line.starts_with('#');)
+        result += (line.starts_with("# ") ? line.substr(2) : line.substr(1)) + '\n';
+    return result;
+}
+
+std::vector<std::filesystem::path> cases()
+{
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+        if (entry.path().extension() == ".seg")
+            paths.push_back(entry.path());
+    std::ranges::sort(paths);
+    return paths;
+}
+
+TEST(Errors, EveryTextIsRefusedWithTheMessageAboveIt)
+{
+    const auto paths = cases();
+    ASSERT_GE(paths.size(), 100u);
+    for (const auto& path : paths) {
+        SCOPED_TRACE(path.filename().string());
+        const auto text = read(path);
+        try {
+            parse_operator(path.filename().string(), text);
+            ADD_FAILURE() << "accepted";
+        } catch (const SpecError& error) {
+            EXPECT_EQ(without_trailing_blanks(error.what()), leading_comment(text));
+            EXPECT_EQ(error.exit_code(), 2);
+        }
+    }
+}
+
+TEST(Errors, EveryTextBeginsWithItsPlace)
+{
+    for (const auto& path : cases())
+        EXPECT_TRUE(leading_comment(read(path)).starts_with(path.filename().string() + ":")) << path;
+}
+
+}  // namespace
+}  // namespace segfold

@@ -1,0 +1,153 @@
+#include "dsl/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+std::string refusal(const std::string& text)
+{
+    try {
+        parse_layout(text);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "nothing was refused";
+}
+
+constexpr std::string_view kLayouts =
+    "the layouts are whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, "
+    "keys=FILE, "
+    "rows=FILE.mtx and generated ones such as geometric:mean=32";
+
+TEST(Layout, ParsesTheStatedOnes)
+{
+    EXPECT_EQ(parse_layout("whole"), Layout{});
+    EXPECT_EQ(parse_layout("uniform=4"), (Layout{.kind = LayoutKind::uniform, .uniform_length = 4}));
+    EXPECT_EQ(parse_layout("offsets=a=b:c.npy"),
+              (Layout{.kind = LayoutKind::offsets, .files = {"a=b:c.npy"}}));
+    EXPECT_EQ(parse_layout("ranges=b.npy,e.npy"),
+              (Layout{.kind = LayoutKind::ranges, .files = {"b.npy", "e.npy"}}));
+    EXPECT_EQ(parse_layout("rows=A.mtx"), (Layout{.kind = LayoutKind::rows, .files = {"A.mtx"}}));
+    EXPECT_EQ(parse_layout("keys=k,1.npy"), (Layout{.kind = LayoutKind::keys, .files = {"k,1.npy"}}));
+}
+
+TEST(Layout, ParsesGeneratedOnes)
+{
+    const Layout layout = parse_layout("lognormal:sigma=1.2,mean=3,seed=11");
+    EXPECT_EQ(layout.kind, LayoutKind::generated);
+    EXPECT_EQ(layout.distribution, "lognormal");
+    EXPECT_EQ(layout.parameters, (std::map<std::string, double>{{"mean", 3}, {"sigma", 1.2}, {"seed", 11}}));
+    EXPECT_EQ(parameter(layout, "seed"), 11);
+    EXPECT_EQ(parameter(parse_layout("geometric:mean=32"), "seed"), 7);
+    EXPECT_EQ(parse_layout("giant:half").variant, "half");
+    EXPECT_EQ(parameter(parse_layout("giant:half"), "rest"), 4);
+    EXPECT_EQ(parse_layout("bimodal").distribution, "bimodal");
+}
+
+TEST(Layout, ParsesWhatItPrints)
+{
+    for (const char* text :
+         {"whole", "uniform=9223372036854775807", "offsets=o.npy", "ranges=b.npy,e.npz:ends", "lengths=l",
+          "flags=f", "keys=k", "rows=A.mtx", "geometric:mean=0.3,seed=9007199254740992", "giant:half",
+          "giant:half,place=0.125,rest=1", "zipf:exponent=1.9", "bimodal", "lognormal:mean=3,sigma=1.2",
+          "half_empty:mean=1000000"}) {
+        const Layout layout = parse_layout(text);
+        EXPECT_EQ(print(layout), text);
+        EXPECT_EQ(parse_layout(print(layout)), layout);
+    }
+    for (const Distribution& distribution : distributions())
+        EXPECT_EQ(print(parse_layout(distribution.example)).substr(0, distribution.name.size()),
+                  distribution.name);
+}
+
+TEST(Layout, RefusesUnknownNames)
+{
+    EXPECT_EQ(refusal("offset=a.npy"), "layout 'offset=a.npy': unknown layout 'offset'; " +
+                                           std::string(kLayouts) + "; did you mean 'offsets'?");
+    EXPECT_EQ(refusal("quux"), "layout 'quux': unknown layout 'quux'; " + std::string(kLayouts));
+    EXPECT_EQ(refusal("generated"),
+              "layout 'generated': unknown layout 'generated'; " + std::string(kLayouts));
+    EXPECT_EQ(refusal(""), "layout '': nothing is stated; " + std::string(kLayouts));
+    EXPECT_EQ(refusal("geometric:maen=32"),
+              "layout 'geometric:maen=32': geometric has no parameter 'maen'; its parameters are mean, seed; "
+              "did you "
+              "mean 'mean'?");
+    EXPECT_EQ(
+        refusal("giant:hafl"),
+        "layout 'giant:hafl': giant has no parameter 'hafl'; its parameters are rest, place; did you mean "
+        "'half'?");
+}
+
+TEST(Layout, RefusesMissingValues)
+{
+    EXPECT_EQ(refusal("uniform"),
+              "layout 'uniform': the length is missing; write uniform=LENGTH, such as uniform=4");
+    EXPECT_EQ(refusal("uniform="),
+              "layout 'uniform=': the length is missing; write uniform=LENGTH, such as uniform=4");
+    EXPECT_EQ(refusal("offsets"), "layout 'offsets': a file is needed; write offsets=FILE");
+    EXPECT_EQ(refusal("ranges=a.npy"),
+              "layout 'ranges=a.npy': two files are needed; write ranges=BEGINS,ENDS");
+    EXPECT_EQ(refusal("ranges=a,"), "layout 'ranges=a,': two files are needed; write ranges=BEGINS,ENDS");
+    EXPECT_EQ(refusal("geometric"), "layout 'geometric': mean is missing; write geometric:mean=32");
+    EXPECT_EQ(refusal("geometric:mean"), "layout 'geometric:mean': 'mean' has no value; write mean=NUMBER");
+    EXPECT_EQ(refusal("giant:rest=8"), "layout 'giant:rest=8': 'half' is missing; write giant:half");
+}
+
+TEST(Layout, RefusesWrongValues)
+{
+    EXPECT_EQ(refusal("uniform=4x"),
+              "layout 'uniform=4x': '4x' is not an integer; write uniform=LENGTH, such as uniform=4");
+    EXPECT_EQ(refusal("uniform=0"), "layout 'uniform=0': the length is 0; it must be at least 1");
+    EXPECT_EQ(refusal("uniform=-3"), "layout 'uniform=-3': the length is -3; it must be at least 1");
+    EXPECT_EQ(refusal("uniform=9223372036854775808"),
+              "layout 'uniform=9223372036854775808': the length 9223372036854775808 does not fit 64 bits");
+    EXPECT_EQ(refusal("whole=3"), "layout 'whole=3': 'whole' takes no value");
+    EXPECT_EQ(refusal("uniform:4"), "layout 'uniform:4': uniform takes its value after '=', not after ':'");
+    EXPECT_EQ(refusal("geometric=32"),
+              "layout 'geometric=32': geometric takes its parameters after a colon; write geometric:mean=32");
+    EXPECT_EQ(refusal("geometric:mean=many"),
+              "layout 'geometric:mean=many': 'many' is not a number; mean must be one");
+    EXPECT_EQ(refusal("geometric:mean=0"),
+              "layout 'geometric:mean=0': mean is 0; it must be from 0.25 to 1099511627776");
+    EXPECT_EQ(refusal("geometric:mean=nan"),
+              "layout 'geometric:mean=nan': mean is nan; it must be from 0.25 to 1099511627776");
+    EXPECT_EQ(refusal("bimodal:share=1e999"),
+              "layout 'bimodal:share=1e999': share is 1e999; it must be from 0.001 to 1");
+    EXPECT_EQ(refusal("poisson:mean=3,seed=1.5"),
+              "layout 'poisson:mean=3,seed=1.5': seed is 1.5; it must be an integer");
+    EXPECT_EQ(refusal("poisson:mean=3,mean=4"), "layout 'poisson:mean=3,mean=4': mean is given twice");
+    EXPECT_EQ(refusal("giant:half,half"), "layout 'giant:half,half': 'half' follows 'half'; one is enough");
+}
+
+TEST(Layout, KnowsItsFormBeforeReading)
+{
+    EXPECT_EQ(form_of(LayoutKind::whole), SegmentForm::whole);
+    EXPECT_EQ(form_of(LayoutKind::uniform), SegmentForm::uniform);
+    EXPECT_EQ(form_of(LayoutKind::ranges), SegmentForm::ranges);
+    for (const LayoutKind kind : {LayoutKind::offsets, LayoutKind::lengths, LayoutKind::flags,
+                                  LayoutKind::keys, LayoutKind::rows, LayoutKind::generated})
+        EXPECT_EQ(name(form_of(kind)), "offsets") << name(kind);
+}
+
+TEST(Suggest, FindsTheClosestWord)
+{
+    constexpr std::array<std::string_view, 4> known = {"offsets", "ranges", "rows", "keys"};
+    EXPECT_EQ(did_you_mean("ofsfets", known), "; did you mean 'offsets'?");
+    EXPECT_EQ(did_you_mean("OFFSETS", known), "; did you mean 'offsets'?");
+    EXPECT_EQ(did_you_mean("row", known), "; did you mean 'rows'?");
+    EXPECT_EQ(did_you_mean("kyes", known), "; did you mean 'keys'?");
+    EXPECT_EQ(did_you_mean("banana", known), "");
+    EXPECT_EQ(did_you_mean("x", known), "");
+    EXPECT_EQ(did_you_mean("", known), "");
+    EXPECT_EQ(did_you_mean(std::string(1000, 'a'), known), "");
+    EXPECT_EQ(did_you_mean("keys", {}), "");
+}
+
+}  // namespace
+}  // namespace segfold
