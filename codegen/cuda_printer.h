@@ -1,59 +1,53 @@
 #pragma once
-// Types, literals and expressions of the language as CUDA text.
-#include <set>
+// Literals and expressions of the language as CUDA text.
 #include <string>
-#include <string_view>
 
+#include "codegen/cuda_names.h"
 #include "dsl/operator.h"
 
 namespace segfold {
 
-/// How CUDA text calls a type; the names that need a `using` line are those of the language.
-std::string cuda_name(Type type);
-
-/// A user's name as it may stand in CUDA text: with an underscore behind it where CUDA, C++ or the vocabulary of
-/// kernels/ has taken the name.
-std::string cuda_identifier(std::string_view name);
-
-/// Prints expressions and remembers what their text relies on.
+/// Prints the expressions of one operator.
 ///
-/// Signed arithmetic that may overflow is printed in unsigned arithmetic, so that it wraps as the language says.
+/// Signed arithmetic that may overflow is printed in unsigned arithmetic, so that it wraps as the language says; f16 and
+/// bf16 are computed in float and rounded back after every operation. Parentheses stand where C needs them, and where
+/// people do not trust their memory of its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
     CudaPrinter(const Operator& op, int index_bits) : op_(op), index_bits_(index_bits) {}
 
-    /// The expression as text whose C++ type is cuda_name of its type.
-    std::string expression(const Expression& expression) { return value(expression, 0); }
-
-    /// The literal zero-argument value of a type's identity elements and the like, with its type.
-    [[nodiscard]] const std::set<std::string>& helpers() const { return helpers_; }
+    /// The expression as text that initialises a variable of its type, or a field in braces.
+    [[nodiscard]] std::string expression(const Expression& expression) const;
 
 private:
-    std::string value(const Expression& expression, int loosest);
-    std::string raw(const Expression& expression, int& level);
-    std::string integer(const ExpressionNode& node, int& level);
-    std::string limit(const ExpressionNode& node);
-    std::string name_of(const ExpressionNode& node);
-    std::string field(const ExpressionNode& node) const;
-    std::string unary(const ExpressionNode& node, int& level);
-    std::string binary(const ExpressionNode& node, int& level);
-    std::string wrapping(const Expression& expression, int loosest);
-    std::string shift(const ExpressionNode& node, int& level);
-    std::string divide(const ExpressionNode& node, int& level);
-    std::string call(const ExpressionNode& node);
-    std::string integer_call(const ExpressionNode& node, Type type);
-    std::string convert(const ExpressionNode& node, int& level);
+    /// Text whose C++ type is the expression's, in parentheses if it binds less tightly than `loosest`.
+    [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
+    /// The same, but a short literal goes without its suffix if `neighbour` says the type.
+    [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour, int loosest) const;
+    /// A condition: as value(), but int serves where bool does.
+    [[nodiscard]] std::string truth(const Expression& expression, int loosest) const;
+    /// A signed value in the unsigned type of its width; arithmetic in it stays there.
+    [[nodiscard]] std::string wrapped(const Expression& expression, int loosest) const;
+    [[nodiscard]] std::string wrapped_arithmetic(const ExpressionNode& node) const;
     /// An f16 or bf16 value as float; any other value as it is.
-    std::string as_float(const Expression& expression, int loosest);
-    std::string helper(const std::string& name)
-    {
-        helpers_.insert(name);
-        return name;
-    }
+    [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
+
+    /// The functions below set `level` to how tightly their text binds where it is not a primary expression.
+    std::string raw(const Expression& expression, int& level) const;
+    std::string number(const ExpressionNode& node, int& level) const;
+    std::string conditional(const ExpressionNode& node, int& level) const;
+    std::string unary(const ExpressionNode& node, int& level) const;
+    std::string binary(const ExpressionNode& node, int& level) const;
+    std::string logical(const ExpressionNode& node, int& level) const;
+    std::string shift(const ExpressionNode& node, int& level) const;
+    std::string divide(const ExpressionNode& node, int& level) const;
+    std::string convert(const ExpressionNode& node, int& level) const;
+    std::string integer_call(const ExpressionNode& node, int& level) const;
+    [[nodiscard]] std::string real_call(const ExpressionNode& node) const;
+    [[nodiscard]] std::string field(const ExpressionNode& node) const;
 
     const Operator& op_;
     int index_bits_;
-    std::set<std::string> helpers_;
 };
 
 }  // namespace segfold

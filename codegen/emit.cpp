@@ -42,7 +42,7 @@ std::string keep_mentioned(const std::vector<Piece>& pieces, std::string_view be
     add_words(below, words);
     std::vector<const Piece*> kept;
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-        if (!words.contains(piece->name))
+        if (!words.contains(piece->name) && !words.contains(piece->second_name))
             continue;
         kept.push_back(&*piece);
         add_words(piece->text, words);
@@ -60,12 +60,17 @@ std::string keep_mentioned(const std::vector<Piece>& pieces, std::string_view be
     return text;
 }
 
-std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration)
+/// `text` is what stands below: tunables that it does not mention are not named.
+std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
+                    std::string_view text_below)
 {
+    std::set<std::string, std::less<>> words;
+    add_words(text_below, words);
     std::string text = fmt::format("// {}: {}\n// Segments given as {}, {}-bit indices.\n", stage.name, stage.title,
                                    name(problem.form), problem.index_bits);
     for (const auto& [name, value] : configuration)
-        text += fmt::format("// {} = {}\n", name, value);
+        if (words.contains(constant_name(name)))
+            text += fmt::format("// {} = {}\n", name, value);
     text += "//\n";
     const auto source = print(problem.op);
     for (std::string_view rest = source; !rest.empty();) {
@@ -158,7 +163,7 @@ Emitted emit(const Problem& problem, const Stage& stage, const Configuration& co
     check_parameters(emitted, stage.file);
 
     const auto below = woven.parts + woven.body;
-    emitted.source = heading(problem, stage, configuration) +
+    emitted.source = heading(problem, stage, configuration, below) +
                      keep_mentioned(operator_section(problem, configuration, read_part), below) + '\n' + below;
     return emitted;
 }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/cuda_printer.h"
+#include "codegen/cuda_names.h"
 
 namespace segfold {
 namespace {
@@ -37,10 +37,10 @@ void add_integer_limits(std::vector<Piece>& pieces, Type type)
 
 void add_constants(std::vector<Piece>& pieces)
 {
-    pieces.push_back(constant("float", "kInfinity", "__builtin_huge_valf()"));
-    pieces.push_back(constant("double", "kInfinityF64", "__builtin_huge_valf()"));
-    pieces.push_back(constant("float", "kNan", "__builtin_nanf(\"\")"));
-    pieces.push_back(constant("double", "kNanF64", "__builtin_nanf(\"\")"));
+    pieces.push_back(constant("float", "kInfinity", "__builtin_bit_cast(float, 0x7f800000u)"));
+    pieces.push_back(constant("double", "kInfinityF64", "__builtin_bit_cast(double, 0x7ff0000000000000ull)"));
+    pieces.push_back(constant("float", "kNan", "__builtin_bit_cast(float, 0x7fffffffu)"));
+    pieces.push_back(constant("double", "kNanF64", "__builtin_bit_cast(double, 0x7fffffffffffffffull)"));
     const auto real = [&](const char* type, const char* suffix, const char* highest, const char* epsilon) {
         pieces.push_back(constant(type, std::string("kLowest") + suffix, std::string("-") + highest));
         pieces.push_back(constant(type, std::string("kHighest") + suffix, highest));

@@ -14,22 +14,6 @@ namespace {
 constexpr std::size_t kWidestLine = 110;
 constexpr const char* kPresent = "present";
 
-/// "block_threads" -> "kBlockThreads"
-std::string constant_name(const std::string& name)
-{
-    std::string result = "k";
-    bool upper = true;
-    for (const char c : name) {
-        if (c == '_') {
-            upper = true;
-            continue;
-        }
-        result += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-        upper = false;
-    }
-    return result;
-}
-
 /// Prints the functions of one operator.
 class Section {
 public:
@@ -59,10 +43,12 @@ private:
     /// A state of one field is that field; without identity a flag says whether there is a state at all.
     [[nodiscard]] bool scalar_state() const { return op_.state.size() == 1 && op_.has_identity(); }
 
+    /// The flag's name, which no field has.
     [[nodiscard]] std::string present() const
     {
         std::string name = kPresent;
-        while (std::ranges::find(op_.state, name, &StateField::name) != op_.state.end())
+        const auto taken = [&](const StateField& field) { return cuda_identifier(field.name) == name; };
+        while (std::ranges::any_of(op_.state, taken))
             name += "_";
         return name;
     }
@@ -291,6 +277,21 @@ void add_aliases(std::vector<Piece>& pieces, int index_bits)
 
 }  // namespace
 
+std::string constant_name(const std::string& name)
+{
+    std::string result = "k";
+    bool upper = true;
+    for (const char c : name) {
+        if (c == '_') {
+            upper = true;
+            continue;
+        }
+        result += upper && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+        upper = false;
+    }
+    return result;
+}
+
 std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
                                     const std::function<std::string_view(std::string_view)>& read_part)
 {
@@ -304,7 +305,8 @@ std::vector<Piece> operator_section(const Problem& problem, const Configuration&
     constant("int", "kWarpThreads", "32");
     constant("unsigned", "kFullMask", "0xffffffffu");
     for (const char* half : {"f16", "bf16"})
-        pieces.push_back({half, std::string(read_part(std::string("parts/") + half + ".cuh")), Piece::Kind::declaration});
+        pieces.push_back({half, std::string(read_part(std::string("parts/") + half + ".cuh")),
+                          Piece::Kind::declaration, std::string("to_") + half});
     for (auto& piece : helper_pieces())
         pieces.push_back(std::move(piece));
     for (auto& piece : Section(problem).functions())

@@ -15,7 +15,11 @@ struct Piece {
     std::string name;
     std::string text;  ///< ends with a line end
     enum class Kind { alias, constant, declaration } kind;
+    std::string second_name = {};  ///< of something else that the text declares; may be empty
 };
+
+/// "block_threads" -> "kBlockThreads"
+std::string constant_name(const std::string& name);
 
 /// Every piece of the operator's section in the order in which it must stand.
 ///

@@ -40,7 +40,8 @@ private:
     {
         if (op_.source)
             throw spec_error(op_.source, position, message, hint);
-        throw spec_error(nullptr, {}, "operator " + op_.name + ": " + message, hint);
+        const bool names_it = message.starts_with("operator " + op_.name + " ");
+        throw spec_error(nullptr, {}, names_it ? message : "operator " + op_.name + ": " + message, hint);
     }
 
     void check_name(const std::string& name, Position position) const

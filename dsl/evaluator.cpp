@@ -41,9 +41,7 @@ void Evaluator<Real>::run(Frame& frame, Value* out)
 template <class Real>
 void Evaluator<Real>::report(const Outcome& outcome) const
 {
-    throw InputError("table '" + bytecode_.table_names[outcome.table] + "' is read at index " +
-                     std::to_string(outcome.index) + ", but it has " + std::to_string(tables_[outcome.table].length) +
-                     " elements; indices run from 0");
+    throw InputError(failure_message(bytecode_, outcome, tables_[outcome.table].length));
 }
 
 template <class Real>
@@ -142,6 +140,12 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
             state[f] = earlier[combine_out[f]];
         std::copy_n(state, n, earlier);
     }
+}
+
+std::string failure_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length)
+{
+    return "table '" + bytecode.table_names[outcome.table] + "' is read at index " + std::to_string(outcome.index) +
+           ", but it has " + std::to_string(table_length) + " elements; indices run from 0";
 }
 
 template class Evaluator<double>;

@@ -2,6 +2,7 @@
 // Evaluates an operator on the host, state by state: the definition of what the language means.
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dsl/array.h"
@@ -57,6 +58,9 @@ private:
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, finish_, empty_;
 };
+
+/// What to tell the user about a table read outside of its length.
+std::string failure_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length);
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;

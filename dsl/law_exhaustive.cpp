@@ -28,7 +28,8 @@ Slot<double> value_number(Type type, std::size_t number)
 /// How many elements there are, if few enough to lift them all; 0 else.
 std::size_t num_elements(const Operator& op, const Bytecode& bytecode)
 {
-    const bool by_place = uses_name(op.lift, "index") || uses_name(op.lift, "position") || uses_name(op.lift, "segment");
+    const bool by_place =
+        uses_name(op.lift, "index") || uses_name(op.lift, "position") || uses_name(op.lift, "segment");
     if (by_place || !bytecode.tables.empty())
         return 0;
     std::size_t count = 1;
@@ -68,7 +69,8 @@ int StateTable::encode(const Slot<double>* state) const
     std::uint64_t code = 0;
     const auto& types = machine_.bytecode().state;
     for (std::size_t i = 0; i < types.size(); ++i)
-        code = types[i] == Type::boolean ? code * 2 + state[i].bits : code * kMostStates + (state[i].bits & 0xff);
+        code = types[i] == Type::boolean ? code * 2 + state[i].bits
+                                         : code * kMostStates + (state[i].bits & 0xff);
     return static_cast<int>(code);
 }
 
@@ -125,12 +127,13 @@ std::vector<std::pair<int, Element>> StateTable::lift_all(const Operator& op, st
         add(element);
     }
     if (count == 0)
-        for (const auto& recipe : draw_recipes(machine_, 2 * kMostStates, random))
+        for (const auto& recipe : draw_recipes(machine_, 2 * kMostStates, random, Draw::all))
             add(recipe[0]);
     return lifted;
 }
 
-/// Breadth first, so that recipes are short. Adding elements on the right reaches all states if combine is associative.
+/// Breadth first, so that recipes are short. Adding elements on the right reaches all states if combine is
+/// associative.
 void StateTable::reach_all(const std::vector<std::pair<int, Element>>& lifted)
 {
     std::vector<bool> seen(static_cast<std::size_t>(size_));
@@ -209,7 +212,7 @@ Exhaustion StateTable::try_all(Equation equation, Deadline deadline) const
             result.cases += static_cast<std::int64_t>(reached_.size());
             continue;
         }
-        const int other = equation == Equation::idempotent       ? combined(a, a)
+        const int other = equation == Equation::idempotent      ? combined(a, a)
                           : equation == Equation::identity_left ? combined(identity_, a)
                                                                 : combined(a, identity_);
         if (other != a)

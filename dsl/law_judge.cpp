@@ -17,27 +17,36 @@ constexpr long double kClearly = 16;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-double epsilon_of(Type type)
+/// How a type rounds: relative to a number, and the least number for which that is so.
+struct Rounding {
+    double epsilon, least_normal;
+};
+
+Rounding rounding_of(Type type)
 {
     switch (type) {
-    case Type::f16:
-        return 0x1p-10;
-    case Type::bf16:
-        return 0x1p-7;
-    case Type::f32:
-        return 0x1p-23;
-    default:
-        return 0x1p-52;
+        case Type::f16:
+            return {0x1p-10, 0x1p-14};
+        case Type::bf16:
+            return {0x1p-7, 0x1p-126};
+        case Type::f32:
+            return {0x1p-23, 0x1p-126};
+        default:
+            return {0x1p-52, 0x1p-1022};
     }
 }
 
-/// The epsilon of the coarsest floating-point type in combine: its literals are rounded to that in any precision.
-double coarsest_epsilon(const Bytecode& bytecode)
+/// The rounding of the coarsest floating-point type in combine: its literals are rounded to that in any
+/// precision.
+Rounding coarsest_rounding(const Bytecode& bytecode)
 {
-    double coarsest = epsilon_of(Type::f64);
+    Rounding coarsest = rounding_of(Type::f64);
     const auto see = [&](Type type) {
-        if (is_float(type))
-            coarsest = std::max(coarsest, epsilon_of(type));
+        if (is_float(type)) {
+            const auto own = rounding_of(type);
+            coarsest = {std::max(coarsest.epsilon, own.epsilon),
+                        std::max(coarsest.least_normal, own.least_normal)};
+        }
     };
     std::ranges::for_each(bytecode.state, see);
     for (const auto& step : bytecode.combine.code) {
@@ -57,15 +66,18 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// How far apart two values are: 0 if alike, infinite if no number says it.
+/// How far apart two values are: 0 if equal, infinite if no number says it. NaN is alike to an infinity, and
+/// with `lenient` to everything.
 template <class Real>
-Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right)
+Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
 {
     if (!is_float(type))
         return left.bits == right.bits ? Real(0) : static_cast<Real>(kInfinity);
     const Real l = Machine<Real>::get_real(left, type);
     const Real r = Machine<Real>::get_real(right, type);
-    if (l == r || (std::isnan(l) && !std::isfinite(r)) || (std::isnan(r) && !std::isfinite(l)))
+    if (std::isnan(l) || std::isnan(r))
+        return lenient || (!std::isfinite(l) && !std::isfinite(r)) ? Real(0) : static_cast<Real>(kInfinity);
+    if (l == r)
         return 0;
     return std::isfinite(l) && std::isfinite(r) ? std::fabs(l - r) : static_cast<Real>(kInfinity);
 }
@@ -93,9 +105,11 @@ LawJudge::LawJudge(const Operator& op, LawMachine& machine)
     : machine_(machine),
       types_(machine.bytecode().state),
       exact_(combines_exactly(op)),
-      tolerance_(kRoundings * coarsest_epsilon(machine.bytecode())),
       sides_(machine.num_fields())
 {
+    const auto rounding = coarsest_rounding(machine.bytecode());
+    tolerance_ = kRoundings * rounding.epsilon;
+    least_normal_ = rounding.least_normal;
 }
 
 template <class Real>
@@ -110,27 +124,27 @@ void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides
     for (auto* unused : {right, first, second})
         std::copy_n(a, types_.size(), unused);
     switch (equation) {
-    case Equation::associative:
-        evaluator.combine(a, b, first);
-        evaluator.combine(first, c, left);
-        evaluator.combine(b, c, second);
-        evaluator.combine(a, second, right);
-        break;
-    case Equation::commutative:
-        evaluator.combine(a, b, left);
-        evaluator.combine(b, a, right);
-        break;
-    case Equation::identity_left:
-        evaluator.identity(first);
-        evaluator.combine(first, a, left);
-        break;
-    case Equation::identity_right:
-        evaluator.identity(first);
-        evaluator.combine(a, first, left);
-        break;
-    case Equation::idempotent:
-        evaluator.combine(a, a, left);
-        break;
+        case Equation::associative:
+            evaluator.combine(a, b, first);
+            evaluator.combine(first, c, left);
+            evaluator.combine(b, c, second);
+            evaluator.combine(a, second, right);
+            break;
+        case Equation::commutative:
+            evaluator.combine(a, b, left);
+            evaluator.combine(b, a, right);
+            break;
+        case Equation::identity_left:
+            evaluator.identity(first);
+            evaluator.combine(first, a, left);
+            break;
+        case Equation::identity_right:
+            evaluator.identity(first);
+            evaluator.combine(a, first, left);
+            break;
+        case Equation::idempotent:
+            evaluator.combine(a, a, left);
+            break;
     }
 }
 
@@ -151,7 +165,7 @@ bool LawJudge::evaluate(Equation equation, const LawCase& recipes, Evaluation<Re
 template <class Real>
 auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) const -> Scale<Real>
 {
-    Scale<Real> scale;
+    Scale<Real> scale{static_cast<Real>(least_normal_)};
     const auto see = [&](const Slot<Real>* state) {
         for (std::size_t i = 0; state != nullptr && i < types_.size(); ++i) {
             if (!is_float(types_[i]))
@@ -164,6 +178,7 @@ auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) c
         }
     };
     std::ranges::for_each(states, see);
+    scale.finite_states = scale.finite;
     for (const auto* state : {&sides.left, &sides.right, &sides.first, &sides.second})
         see(state->data());
     return scale;
@@ -185,7 +200,7 @@ Agreement LawJudge::compare(Equation equation, const CaseStates<double>& states,
     if (largest == 0)
         return Agreement::equal;
     const auto scale = this->scale(states, sides_);
-    if (!scale.finite || scale.largest == 0 || largest == kInfinity)
+    if (!scale.finite || largest == kInfinity)
         return Agreement::doubtful;
     spread = std::max(spread, largest / scale.largest);
     return largest <= tolerance_ * scale.largest ? Agreement::rounded : Agreement::doubtful;
@@ -216,11 +231,15 @@ bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
     CaseStates<long double> states{};
     for (std::size_t i = 0; i < num_states(equation); ++i)
         states[i] = wide.states[i].data();
-    const long double least = tolerance_ * scale(states, wide.sides).largest;
+    const auto scale = this->scale(states, wide.sides);
+    const long double least = tolerance_ * scale.largest;
     std::vector<long double> gaps(n);
     for (std::size_t i = 0; i < n; ++i)
-        gaps[i] = distance(types_[i], wide.sides.left[i], wide.sides.right[i]);
+        gaps[i] = distance(types_[i], wide.sides.left[i], wide.sides.right[i], !scale.finite_states);
     const auto clear = [&](long double gap) { return gap > least; };
+    for (std::size_t i = 0; i < n && !scale.finite_states; ++i)
+        if (gaps[i] == 0 && distance(types_[i], wide.sides.left[i], wide.sides.right[i]) != 0)
+            excused_nan_ = true;
     if (std::ranges::none_of(gaps, clear))
         return false;
     std::vector<long double> noise(n);

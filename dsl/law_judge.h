@@ -23,7 +23,8 @@ constexpr std::size_t num_states(Equation equation)
     return equation == Equation::associative ? 3 : equation == Equation::commutative ? 2 : 1;
 }
 
-/// The recipes of a case, as many as the equation has states; their elements follow one another in one segment.
+/// The recipes of a case, as many as the equation has states; their elements follow one another in one
+/// segment.
 using LawCase = std::array<Recipe, 3>;
 
 /// Where the states begin in the segment.
@@ -34,8 +35,7 @@ template <class Real>
 struct Sides {
     explicit Sides(std::size_t num_fields)
         : left(num_fields), right(num_fields), first(num_fields), second(num_fields)
-    {
-    }
+    {}
     std::vector<Slot<Real>> left, right, first, second;
 };
 
@@ -55,11 +55,16 @@ class LawJudge {
 public:
     LawJudge(const Operator& op, LawMachine& machine);
 
-    /// Evaluates and compares in working precision; raises `spread` to the relative difference if that is larger.
+    /// Evaluates and compares in working precision; raises `spread` to the relative difference if that is
+    /// larger.
     Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
 
     /// True if the case breaks the equation. What compare() calls doubtful is decided here.
     bool refutes(Equation equation, const LawCase& recipes);
+
+    /// True if a case was let pass because of a NaN on one side alone, made of states that are not finite.
+    [[nodiscard]] bool excused_nan() const { return excused_nan_; }
+    void forget_nan() { excused_nan_ = false; }
 
     /// The sides that were evaluated last in working precision.
     [[nodiscard]] const Sides<double>& sides() const { return sides_; }
@@ -68,18 +73,19 @@ private:
     /// All of a case in one precision.
     template <class Real>
     struct Evaluation {
-        explicit Evaluation(std::size_t num_fields) : states(3, std::vector<Slot<Real>>(num_fields)), sides(num_fields)
-        {
-        }
+        explicit Evaluation(std::size_t num_fields)
+            : states(3, std::vector<Slot<Real>>(num_fields)), sides(num_fields)
+        {}
         std::vector<std::vector<Slot<Real>>> states;
         Sides<Real> sides;
     };
 
-    /// The largest finite float of a case, and whether all of them are finite.
+    /// The largest finite float of a case, no less than the least normal number, and which floats are finite.
     template <class Real>
     struct Scale {
-        Real largest = 0;
-        bool finite = true;
+        Real largest;
+        bool finite_states = true;
+        bool finite = true;  ///< the states and all that was computed from them
     };
 
     template <class Real>
@@ -93,7 +99,8 @@ private:
     LawMachine& machine_;
     const std::vector<Type>& types_;
     bool exact_;
-    double tolerance_;
+    double tolerance_, least_normal_;
+    bool excused_nan_ = false;
     Sides<double> sides_;
 };
 

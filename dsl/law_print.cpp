@@ -22,6 +22,8 @@ std::string shortest(Type type, double value)
         return fmt::format("{}", value);
     if (type == Type::f32)
         return fmt::format("{}", static_cast<float>(value));
+    if (std::fabs(value) < 1e6 && value == std::trunc(value))
+        return fmt::format("{:.1f}", value);
     for (int digits = 1;; ++digits) {
         auto text = fmt::format("{:.{}g}", value, digits);
         double read = 0;
@@ -34,12 +36,12 @@ std::string shortest(Type type, double value)
 std::string_view noun(Law law, bool one)
 {
     switch (law) {
-    case Law::associative:
-        return one ? "triple" : "triples";
-    case Law::commutative:
-        return one ? "pair" : "pairs";
-    default:
-        return one ? "state" : "states";
+        case Law::associative:
+            return one ? "triple" : "triples";
+        case Law::commutative:
+            return one ? "pair" : "pairs";
+        default:
+            return one ? "state" : "states";
     }
 }
 
@@ -77,21 +79,27 @@ std::string print(const LawFinding& finding, const Operator& op)
     const std::string head = std::string(name(finding.law)) + ": ";
     const std::string of = op.state.size() == 1 ? " of " + std::string(name(op.state[0].type)) : "";
     const std::string cases = count(finding.cases, finding.law) + of;
+    const std::string nan =
+        finding.nan_differs ? "; where values are not finite, one side alone may be NaN" : "";
     switch (finding.verdict) {
-    case Verdict::proved:
-        return head + "proved";
-    case Verdict::holds_exhaustively: {
-        const auto all = "holds for all " + count(finding.exhaustive_cases, finding.law);
-        return head + (finding.eight_bit ? all + " of its 8-bit version, and for " + cases : all + of);
-    }
-    case Verdict::holds_up_to_rounding:
-        return head + fmt::format("holds up to rounding for {}; largest relative difference {:.2g}", cases,
-                                  finding.spread);
-    case Verdict::refuted:
-        return finding.counter_example ? finding.counter_example->text : head + "refuted";
-    default:
-        return finding.cases == 0 ? head + "not tried, because no element could be lifted"
-                                  : head + "not refuted by " + cases;
+        case Verdict::proved:
+            return head + "proved";
+        case Verdict::holds_exhaustively: {
+            const auto all = "holds for all " + count(finding.exhaustive_cases, finding.law);
+            return head + (finding.eight_bit ? all + " of its 8-bit version, and for " + cases : all + of);
+        }
+        case Verdict::holds_up_to_rounding:
+            return head + fmt::format("holds up to rounding for {}; largest relative difference {:.2g}{}",
+                                      cases, finding.spread, nan);
+        case Verdict::refuted:
+            return (finding.counter_example ? finding.counter_example->text : head + "refuted") +
+                   (finding.small_cases == 0
+                        ? ""
+                        : fmt::format("\n    (not refuted by {} of small integers, 100 at most)",
+                                      count(finding.small_cases, finding.law)));
+        default:
+            return finding.cases == 0 ? head + "not tried, because no element could be lifted"
+                                      : head + "not refuted by " + cases + nan;
     }
 }
 

@@ -66,16 +66,14 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
 
 class Shrinker {
 public:
-    Shrinker(LawCase recipes, const std::vector<Type>& columns, const std::function<bool(const LawCase&)>& breaks,
-             int most_tries)
+    Shrinker(LawCase recipes, const std::vector<Type>& columns,
+             const std::function<bool(const LawCase&)>& breaks, int most_tries)
         : best_(std::move(recipes)), columns_(columns), breaks_(breaks), tries_left_(most_tries)
-    {
-    }
+    {}
 
     LawCase run() &&
     {
-        while (drop_elements() || simplify_all_alike() || simplify_one()) {
-        }
+        while (drop_elements() || simplify_all_alike() || simplify_one()) {}
         return std::move(best_);
     }
 
@@ -147,8 +145,8 @@ private:
 
 }  // namespace
 
-LawCase shrink(LawCase recipes, const std::vector<Type>& columns, const std::function<bool(const LawCase&)>& breaks,
-               int most_tries)
+LawCase shrink(LawCase recipes, const std::vector<Type>& columns,
+               const std::function<bool(const LawCase&)>& breaks, int most_tries)
 {
     return Shrinker(std::move(recipes), columns, breaks, most_tries).run();
 }

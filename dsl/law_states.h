@@ -1,16 +1,14 @@
 #pragma once
-// States for the search for counter-examples: drawn elements, lifted and combined, so that every state can occur.
+// States for the search for counter-examples: elements are drawn, lifted and combined, so that all can occur.
 #include <random>
 #include <span>
 #include <vector>
 
 #include "dsl/array.h"
 #include "dsl/evaluator.h"
+#include "dsl/law_elements.h"
 
 namespace segfold {
-
-/// A value for every column.
-using Element = std::vector<Slot<double>>;
 
 /// How a state is reached: its elements are lifted and combined from left to right.
 using Recipe = std::vector<Element>;
@@ -36,8 +34,8 @@ public:
             return wide_;
     }
 
-    /// Makes the state of `recipe`, whose first element is element `start` of the segment; false if a table is read
-    /// outside of its length.
+    /// Makes the state of `recipe`, whose first element is element `start` of the segment; false if a table
+    /// is read outside of its length.
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state);
 
@@ -48,19 +46,8 @@ private:
     Evaluator<long double> wide_;
 };
 
-/// The values where operators break, simplest first: small numbers, the ends of the type, infinities, NaN, denormals.
-std::vector<Slot<double>> edge_values(Type type);
-
-/// As many single elements of edge values as there are cheap combinations of, then others and longer recipes;
-/// `count` in all, or fewer where a table cannot be read at most of the elements drawn.
-std::vector<Recipe> draw_recipes(LawMachine& machine, std::size_t count, std::mt19937_64& random);
-
-/// How many of the first recipes hold a single simple element.
-inline constexpr std::size_t kSimpleRecipes = 12;
-
-/// The ends of a type: for a bool 0 and 1.
-std::uint64_t lowest_integer(Type type);
-std::uint64_t highest_integer(Type type);
-double highest_float(Type type);
+/// Draws `count` recipes, or fewer where a table cannot be read at most of the elements drawn: first single
+/// elements of edge values, then other single ones, then longer recipes.
+std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
 
 }  // namespace segfold

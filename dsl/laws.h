@@ -10,7 +10,8 @@
 
 namespace segfold {
 
-/// A law of combine. Associativity is always claimed, the identity where the state has one, the others where declared.
+/// A law of combine. Associativity is always claimed, the identity where the state has one, the others where
+/// declared.
 enum class Law : std::uint8_t { associative, identity, commutative, idempotent };
 
 /// "associative", "identity", ...
@@ -38,7 +39,8 @@ std::string print(const FieldValue& value);
 /// A state with the elements it was made of.
 struct ReachedState {
     std::vector<FieldValue> fields;
-    std::vector<std::vector<FieldValue>> elements;  ///< [element][column], lifted and combined from left to right
+    std::vector<std::vector<FieldValue>>
+        elements;  ///< [element][column], lifted and combined from left to right
 };
 
 /// States that break a law, and the two states that should have been equal.
@@ -56,7 +58,9 @@ struct LawFinding {
     std::int64_t cases = 0;             ///< tried with the operator's own types
     std::int64_t exhaustive_cases = 0;  ///< tried where all states were tried; 0: they were not
     bool eight_bit = false;             ///< all states of the 8-bit version, not of the operator itself
-    double spread = 0;  ///< largest rounding difference, relative to the largest float among the states and results
+    double spread = 0;                  ///< largest rounding difference, relative to the case's largest float
+    bool nan_differs = false;           ///< where states are not finite, one side alone may be NaN
+    std::int64_t small_cases = 0;       ///< refuted by large integers: small ones tried, all of which hold
     std::optional<CounterExample> counter_example;
 };
 
@@ -82,14 +86,14 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 
 /// Searches for counter-examples to the laws that a checked operator claims.
 ///
-/// The states are reachable ones: elements are drawn (edge values, small and random ones), lifted, and some are
-/// combined; those of a case are neighbours in one segment, earlier ones first. Where combine never rounds, both sides
-/// must agree in every bit, any NaN being equal to any other. Otherwise the decision is made in wide precision: a law
-/// is refuted only if its sides differ there too, by more than the rounding of the operator's types and by far more
-/// than what the wide results change under other rounding modes (Vignes 1993, "A stochastic arithmetic for reliable
-/// scientific computation"); there NaN and an infinity count as alike, both being what is left of a lost value.
-/// Where the state is small, or is so with all integers narrowed to 8 bits, all states are tried.
-/// A counter-example is shrunk, and is always one of the operator itself.
+/// The states are reachable ones: elements are drawn (edge values, small and random ones), lifted, and some
+/// are combined; those of a case are neighbours in one segment, earlier ones first. Where combine never
+/// rounds, both sides must agree in every bit, any NaN being equal to any other. Otherwise the decision is
+/// made in wide precision: a law is refuted only if its sides differ there too, by more than the rounding of
+/// the operator's types and by far more than what the wide results change under other rounding modes (Vignes
+/// 1993, "A stochastic arithmetic for reliable scientific computation"); there a NaN that comes of
+/// infinite states is not held against it. Where the state is small, or is so with all integers narrowed to 8
+/// bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
 /// True if a stage may rely on `law`: the operator claims it and the report does not refute it.

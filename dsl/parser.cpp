@@ -65,12 +65,12 @@ public:
 private:
     /// Counts parentheses, lists and prefixes for as long as it lives, so that no text can exhaust the stack.
     ///
-    /// Printing a tree of depth d opens at most d + 2 of them.
+    /// Printing a tree of depth d opens at most 2 * d of them.
     class Nested {
     public:
         explicit Nested(Parser& parser) : parser_(parser)
         {
-            if (++parser_.nesting_ > kDeepestExpression + 2)
+            if (++parser_.nesting_ > 2 * kDeepestExpression)
                 parser_.too_deep(parser_.peek().position);
         }
         ~Nested() { --parser_.nesting_; }

@@ -98,14 +98,12 @@ private:
         return op_ && op_->state.size() == 1 ? owner : owner + "." + node.name;
     }
 
-    /// A minus before a number would be read as part of it, so such a number keeps its parentheses.
+    /// A minus before another one keeps them apart by parentheses, which people expect and C needs.
     [[nodiscard]] std::string unary(const ExpressionNode& node) const
     {
-        const auto& argument = *node.arguments[0];
-        const bool number = argument.kind == ExpressionKind::integer || argument.kind == ExpressionKind::real;
-        const bool joins = node.symbol == "-" && number;
-        return node.symbol + (joins ? "(" + expression(node.arguments[0]) + ")"
-                                    : expression(node.arguments[0], kUnaryLevel));
+        const auto argument = expression(node.arguments[0], kUnaryLevel);
+        const bool joins = node.symbol == "-" && argument.starts_with('-');
+        return node.symbol + (joins ? "(" + argument + ")" : argument);
     }
 
     [[nodiscard]] std::string binary(const ExpressionNode& node) const

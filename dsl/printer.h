@@ -9,7 +9,7 @@ namespace segfold {
 /// The text form of an operator; parse_operator(print(op)) is `op` again.
 std::string print(const Operator& op);
 
-/// An expression with no more parentheses than its tree needs.
+/// An expression with no more parentheses than its tree needs, but for `-(-x)`.
 ///
 /// `op` gives names to the operands of combine; without it they print as "a" and "b".
 std::string print(const Expression& expression, const Operator* op = nullptr);

@@ -115,8 +115,9 @@ Operator standard_operator(std::string_view name, std::optional<Type> type)
         std::vector<std::string_view> names;
         for (const auto& entry : files())
             names.push_back(entry.first);
-        throw InputError("unknown operator '" + std::string(name) + "'" + did_you_mean(stem, names) +
-                         "; 'segfold operators' lists those that come with the program");
+        throw InputError("unknown operator '" + std::string(name) +
+                         "'; 'segfold operators' lists those that come with the program" +
+                         did_you_mean(stem, names));
     }
     if (type && named_type && *type != *named_type)
         throw InputError("operator '" + std::string(name) + "' is for " + std::string(segfold::name(*named_type)) +

@@ -51,6 +51,18 @@ void set_unknown(WideValue& slot, Type type)
         slot.bits = 0;
 }
 
+/// True if the type would hold the value with four bits of its significand to spare, or the value is 0.
+bool fits_with_room(Type type, long double value)
+{
+    constexpr int kRoom = 4;
+    constexpr int kWideDigits = std::numeric_limits<long double>::digits;
+    const int digits = type == Type::f16 ? 11 : type == Type::bf16 ? 8 : type == Type::f32 ? 24 : 53;
+    // What is left of the value when its low bits are pushed out and back (Dekker 1971).
+    const auto push = static_cast<long double>(std::uint64_t{1} << (kWideDigits - digits + kRoom));
+    const long double pushed = value * (push + 1);
+    return pushed - (pushed - value) == value;
+}
+
 Type type_of_value(const Instruction& step)
 {
     return step.opcode == Opcode::convert ? step.target : step.type;
@@ -121,7 +133,7 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         if (frame.movements[at] == 0)
             continue;
         auto& value = slots[step.out].real;
-        if (round_to(type_of_value(step), value) == value)
+        if (fits_with_room(type_of_value(step), value))
             continue;
         const bool up = mix_bits(lot + at) & 1;
         value *= up ? 1 + frame.movements[at] : 1 - frame.movements[at];

@@ -1,5 +1,5 @@
 #pragma once
-// Folds of one segment in other association orders than the reference's, the operands' order always kept.
+// Folds of one segment in other association orders than the reference's.
 #include <algorithm>
 #include <cstdint>
 #include <future>
@@ -23,42 +23,68 @@ constexpr std::uint64_t mix_bits(std::uint64_t bits)
     return bits ^ (bits >> 31);
 }
 
-/// Folds elements begin .. end - 1 of one segment along a tree.
+/// The order in which a commutative operator may take a segment's elements: with `width` above 1, first every
+/// width-th element from the first on, then every width-th from the second on, and so on, as threads that
+/// load side by side do.
+struct Stripes {
+    std::int64_t begin = 0;
+    std::int64_t length = 0;
+    std::int64_t width = 1;
+
+    /// The element at a place of the order.
+    [[nodiscard]] std::int64_t element(std::int64_t place) const
+    {
+        if (width <= 1)
+            return begin + place;
+        // The first `long_ones` stripes have one element more than the others.
+        const std::int64_t short_length = length / width;
+        const std::int64_t long_ones = length % width;
+        const std::int64_t in_long_ones = long_ones * (short_length + 1);
+        if (place < in_long_ones)
+            return begin + place / (short_length + 1) + place % (short_length + 1) * width;
+        place -= in_long_ones;
+        return begin + long_ones + place / short_length + place % short_length * width;
+    }
+};
+
+/// Folds one segment along a tree.
 ///
 /// `Folder` is a copyable type with `Value`, `state_fields()`, `lift(index, Value* state)` and
-/// `combine(earlier, later, node, out)`, where `node` is the first element of the later operand and `out` may
-/// be one of the operands. The tree depends on range, order and seed alone; `threads` only shares out its
-/// branches.
+/// `combine(earlier, later, node, out)`, where `node` is a number that no other combination of the tree has
+/// and `out` may be one of the operands. The tree depends on length, order and seed alone; `threads` only
+/// shares out its branches.
 template <class Folder>
 class TreeFold {
 public:
     using Value = typename Folder::Value;
 
-    TreeFold(Folder folder, FoldOrder order, std::uint64_t seed)
-        : folder_(std::move(folder)), order_(order), seed_(seed), arena_(kMaxDepth * folder_.state_fields())
+    TreeFold(Folder folder, FoldOrder order, Stripes stripes, std::uint64_t seed)
+        : folder_(std::move(folder)),
+          order_(order),
+          stripes_(stripes),
+          seed_(seed),
+          arena_(kMaxDepth * folder_.state_fields())
     {}
 
     /// Writes the state of the elements, at least one, to `state`.
-    void fold(std::int64_t begin, std::int64_t end, int threads, Value* state)
+    void fold(int threads, Value* state)
     {
         if (order_ == FoldOrder::left)
-            fold_left(begin, end, state);
+            fold_left(state);
         else
-            fold_tree(begin, end, threads, 0, state);
+            fold_tree(0, stripes_.length, threads, 0, state);
     }
-
-    [[nodiscard]] Folder& folder() { return folder_; }
 
 private:
     // A split leaves at most three quarters on one side: 2^63 elements are 152 levels deep.
     static constexpr std::size_t kMaxDepth = 160;
     static constexpr std::int64_t kMinParallelLength = std::int64_t{1} << 16;
 
-    void fold_left(std::int64_t begin, std::int64_t end, Value* state)
+    void fold_left(Value* state)
     {
-        folder_.lift(begin, state);
-        for (std::int64_t i = begin + 1; i < end; ++i) {
-            folder_.lift(i, arena_.data());
+        folder_.lift(stripes_.element(0), state);
+        for (std::int64_t i = 1; i < stripes_.length; ++i) {
+            folder_.lift(stripes_.element(i), arena_.data());
             folder_.combine(state, arena_.data(), i, state);
         }
     }
@@ -66,13 +92,13 @@ private:
     void fold_tree(std::int64_t begin, std::int64_t end, int threads, std::size_t depth, Value* state)
     {
         if (end - begin == 1) {
-            folder_.lift(begin, state);
+            folder_.lift(stripes_.element(begin), state);
             return;
         }
         const std::int64_t middle = split(begin, end);
         Value* const later = arena_.data() + depth * folder_.state_fields();
         if (threads > 1 && end - begin >= kMinParallelLength) {
-            TreeFold other(folder_, order_, seed_);
+            TreeFold other(folder_, order_, stripes_, seed_);
             auto branch =
                 std::async(std::launch::async, [&] { other.fold_tree(middle, end, threads / 2, 0, later); });
             fold_tree(begin, middle, threads - threads / 2, depth + 1, state);
@@ -87,13 +113,12 @@ private:
     [[nodiscard]] std::int64_t split(std::int64_t begin, std::int64_t end) const
     {
         const std::int64_t length = end - begin;
-        if (order_ == FoldOrder::balanced || length < 4)
-            return length == 3 && order_ == FoldOrder::random &&
-                           (mix_bits(seed_ ^ static_cast<std::uint64_t>(begin)) & 1)
-                       ? begin + 2
-                       : begin + length / 2;
+        if (order_ == FoldOrder::balanced || length == 2)
+            return begin + length / 2;
         const auto draw =
             mix_bits(seed_ ^ mix_bits(static_cast<std::uint64_t>(begin)) ^ static_cast<std::uint64_t>(end));
+        if (length == 3)
+            return begin + 1 + static_cast<std::int64_t>(draw & 1);
         const std::int64_t quarter = length / 4;
         return begin + quarter +
                static_cast<std::int64_t>(draw % static_cast<std::uint64_t>(length - 2 * quarter));
@@ -101,6 +126,7 @@ private:
 
     Folder folder_;
     FoldOrder order_;
+    Stripes stripes_;
     std::uint64_t seed_;
     std::vector<Value> arena_;
 };

@@ -97,6 +97,13 @@ void read_wide(const Results& results, std::int64_t i, std::span<WideValue> valu
         Machine<long double>::load(values[f], results[f].array.type(), results[f].array.data(), i);
 }
 
+/// One way of folding a segment.
+struct Tolerance::Fold {
+    FoldOrder order;
+    std::int64_t stripe_width;  ///< 1: in order
+    std::uint64_t seed;
+};
+
 /// The folds of one segment that were made so far.
 struct Tolerance::Samples {
     std::vector<std::vector<WideValue>> working;  ///< [fold][field]
@@ -122,8 +129,7 @@ bool Tolerance::agrees_at_once(std::span<const WideValue> actual, std::span<cons
     return true;
 }
 
-std::vector<WideValue> Tolerance::working_result(std::int64_t segment, FoldOrder order, std::uint64_t seed,
-                                                 int threads) const
+std::vector<WideValue> Tolerance::working_result(std::int64_t segment, const Fold& fold, int threads) const
 {
     const std::int64_t begin = workload_.segments.begin(segment);
     const std::int64_t end = workload_.segments.end(segment);
@@ -133,11 +139,12 @@ std::vector<WideValue> Tolerance::working_result(std::int64_t segment, FoldOrder
     if (begin == end) {
         evaluator.empty(segment, result.data());
     } else {
-        if (order == FoldOrder::left)
+        const Stripes stripes{begin, end - begin, fold.stripe_width};
+        if (fold.order == FoldOrder::left && fold.stripe_width <= 1)
             evaluator.fold(inputs_.columns, begin, end, 0, segment, state.data());
         else
-            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, order, seed)
-                .fold(begin, end, threads, state.data());
+            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, fold.order, stripes, fold.seed)
+                .fold(threads, state.data());
         evaluator.finish(state.data(), segment, end - begin, result.data());
     }
     std::vector<WideValue> wide(result.size());
@@ -149,19 +156,20 @@ std::vector<WideValue> Tolerance::working_result(std::int64_t segment, FoldOrder
     return wide;
 }
 
-std::vector<WideValue> Tolerance::disturbed_result(std::int64_t segment, FoldOrder order, std::uint64_t seed,
-                                                   int threads) const
+std::vector<WideValue> Tolerance::disturbed_result(std::int64_t segment, const Fold& fold, int threads) const
 {
     const std::int64_t begin = workload_.segments.begin(segment);
     const std::int64_t end = workload_.segments.end(segment);
-    DisturbedEvaluator evaluator(bytecode_, inputs_, seed);
+    DisturbedEvaluator evaluator(bytecode_, inputs_, fold.seed);
     std::vector<WideValue> state(evaluator.state_fields());
     std::vector<WideValue> result(bytecode_.results.size());
     if (begin == end) {
         evaluator.empty(segment, result.data());
         return result;
     }
-    TreeFold(DisturbedFolder{evaluator, begin, segment}, order, seed).fold(begin, end, threads, state.data());
+    const Stripes stripes{begin, end - begin, fold.stripe_width};
+    TreeFold(DisturbedFolder{evaluator, begin, segment}, fold.order, stripes, fold.seed)
+        .fold(threads, state.data());
     evaluator.finish(state.data(), segment, end - begin, result.data());
     return result;
 }
@@ -207,27 +215,47 @@ Verdict Tolerance::weigh(const Samples& samples, std::span<const WideValue> actu
     return verdict;
 }
 
+/// Working and disturbed folds take turns: both balanced, both left, both random and so on. The working ones
+/// start in order, the disturbed ones in stripes; later all are in stripes, and never where the operator is
+/// not commutative.
+Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length, int number) const
+{
+    constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
+    constexpr std::int64_t kWidths[] = {32, 2, 256, 1024, 3, 128, 8, 4096};
+    const auto seed =
+        mix_bits(seed_ ^ mix_bits(static_cast<std::uint64_t>(segment))) + static_cast<std::uint64_t>(number);
+    const int pair = number / 2;
+    Fold fold{kOrders[pair % 3], 1, seed};
+    const bool in_order = number % 2 == 0 ? pair < 2 : pair == 1;
+    if (workload_.op.laws.commutative) {
+        if (!in_order)
+            fold.stripe_width = kWidths[static_cast<std::size_t>(pair) % std::size(kWidths)];
+        if (fold.stripe_width >= length)  // a short segment: any width that makes a difference
+            fold.stripe_width =
+                length <= 2
+                    ? 1
+                    : 2 + static_cast<std::int64_t>(mix_bits(seed) % static_cast<std::uint64_t>(length - 2));
+    } else if (!in_order && number % 2 == 0) {
+        fold.order = FoldOrder::random;  // the other orders have been seen
+    }
+    return fold;
+}
+
 Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
                          std::span<const WideValue> wide, int threads, bool to_the_end)
 {
-    constexpr FoldOrder kOrders[] = {FoldOrder::balanced, FoldOrder::left, FoldOrder::random};
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
     Samples samples;
     Verdict verdict;
-    // Working and disturbed folds take turns, each pair in the next order; later trees are random for the
-    // former, as balanced and left ones never change.
     for (int i = 0; i < folds; ++i) {
-        const auto seed =
-            mix_bits(seed_ ^ mix_bits(static_cast<std::uint64_t>(segment))) + static_cast<std::uint64_t>(i);
-        const int pair = i / 2;
+        const Fold fold = choose_fold(segment, length, i);
         try {
             if (i % 2 == 0)
-                samples.working.push_back(
-                    working_result(segment, pair < 3 ? kOrders[pair] : FoldOrder::random, seed, threads));
+                samples.working.push_back(working_result(segment, fold, threads));
             else
-                samples.disturbed.push_back(disturbed_result(segment, kOrders[pair % 3], seed, threads));
+                samples.disturbed.push_back(disturbed_result(segment, fold, threads));
         } catch (const InputError&) {
             // Rounded otherwise, a computed place lies outside of a table: this fold says nothing.
             continue;

@@ -33,10 +33,11 @@ struct Verdict {
 ///     roundoff up or down,
 ///                by lot (disturbed.h), over trees of the same kinds: the condition of data and operator
 ///
-/// where "ulp" is of the result's type at the wide result. Folds are added while the result lies outside of
-/// the bound, up to 24, or as many as come to 2^22 elements but at least three (balanced, balanced and
-/// disturbed, left); an error beyond a hundred bounds is refused after six. Integer results of an operator
-/// that rounds have no ulp: they must equal the wide ones unless the folds differ too.
+/// A commutative operator is folded in other orders of its elements too, as threads that load side by side
+/// take them. Here "ulp" is of the result's type at the wide result. Folds are added while the result lies
+/// outside of the bound, up to 24, or as many as come to 2^22 elements but at least three (balanced, balanced
+/// and disturbed, left); an error beyond a hundred bounds is refused after six. Integer results of an
+/// operator that rounds have no ulp: they must equal the wide ones unless the folds differ too.
 ///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
 /// one of the working-precision folds, which may overflow where long double does not.
@@ -56,12 +57,14 @@ public:
                                 std::span<const WideValue> wide, int threads, bool to_the_end = false);
 
 private:
+    struct Fold;
     struct Samples;
 
-    [[nodiscard]] std::vector<WideValue> working_result(std::int64_t segment, FoldOrder order,
-                                                        std::uint64_t seed, int threads) const;
-    [[nodiscard]] std::vector<WideValue> disturbed_result(std::int64_t segment, FoldOrder order,
-                                                          std::uint64_t seed, int threads) const;
+    [[nodiscard]] Fold choose_fold(std::int64_t segment, std::int64_t length, int number) const;
+    [[nodiscard]] std::vector<WideValue> working_result(std::int64_t segment, const Fold& fold,
+                                                        int threads) const;
+    [[nodiscard]] std::vector<WideValue> disturbed_result(std::int64_t segment, const Fold& fold,
+                                                          int threads) const;
     [[nodiscard]] Verdict weigh(const Samples& samples, std::span<const WideValue> actual,
                                 std::span<const WideValue> wide) const;
 

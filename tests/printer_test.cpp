@@ -27,13 +27,14 @@ std::string printed(const std::string& text)
     return again;
 }
 
-/// The text without each of its pairs of grouping parentheses, one at a time; those of calls stay.
+/// The text without each of its pairs of grouping parentheses, one at a time; those of calls and of `-(-x)` stay.
 std::vector<std::string> without_one_pair(const std::string& text)
 {
     std::vector<std::string> results;
     for (std::size_t open = 0; open < text.size(); ++open) {
         const bool calls = open > 0 && (std::isalnum(static_cast<unsigned char>(text[open - 1])) || text[open - 1] == '_');
-        if (text[open] != '(' || calls)
+        const bool minus_of_minus = text.substr(open > 0 ? open - 1 : 0).starts_with("-(-");
+        if (text[open] != '(' || calls || minus_of_minus)
             continue;
         std::size_t close = open;
         for (int depth = 0;; ++close) {
@@ -80,11 +81,11 @@ INSTANTIATE_TEST_SUITE_P(
         Pair{"(a<<b)+c", "(a << b) + c"}, Pair{"a<b<<c", "a < b << c"}, Pair{"a>>b>c>>d", "a >> b > c >> d"},
         Pair{"a&&b||c&&d", "a && b || c && d"}, Pair{"a&&(b||c)&&d", "a && (b || c) && d"},
         Pair{"a||(b||c)", "a || (b || c)"}, Pair{"!a&&b", "!a && b"}, Pair{"!(a&&b)", "!(a && b)"},
-        Pair{"!!a", "!!a"}, Pair{"~-~a", "~-~a"}, Pair{"-x", "-x"}, Pair{"- -x", "--x"}, Pair{"-(x+y)", "-(x + y)"},
+        Pair{"!!a", "!!a"}, Pair{"~-~a", "~-~a"}, Pair{"-~-a", "-~-a"}, Pair{"-x", "-x"}, Pair{"- -x", "-(-x)"}, Pair{"---x", "-(-(-x))"}, Pair{"-(x+y)", "-(x + y)"},
         Pair{"-x+y", "-x + y"}, Pair{"x- -y", "x - -y"}, Pair{"-1", "-1"}, Pair{"-(1)", "-1"}, Pair{"- -1", "-(-1)"},
-        Pair{"-(-1)", "-(-1)"}, Pair{"-(-(-1))", "--(-1)"}, Pair{"a - -1", "a - -1"}, Pair{"a-1", "a - 1"},
+        Pair{"-(-1)", "-(-1)"}, Pair{"-(-(-1))", "-(-(-1))"}, Pair{"a - -1", "a - -1"}, Pair{"a-1", "a - 1"},
         Pair{"a+-0.5", "a + -0.5"}, Pair{"-0.0", "-0.0"}, Pair{"-(-0.0)", "-(-0.0)"}, Pair{"-0", "0"},
-        Pair{"~-1", "~-1"}, Pair{"!-1", "!-1"}, Pair{"-inf", "-inf"}, Pair{"-nan", "-nan"}, Pair{"--inf", "--inf"},
+        Pair{"~-1", "~-1"}, Pair{"!-1", "!-1"}, Pair{"-inf", "-inf"}, Pair{"-nan", "-nan"}, Pair{"--inf", "-(-inf)"},
         Pair{"c?x:y", "c ? x : y"}, Pair{"c?x:d?y:z", "c ? x : d ? y : z"}, Pair{"c?d?x:y:z", "c ? d ? x : y : z"},
         Pair{"(c?d:e)?x:y", "(c ? d : e) ? x : y"}, Pair{"(c?x:y)+z", "(c ? x : y) + z"},
         Pair{"z+(c?x:y)", "z + (c ? x : y)"}, Pair{"-(c?x:y)", "-(c ? x : y)"}, Pair{"a||b?x:y", "a || b ? x : y"},

@@ -115,7 +115,10 @@ private:
     Expression unary(Type type, int depth, bool states)
     {
         const char* symbol = type == Type::boolean ? "!" : is_integer(type) && chance(40) ? "~" : "-";
-        return make_unary(symbol, expression(type, depth - 1, states));
+        auto argument = expression(type, depth - 1, states);
+        if (is_unsigned_integer(type) && argument->kind == ExpressionKind::integer)
+            symbol = "~";  // a minus would become part of the number, which the type does not hold
+        return make_unary(symbol, std::move(argument));
     }
 
     Expression binary(Type type, int depth, bool states)

@@ -6,10 +6,11 @@
 //% needs   associative
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
-//% launch  reduce  grid = min(num_segments, 2147483647)  block = block_threads
+//% launch  reduce  grid = min(num_segments, num_multiprocessors * 32)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/block_reduce.cuh
 
+// A block takes every gridDim.x-th segment.
 //% if commutative
 // Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
 //% else

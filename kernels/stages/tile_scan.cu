@@ -162,14 +162,14 @@ fix_up(Segments segments,
     const Run earlier = block_scan_runs(run);
     if (threadIdx.x == kBlockThreads - 1)
         carry = join(earlier, run);
-    __syncthreads();  // the carry into this group is there
 
     const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
     const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
     run = {identity(), false};
     if (tile < num_tiles)
         run = {tile_totals[tile], tile_ends[tile]};
-    const Run before = join(carry, block_scan_runs(run));
+    const Run inside = block_scan_runs(run);  // its barriers show the carry to all threads
+    const Run before = join(carry, inside);
     if (tile >= num_tiles || head_segments[tile] == segments.num_segments)
         return;
     const Index segment = head_segments[tile];

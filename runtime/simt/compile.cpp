@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kCachedModules = 256;
 
-/// A private folder for sources and libraries, removed at the end of the process unless a source must be kept.
+/// A private folder for sources and libraries, removed at the end of the process unless a source must be
+/// kept.
 class Workspace {
 public:
     Workspace()
@@ -99,7 +100,8 @@ std::string choose_compiler(const CompileOptions& options)
     std::string tried;
     for (const std::string& candidate : candidates)
         tried += (tried.empty() ? "" : ", ") + candidate;
-    throw DeviceError("simt: no C++ compiler: tried " + tried + "; install g++ or set CXX to a compiler's path");
+    throw DeviceError("simt: no C++ compiler: tried " + tried +
+                      "; install g++ or set CXX to a compiler's path");
 }
 
 /// A compiler, with the parts of the shim that do not depend on the text compiled once.
@@ -129,9 +131,9 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
                shim_text({"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}));
     const std::string source = stem + "-support.cpp";
     write_file(source, shim_text({"hooks.h", "accesses.h"}));
-    const ProcessResult result =
-        run_process({compiler, "-std=c++20", "-O2", "-fPIC", "-w", "-g0", "-fno-exceptions", "-fno-rtti", "-fno-builtin",
-                     "-include", toolchain.declarations, "-c", "-o", toolchain.support, source});
+    const ProcessResult result = run_process({compiler, "-std=c++20", "-O2", "-fPIC", "-w", "-g0",
+                                              "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-include",
+                                              toolchain.declarations, "-c", "-o", toolchain.support, source});
     if (result.status != 0)
         refuse(workspace, compiler, source, result);
     return toolchain;
@@ -139,23 +141,37 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
 
 std::vector<std::string> command(const Toolchain& toolchain, const CompileOptions& options)
 {
-    std::vector<std::string> words = {toolchain.compiler, "-std=c++20", "-O" + std::to_string(options.optimisation),
-                                      "-g1", "-fPIC", "-shared", "-nostdlib", "-w", "-fvisibility=hidden",
-                                      "-fno-strict-aliasing", "-fno-exceptions", "-fno-rtti", "-ffp-contract=off",
-                                      "-include", toolchain.declarations};
-    // Device code is compiled with wrapping integers in mind only where it says so: the sanitizer must see overflow.
+    std::vector<std::string> words = {toolchain.compiler,
+                                      "-std=c++20",
+                                      "-O" + std::to_string(options.optimisation),
+                                      "-g1",
+                                      "-gdwarf-4",
+                                      "-fPIC",
+                                      "-shared",
+                                      "-nostdlib",
+                                      "-w",
+                                      "-fvisibility=hidden",
+                                      "-fno-strict-aliasing",
+                                      "-fno-exceptions",
+                                      "-fno-rtti",
+                                      "-ffp-contract=off",
+                                      "-include",
+                                      toolchain.declarations};
+    // Device code is compiled with wrapping integers in mind only where it says so: the sanitizer must see
+    // overflow.
     if (!options.undefined_sanitizer)
         words.emplace_back("-fwrapv");
     else
-        words.emplace_back("-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow,bounds");
+        words.emplace_back(
+            "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow");
     if (options.shadow_check) {
-        words.emplace_back("-fsanitize=thread");
+        words.emplace_back("-fsanitize=thread,alignment,bounds");
         // Clang links the sanitizers' libraries unless told otherwise; with -nostdlib GCC does not.
         if (toolchain.clang)
-            words.insert(words.end(), {"-fno-sanitize-link-runtime", "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
-                                       "-tsan-instrument-func-entry-exit=0"});
+            words.insert(words.end(), {"-fno-sanitize-link-runtime", "-mllvm", "-tsan-distinguish-volatile=1",
+                                       "-mllvm", "-tsan-instrument-func-entry-exit=0"});
         else
-            words.insert(words.end(), {"-fsanitize=alignment", "--param", "tsan-distinguish-volatile=1", "--param",
+            words.insert(words.end(), {"--param", "tsan-distinguish-volatile=1", "--param",
                                        "tsan-instrument-func-entry-exit=0"});
     }
     return words;
@@ -166,7 +182,9 @@ std::vector<std::string> command(const Toolchain& toolchain, const CompileOption
 bool declare_dynamic_shared(std::string& source)
 {
     bool found = false;
-    const auto skip_space = [&](std::size_t place) { return std::min(source.find_first_not_of(" \t\r\n", place), source.size()); };
+    const auto skip_space = [&](std::size_t place) {
+        return std::min(source.find_first_not_of(" \t\r\n", place), source.size());
+    };
     for (std::size_t place = 0; (place = source.find("extern", place)) != std::string::npos; ++place) {
         const std::size_t qualifier = skip_space(place + 6);
         const std::size_t end = source.find(';', qualifier);
@@ -182,7 +200,8 @@ bool declare_dynamic_shared(std::string& source)
     return found;
 }
 
-std::string wrapper_text(const std::string& text_path, std::span<const std::string> kernels, bool dynamic_shared)
+std::string wrapper_text(const std::string& text_path, std::span<const std::string> kernels,
+                         bool dynamic_shared)
 {
     std::string text = "#include \"" + text_path + "\"\n";
     for (const std::string& kernel : kernels)
@@ -222,7 +241,8 @@ const Toolchain& Compiler::toolchain(const std::string& compiler)
 }
 
 std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::string source,
-                                              std::span<const std::string> kernels, const CompileOptions& options)
+                                              std::span<const std::string> kernels,
+                                              const CompileOptions& options)
 {
     const Toolchain& tools = toolchain(compiler);
     const std::string stem = workspace_.unique_stem();
@@ -243,7 +263,8 @@ std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::
     return module;
 }
 
-std::shared_ptr<const Module> Compiler::compile(const std::string& source, std::span<const std::string> kernels,
+std::shared_ptr<const Module> Compiler::compile(const std::string& source,
+                                                std::span<const std::string> kernels,
                                                 const CompileOptions& options)
 {
     const std::string compiler = choose_compiler(options);

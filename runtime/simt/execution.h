@@ -23,25 +23,26 @@ constexpr unsigned kWarpLanes = 32;
 
 /// One CUDA thread.
 struct Thread {
-    Fiber* fiber = nullptr;         ///< null before it begins and after it ends
-    std::uint64_t value = 0;        ///< what it brings to a meeting of its warp, then what it takes away
-    const void* site = nullptr;     ///< where in the text it waits
-    std::uint32_t mask = 0;         ///< lanes of the meeting it waits for
-    std::uint32_t argument = 0;     ///< of a shuffle
-    std::uint32_t kind = 0;         ///< of the barrier or meeting it waits for
-    std::uint16_t index = 0;        ///< in the block
-    std::uint8_t polls = 0;         ///< reads of flags since it last changed one
+    Fiber* fiber = nullptr;      ///< null before it begins and after it ends
+    std::uint64_t value = 0;     ///< what it brings to a meeting of its warp, then what it takes away
+    const void* site = nullptr;  ///< where in the text it waits
+    std::uint32_t mask = 0;      ///< lanes of the meeting it waits for
+    std::uint32_t argument = 0;  ///< of a shuffle
+    std::uint32_t kind = 0;      ///< of the barrier or meeting it waits for
+    std::uint16_t index = 0;     ///< in the block
+    std::uint8_t polled_bytes = 0;
+    std::uint8_t polls = 0;                  ///< reads of flags since it last changed one
     std::array<std::uintptr_t, 4> polled{};  ///< the last flags it read
     std::uint64_t polled_value = 0;          ///< of the last one
 };
 
 /// What one thread knows of others beyond barriers and warp meetings; see order.h.
 struct Order {
-    Knowledge known;               ///< acquired: holds for its next accesses
-    Knowledge pending;             ///< read from flags, to be acquired by the next fence or barrier
-    Knowledge published_device;    ///< what its flags publish since its last __threadfence()
-    Knowledge published_block;     ///< likewise, within the block, since its last fence of either scope
-    Place deferred;                ///< a flag whose volatile read has begun
+    Knowledge known;             ///< acquired: holds for its next accesses
+    Knowledge pending;           ///< read from flags, to be acquired by the next fence or barrier
+    Knowledge published_device;  ///< what its flags publish since its last __threadfence()
+    Knowledge published_block;   ///< likewise, within the block, since its last fence of either scope
+    Place deferred;              ///< a flag whose volatile read has begun
 };
 
 /// Lanes that wait for each other in a warp-wide function.
@@ -55,14 +56,15 @@ using LaneTimes = std::array<std::array<std::uint32_t, kWarpLanes>, kWarpLanes>;
 
 /// 32 threads of a block, or the rest of it.
 struct Warp {
-    std::uint32_t lanes = 0;       ///< lanes that exist
-    std::uint32_t live = 0;        ///< lanes that have not returned
+    std::uint32_t lanes = 0;  ///< lanes that exist
+    std::uint32_t live = 0;   ///< lanes that have not returned
     std::uint32_t runnable = 0;
-    std::uint32_t spinning = 0;    ///< lanes that yielded because the flag they read has not changed
+    std::uint32_t spinning = 0;  ///< lanes that yielded because the flag they read has not changed
     std::uint32_t at_barrier = 0;
-    std::uint32_t phase = 0;       ///< time of the last event that orders accesses of its lanes
-    std::uint32_t synced = 0;      ///< accesses of its lanes before this time are ordered for all of them
-    std::unique_ptr<LaneTimes> partly_synced;  ///< [later lane][earlier lane], made at the first partial __syncwarp
+    std::uint32_t phase = 0;   ///< time of the last event that orders accesses of its lanes
+    std::uint32_t synced = 0;  ///< accesses of its lanes before this time are ordered for all of them
+    std::unique_ptr<LaneTimes>
+        partly_synced;  ///< [later lane][earlier lane], made at the first partial __syncwarp
     std::uint32_t num_meetings = 0;
     std::array<Meeting, kWarpLanes> meetings{};
 };
@@ -70,24 +72,24 @@ struct Warp {
 /// A resident block. Its clock counts barriers, warp synchronisations and releases.
 struct Block {
     bool active = false;
-    std::uint64_t index = 0;       ///< in the grid, x fastest
-    std::uint32_t number = 0;      ///< unique in the process
+    std::uint64_t index = 0;   ///< in the grid, x fastest
+    std::uint32_t number = 0;  ///< unique in the process
     std::array<unsigned, 3> place{};
     std::vector<Thread> threads;
     std::vector<Warp> warps;
     std::uint32_t runnable_warps = 0;
     unsigned live = 0;
     unsigned spinning = 0;
-    unsigned arrived = 0;          ///< threads at the barrier
+    unsigned arrived = 0;  ///< threads at the barrier
     unsigned votes = 0;
     unsigned barrier_kind = 0;
     unsigned barrier_result = 0;
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;
-    bool uses_order = false;       ///< whether any thread has used a fence or a flag
-    Knowledge known;               ///< what all threads know since the last barrier
-    Knowledge published;           ///< what fences before the last barrier publish for whoever writes a flag
-    std::vector<Order> order;      ///< by thread
+    bool uses_order = false;   ///< whether any thread has used a fence or a flag
+    Knowledge known;           ///< what all threads know since the last barrier
+    Knowledge published;       ///< what fences before the last barrier publish for whoever writes a flag
+    std::vector<Order> order;  ///< by thread
     std::vector<std::byte> shared_image;  ///< its shared memory while another block has the core's copy
     std::unique_ptr<Shadow> shared_shadow;
     std::size_t shadowed_bytes = 0;
@@ -101,6 +103,16 @@ struct SharedRange {
 
 /// What the OS threads of a launch have in common.
 struct Launch {
+    Launch(const Module& module, std::string kernel, KernelEntry entry, void** arguments,
+           const Dimensions& dimensions, const Options& options)
+        : module(module),
+          kernel(std::move(kernel)),
+          entry(entry),
+          arguments(arguments),
+          dimensions(dimensions),
+          options(options)
+    {}
+
     const Module& module;
     std::string kernel;
     KernelEntry entry;
@@ -126,7 +138,8 @@ struct Launch {
     /// One for each OS thread, on cache lines of their own.
     struct alignas(64) Progress {
         std::atomic<std::uint64_t> made{0};
-        std::atomic<std::uint64_t> stuck_at{0};  ///< 1 + sum of all when this one found itself stuck; 0: it is not
+        std::atomic<std::uint64_t> stuck_at{
+            0};  ///< 1 + sum of all when this one found itself stuck; 0: it is not
     };
     std::vector<Progress> progress;
 };

@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::size_t kPageBytes = 4096;
 constexpr std::size_t kStackPages = 16;
-// One unmapped page below each stack turns an overflow into a crash. It also keeps the stacks' tops from falling into
-// the same cache sets, as the distance between them is no power of two.
+// One unmapped page below each stack turns an overflow into a crash. It also keeps the stacks' tops from
+// falling into the same cache sets, as the distance between them is no power of two.
 constexpr std::size_t kStrideBytes = (kStackPages + 1) * kPageBytes;
 constexpr std::size_t kStacksPerMapping = 32;
 constexpr std::size_t kMappingBytes = kStacksPerMapping * kStrideBytes;
@@ -45,7 +45,8 @@ void FiberPool::reset()
 
 void FiberPool::add_stacks()
 {
-    void* memory = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory = mmap(nullptr, kMappingBytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         throw DeviceError("simt: no memory for the stacks of more than " + std::to_string(fibers_.size()) +
                           " waiting threads; use fewer resident blocks");

@@ -90,15 +90,13 @@ bool Cover::holds(unsigned thread, std::uint32_t time) const
 {
     if (time < barrier_time)
         return true;
-    const auto place = std::lower_bound(lanes.begin(), lanes.end(), thread,
-                                        [](const Lane& lane, unsigned wanted) { return lane.thread < wanted; });
+    const auto place =
+        std::lower_bound(lanes.begin(), lanes.end(), thread,
+                         [](const Lane& lane, unsigned wanted) { return lane.thread < wanted; });
     return place != lanes.end() && place->thread == thread && time < place->time;
 }
 
-Knowledge join(const Knowledge& a, const Knowledge& b)
-{
-    return join_at(a, b, 0);
-}
+Knowledge join(const Knowledge& a, const Knowledge& b) { return join_at(a, b, 0); }
 
 Knowledge extend(const Knowledge& knowledge, std::uint32_t block, Cover cover)
 {

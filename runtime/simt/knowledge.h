@@ -1,8 +1,10 @@
 #pragma once
-// What one thread knows of the past of blocks: which of their memory accesses happened before its own next one.
+// What one thread knows of the past of blocks: which of their memory accesses happened before its own next
+// one.
 //
-// Blocks learn of each other by fences and atomics only. A `Knowledge` is a set of covers, one for each block that
-// was heard of; sets share their parts, so a chain of thousands of blocks stays cheap to extend and to join.
+// Blocks learn of each other by fences and atomics only. A `Knowledge` is a set of covers, one for each block
+// that was heard of; sets share their parts, so a chain of thousands of blocks stays cheap to extend and to
+// join.
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,7 +13,8 @@ namespace segfold::simt {
 
 /// The accesses of one block that are known to be over.
 ///
-/// All that happened before the block's barrier at `barrier_time`; besides, of the lanes listed, those before `time`.
+/// All that happened before the block's barrier at `barrier_time`; besides, of the lanes listed, those before
+/// `time`.
 struct Cover {
     struct Lane {
         std::uint16_t thread;

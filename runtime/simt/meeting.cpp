@@ -54,10 +54,7 @@ unsigned source_lane(unsigned kind, unsigned lane, unsigned argument)
     }
 }
 
-bool is_shuffle(unsigned kind)
-{
-    return kind >= kSegfoldShuffle && kind <= kSegfoldShuffleXor;
-}
+bool is_shuffle(unsigned kind) { return kind >= kSegfoldShuffle && kind <= kSegfoldShuffleXor; }
 
 }  // namespace
 
@@ -66,7 +63,8 @@ unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
     Block& block = *block_;
     if (block.arrived != 0 && block.barrier_kind != kind)
         fail(Fault::barrier_divergence, site,
-             "calls " + barrier_name(kind) + " while other threads wait at " + barrier_name(block.barrier_kind));
+             "calls " + barrier_name(kind) + " while other threads wait at " +
+                 barrier_name(block.barrier_kind));
     block.barrier_kind = kind;
     block.votes += value;
     thread_->kind = kind;
@@ -75,7 +73,6 @@ unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
         release_barrier();
         return block.barrier_result;
     }
-    thread_->wait = Wait::barrier;
     thread_->site = site;
     warp().at_barrier |= 1u << lane();
     suspend();
@@ -108,21 +105,25 @@ void Worker::release_barrier()
     progress_ += launch_.shadow ? 0 : 1;
 }
 
-std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument, const void* site)
+std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
+                           const void* site)
 {
     Warp& mine = warp();
     Thread& thread = *thread_;
     const std::uint32_t bit = 1u << lane();
     if ((mask & bit) == 0)
-        fail(Fault::warp_mask, site, call_text(kind, mask) + " leaves out the calling lane " + std::to_string(lane()));
+        fail(Fault::warp_mask, site,
+             call_text(kind, mask) + " leaves out the calling lane " + std::to_string(lane()));
     if ((mask & ~mine.live) != 0)
         fail(Fault::warp_mask, site,
              call_text(kind, mask) + " names " + lanes_text(mask & ~mine.live) +
                  ((mask & ~mine.lanes) != 0 ? ", beyond the block's last thread" : ", which has returned") +
                  "; the live lanes are " + hexadecimal(mine.live));
-    if (const unsigned width = argument >> 8; is_shuffle(kind) && (!std::has_single_bit(width) || width > kWarpLanes))
+    if (const unsigned width = argument >> 8;
+        is_shuffle(kind) && (!std::has_single_bit(width) || width > kWarpLanes))
         fail(Fault::warp_mask, site,
-             call_text(kind, mask) + " has width " + std::to_string(width) + "; it must be a power of two up to 32");
+             call_text(kind, mask) + " has width " + std::to_string(width) +
+                 "; it must be a power of two up to 32");
     thread.value = value;
     thread.argument = argument;
     thread.mask = mask;
@@ -138,12 +139,11 @@ std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t valu
         *meeting = {mask, 0, kind};
     } else if (meeting->kind != kind) {
         fail(Fault::warp_mask, site,
-             "calls " + call_text(kind, mask) + " while " + lanes_text(meeting->arrived) + " of its warp waits at " +
-                 call_text(meeting->kind, mask));
+             "calls " + call_text(kind, mask) + " where " + lanes_text(meeting->arrived) +
+                 " of its warp called " + call_text(meeting->kind, mask));
     }
     meeting->arrived |= bit;
     if (meeting->arrived != mask) {
-        thread.wait = Wait::meeting;
         suspend();
         return thread.value;
     }
@@ -169,7 +169,8 @@ std::uint64_t Worker::shuffled(Warp& warp, Thread& thread, std::uint32_t mask, c
 
 void Worker::complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind)
 {
-    Thread* const first = &block_->threads[static_cast<std::size_t>(&warp - block_->warps.data()) * kWarpLanes];
+    Thread* const first =
+        &block_->threads[static_cast<std::size_t>(&warp - block_->warps.data()) * kWarpLanes];
     const auto for_each_lane = [mask](auto&& action) {
         for (std::uint32_t rest = mask; rest != 0; rest &= rest - 1)
             action(static_cast<unsigned>(std::countr_zero(rest)));
@@ -181,7 +182,8 @@ void Worker::complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind)
     std::array<std::uint64_t, kWarpLanes> values;
     for_each_lane([&](unsigned lane) { values[lane] = first[lane].value; });
     if (is_shuffle(kind)) {
-        for_each_lane([&](unsigned lane) { first[lane].value = shuffled(warp, first[lane], mask, values.data()); });
+        for_each_lane(
+            [&](unsigned lane) { first[lane].value = shuffled(warp, first[lane], mask, values.data()); });
         return;
     }
     std::uint32_t votes = 0;
@@ -192,7 +194,9 @@ void Worker::complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind)
     for_each_lane([&](unsigned lane) {
         std::uint32_t equal = 0;
         if (kind == kSegfoldMatchAny || kind == kSegfoldMatchAll)
-            for_each_lane([&](unsigned other) { equal |= static_cast<std::uint32_t>(values[other] == values[lane]) << other; });
+            for_each_lane([&](unsigned other) {
+                equal |= static_cast<std::uint32_t>(values[other] == values[lane]) << other;
+            });
         std::uint64_t result = total;
         if (kind == kSegfoldBallot)
             result = votes;

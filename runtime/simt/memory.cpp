@@ -17,7 +17,8 @@ Arena arena;
 namespace {
 
 constexpr std::size_t kPageBytes = std::size_t{1} << kArenaPageBits;
-// A freed range rests until this many ranges of its size are free, so that a stale pointer finds no new buffer.
+// A freed range rests until this many ranges of its size are free, so that a stale pointer finds no new
+// buffer.
 constexpr std::size_t kQuarantine = 64;
 constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
@@ -98,8 +99,9 @@ Neighbour nearest_buffer(std::uintptr_t address)
     Allocator& state = allocator();
     const std::lock_guard lock(state.mutex);
     const auto describe = [address](const Region& region) {
-        return Neighbour{true, region.name, region.bytes,
-                         static_cast<std::ptrdiff_t>(address - reinterpret_cast<std::uintptr_t>(region.base))};
+        return Neighbour{
+            true, region.name, region.bytes,
+            static_cast<std::ptrdiff_t>(address - reinterpret_cast<std::uintptr_t>(region.base))};
     };
     const auto after = state.live.upper_bound(address);
     if (after == state.live.end())
@@ -113,9 +115,10 @@ Neighbour nearest_buffer(std::uintptr_t address)
 
 Buffer::Buffer() = default;
 Buffer::Buffer(Buffer&& other) noexcept
-    : region_(std::move(other.region_)), data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0))
-{
-}
+    : region_(std::move(other.region_)),
+      data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0))
+{}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept
 {
@@ -139,8 +142,8 @@ Buffer::Buffer(std::string name, std::size_t bytes) : region_(std::make_unique<R
         region_->first_page = take_pages(state, region_->pages, region_->name);
         region_->base = reinterpret_cast<std::byte*>(arena.base + (region_->first_page << kArenaPageBits));
         if (mprotect(region_->base, region_->pages * kPageBytes, PROT_READ | PROT_WRITE) != 0)
-            throw DeviceError("simt: no memory for buffer '" + region_->name + "' of " + std::to_string(bytes) +
-                              " bytes");
+            throw DeviceError("simt: no memory for buffer '" + region_->name + "' of " +
+                              std::to_string(bytes) + " bytes");
         std::fill_n(arena.pages + region_->first_page, region_->pages, region_.get());
         state.live[reinterpret_cast<std::uintptr_t>(region_->base)] = region_.get();
     }
@@ -160,9 +163,6 @@ const std::string& Buffer::name() const
     return region_ ? region_->name : none;
 }
 
-Buffer allocate(std::string name, std::size_t bytes)
-{
-    return {std::move(name), bytes};
-}
+Buffer allocate(std::string name, std::size_t bytes) { return {std::move(name), bytes}; }
 
 }  // namespace segfold::simt

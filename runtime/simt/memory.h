@@ -14,8 +14,8 @@ struct Region;
 
 /// An allocation that kernels may read and write; its name appears in reports.
 ///
-/// It starts on a 256-byte boundary as `cudaMalloc` gives it and ends exactly after `bytes()`: the first byte past the
-/// end is reported. New memory is filled with a pattern that reads as NaN. Movable, not copyable.
+/// It starts on a 256-byte boundary as `cudaMalloc` gives it and ends exactly after `bytes()`: the first byte
+/// past the end is reported. New memory is filled with a pattern that reads as NaN. Movable, not copyable.
 class Buffer {
 public:
     Buffer();

@@ -23,8 +23,8 @@ int measure_mapping(dl_phdr_info* info, std::size_t, void* wanted)
         return 0;
     for (int i = 0; i < info->dlpi_phnum; ++i)
         if (info->dlpi_phdr[i].p_type == PT_LOAD)
-            mapping.bytes = std::max<std::size_t>(mapping.bytes,
-                                                  info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
+            mapping.bytes =
+                std::max<std::size_t>(mapping.bytes, info->dlpi_phdr[i].p_vaddr + info->dlpi_phdr[i].p_memsz);
     return 1;
 }
 
@@ -37,7 +37,8 @@ Module::Module(std::string library, std::string text_name, std::span<const std::
     handle_ = dlopen(library_.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ == nullptr) {
         const char* reason = dlerror();
-        throw DeviceError("simt: cannot load the compiled text " + library_ + ": " + (reason ? reason : "unknown"));
+        throw DeviceError("simt: cannot load the compiled text " + library_ + ": " +
+                          (reason ? reason : "unknown"));
     }
     for (const std::string& name : kernels)
         kernels_[name] = {reinterpret_cast<KernelEntry>(find("__segfold_entry_" + name)),

@@ -34,8 +34,8 @@ void take_deferred(Worker& worker, Block& block, Order& order)
         note_published(block, order, &Order::pending, published_at(worker, block.number, flag));
 }
 
-/// The accesses that are over for the running thread within its own block. Starts a new phase, so that what the
-/// thread does from here on is not among them.
+/// The accesses that are over for the running thread within its own block. Starts a new phase, so that what
+/// the thread does from here on is not among them.
 Cover release_cover(Worker& worker)
 {
     Block& block = worker.block();
@@ -132,7 +132,8 @@ void order_block(Worker& worker, Block& block)
 {
     for (Order& order : block.order) {
         take_deferred(worker, block, order);
-        block.known = join(block.known, join(std::exchange(order.known, nullptr), std::exchange(order.pending, nullptr)));
+        block.known = join(block.known,
+                           join(std::exchange(order.known, nullptr), std::exchange(order.pending, nullptr)));
         // A fence before the barrier counts for whoever writes a flag after it, as it does on the hardware.
         block.published = join(block.published, order.published_device);
     }
@@ -186,7 +187,7 @@ bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t 
     const Block& block = worker.block();
     if (!block.uses_order)
         return false;
-    for (const Knowledge* knowledge : {&block.known, &worker.order().known})
+    for (const Knowledge* knowledge : std::array<const Knowledge*, 2>{&block.known, &worker.order().known})
         if (const Cover* cover = find(*knowledge, number); cover != nullptr && cover->holds(thread, time))
             return true;
     return false;
@@ -197,7 +198,7 @@ bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time)
     const Block& block = worker.block();
     if (!block.uses_order)
         return false;
-    for (const Knowledge* knowledge : {&block.known, &worker.order().known})
+    for (const Knowledge* knowledge : std::array<const Knowledge*, 2>{&block.known, &worker.order().known})
         if (const Cover* cover = find(*knowledge, number);
             cover != nullptr && (time < cover->barrier_time || !cover->lanes.empty()))
             return true;

@@ -4,10 +4,12 @@
 
 namespace segfold::simt {
 
-/// A fence of the running thread: acquires what it has read from flags, and publishes what it knows from now on.
+/// A fence of the running thread: acquires what it has read from flags, and publishes what it knows from now
+/// on.
 void fence(Worker& worker, unsigned scope);
 
-/// Before the running thread writes to a flag: whoever reads the flag can acquire what the last fence published.
+/// Before the running thread writes to a flag: whoever reads the flag can acquire what the last fence
+/// published.
 void publish(Worker& worker, const Place& flag);
 
 /// After the running thread has read a flag: its next fence or barrier acquires what was published there.
@@ -31,8 +33,8 @@ bool ordered_in_block(Worker& worker, unsigned thread, std::uint32_t time);
 /// Whether an access of `thread` of block `number` at `time` is known to the running thread through flags.
 bool known(Worker& worker, std::uint32_t number, unsigned thread, std::uint32_t time);
 
-/// Whether accesses of several warps of block `number` at `time` may be known. Which lanes of them published what is
-/// not kept, so anything published by a lane counts.
+/// Whether accesses of several warps of block `number` at `time` may be known. Which lanes of them published
+/// what is not kept, so anything published by a lane counts.
 bool perhaps_known(Worker& worker, std::uint32_t number, std::uint32_t time);
 
 }  // namespace segfold::simt

@@ -74,8 +74,7 @@ ProcessResult run_process(const std::vector<std::string>& arguments)
     if (error != 0)
         throw DeviceError("simt: cannot start " + arguments[0] + ": " + std::strerror(error));
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return result;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Runs emitted CUDA text on the CPU: compiled by the system's C++ compiler, threads as fibers, every access checked.
+// Runs emitted CUDA text on the CPU: compiled by the system's C++ compiler, threads as fibers, every access
+// checked.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,7 +18,7 @@ enum class Schedule {
     ascending,    ///< the lowest thread index
     descending,   ///< the highest thread index
     sticky_warp,  ///< a random lane of the same warp, now and then of a random other warp
-    priority      ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
+    priority  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
 };
 
 /// In which order the blocks of a grid start.
@@ -31,12 +32,12 @@ struct Options {
     std::uint64_t seed = 1;
     Schedule schedule = Schedule::sticky_warp;
     BlockOrder block_order = BlockOrder::ascending;
-    bool shadow_check = true;            ///< races and uninitialised shared memory; needs a program compiled for it
-    bool same_value_writes_race = true;  ///< false: two threads may write equal values to one word
+    bool shadow_check = true;  ///< races and uninitialised shared memory; needs a program compiled for it
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
-    bool shuffles_read_mask_only = true; ///< false: a shuffle from a lane outside the mask is no fault, its value poison
-    int resident_blocks = 4;             ///< blocks in flight at a time, over all OS threads
-    int os_threads = 0;                  ///< 0: one for each core; never more than resident blocks
+    bool shuffles_read_mask_only =
+        true;                 ///< false: a shuffle from a lane outside the mask is no fault, its value poison
+    int resident_blocks = 4;  ///< blocks in flight at a time, over all OS threads
+    int os_threads = 0;       ///< 0: one for each core; never more than resident blocks
 };
 
 /// Options whose schedule and block order follow from the seed: neighbouring seeds differ in both.
@@ -51,10 +52,11 @@ struct Dimensions {
 
 /// What the system's compiler is asked for.
 struct CompileOptions {
-    bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
-    bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts and lossy float conversions
-    int optimisation = 1;              ///< the digit after -O
-    std::string compiler;              ///< empty: $CXX, g++, c++ or clang++, the first that is on PATH
+    bool shadow_check = true;  ///< false: no check of memory accesses at all, several times as fast
+    bool undefined_sanitizer =
+        false;                  ///< also report signed overflow, wide shifts and lossy float conversions
+    int optimisation = 1;       ///< the digit after -O
+    std::string compiler = {};  ///< empty: $CXX, g++, c++ or clang++, the first that is on PATH
 };
 
 /// What a launch found wrong.
@@ -70,7 +72,8 @@ enum class Fault {
     trap
 };
 
-/// A fault of a kernel. The message names kernel, block, threads, source line, memory, and how to replay the launch.
+/// A fault of a kernel. The message names kernel, block, threads, source line, memory, and how to replay the
+/// launch.
 class SimtError : public DeviceError {
 public:
     SimtError(Fault fault, const std::string& message) : DeviceError(message), fault_(fault) {}

@@ -5,7 +5,8 @@
 
 namespace segfold::simt {
 
-/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017; seeded as Steele et al. 2014 propose.
+/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017; seeded as Steele et al.
+/// 2014 propose.
 class Random {
 public:
     explicit Random(std::uint64_t seed) : state_((seed + 1) * 0x9e3779b97f4a7c15ull)
@@ -29,11 +30,13 @@ public:
         return static_cast<std::uint32_t>(std::uint64_t{next()} * bound >> 32);
     }
 
-    /// One of the bits of `set`, which is not 0; after a gap the next bit is likelier, which does not matter here.
+    /// One of the bits of `set`, which is not 0; after a gap the next bit is likelier, which does not matter
+    /// here.
     unsigned bit_of(std::uint32_t set)
     {
         const int turn = static_cast<int>(next() >> 27);
-        return (static_cast<unsigned>(std::countr_zero(std::rotr(set, turn))) + static_cast<unsigned>(turn)) % 32;
+        return (static_cast<unsigned>(std::countr_zero(std::rotr(set, turn))) + static_cast<unsigned>(turn)) %
+               32;
     }
 
 private:

@@ -64,8 +64,8 @@ unsigned Worker::pick_warp(std::uint32_t warps)
         std::swap(priority_[random_.below(count)], priority_[random_.below(count)]);
     }
     --steps_to_change_;
-    const auto urgent =
-        std::find_if(priority_.begin(), priority_.end(), [warps](std::uint8_t warp) { return (warps >> warp & 1) != 0; });
+    const auto urgent = std::find_if(priority_.begin(), priority_.end(),
+                                     [warps](std::uint8_t warp) { return (warps >> warp & 1) != 0; });
     return *urgent;
 }
 
@@ -91,19 +91,21 @@ Thread* Worker::pick()
 
 Block* Worker::choose_block()
 {
-    const auto ready = [](const Block& block) { return block.active && block.runnable_warps != 0; };
     auto& slots = memory_.slots;
-    if (launch_.options.schedule == Schedule::descending) {
-        const auto place = std::find_if(slots.rbegin(), slots.rend(), ready);
-        return place == slots.rend() ? nullptr : &*place;
-    }
-    std::size_t start = 0;
-    if (random_switches_ && slots.size() > 1)
-        start = random_.below(static_cast<std::uint32_t>(slots.size()));
-    for (std::size_t i = 0; i < slots.size(); ++i)
-        if (Block& block = slots[(start + i) % slots.size()]; ready(block))
+    const std::size_t start =
+        random_switches_ && slots.size() > 1 ? random_.below(static_cast<std::uint32_t>(slots.size())) : 0;
+    Block* chosen = nullptr;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        Block& block = slots[(start + i) % slots.size()];
+        if (!block.active || block.runnable_warps == 0)
+            continue;
+        if (random_switches_)
             return &block;
-    return nullptr;
+        const bool ascending = launch_.options.schedule == Schedule::ascending;
+        if (chosen == nullptr || (block.index < chosen->index) == ascending)
+            chosen = &block;
+    }
+    return chosen;
 }
 
 }  // namespace segfold::simt

@@ -13,8 +13,8 @@ Shadow::Shadow(std::size_t bytes)
         return;
     mapped_bytes_ = words * sizeof(Cell);
     // Zero pages are cells that nobody has touched; most stay unmapped.
-    void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1, 0);
+    void* memory = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         throw DeviceError("simt: no address space for the shadow of " + std::to_string(bytes) +
                           " bytes; use smaller buffers or launch without the shadow check");

@@ -46,11 +46,11 @@ static_assert(sizeof(Cell) == 64);
 
 /// What has been published through a word, and the cells of its bytes: kept for few words.
 struct Extra {
-    Knowledge device;            ///< released for every block
-    Knowledge block;             ///< released for threads of `block_number` only
+    Knowledge device;  ///< released for every block
+    Knowledge block;   ///< released for threads of `block_number` only
     std::uint32_t block_number = 0;
-    std::uint32_t launch = 0;    ///< the launch that the knowledge belongs to
-    Cell* bytes = nullptr;       ///< four cells, or null
+    std::uint32_t launch = 0;  ///< the launch that the knowledge belongs to
+    Cell* bytes = nullptr;     ///< four cells, or null
     Cell storage[4];
 };
 
@@ -78,8 +78,7 @@ class CellLock {
 public:
     CellLock(Cell& cell, bool needed) : cell_(cell), needed_(needed)
     {
-        while (needed_ && (cell_.extra.fetch_or(1, std::memory_order_acquire) & 1) != 0) {
-        }
+        while (needed_ && (cell_.extra.fetch_or(1, std::memory_order_acquire) & 1) != 0) {}
     }
     ~CellLock()
     {

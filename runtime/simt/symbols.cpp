@@ -35,14 +35,15 @@ template <class T>
 const T* at(const std::string& file, std::uint64_t offset, std::uint64_t count = 1)
 {
     if (offset > file.size() || count > (file.size() - offset) / sizeof(T))
-        throw DeviceError("simt: the compiled text ends inside a table at offset " + std::to_string(offset) + " of " +
-                          std::to_string(file.size()) + " bytes");
+        throw DeviceError("simt: the compiled text ends inside a table at offset " + std::to_string(offset) +
+                          " of " + std::to_string(file.size()) + " bytes");
     return reinterpret_cast<const T*>(file.data() + offset);
 }
 
 void sort_by_place(std::vector<Symbol>& symbols)
 {
-    std::sort(symbols.begin(), symbols.end(), [](const Symbol& a, const Symbol& b) { return a.place < b.place; });
+    std::sort(symbols.begin(), symbols.end(),
+              [](const Symbol& a, const Symbol& b) { return a.place < b.place; });
 }
 
 void add_symbols(const std::string& file, const Elf64_Shdr& table, const Elf64_Shdr& names, Symbols& symbols)
@@ -110,7 +111,8 @@ std::vector<int> find_lines(const std::string& library, const std::string& text_
         text << "0x" << std::hex << address;
         arguments.push_back(text.str());
     }
-    // For each address its own line "0x…", then the frames, innermost first; the shim's own frames are passed over.
+    // For each address its own line "0x…", then the frames, innermost first; the shim's own frames are passed
+    // over.
     std::istringstream output(run_process(arguments).output);
     std::ptrdiff_t place = -1;
     for (std::string frame; std::getline(output, frame);) {

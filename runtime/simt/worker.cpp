@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-
 namespace segfold::simt {
 
 thread_local Worker* current_worker = nullptr;
@@ -13,19 +12,16 @@ thread_local Worker* current_worker = nullptr;
 namespace {
 
 constexpr std::uint32_t kPoison = 0x7ffadbadu;
-// A random schedule goes to another resident block once in this many waits, and leaves a thread that has changed a
-// flag once in this many times.
+// A random schedule goes to another resident block once in this many waits, and leaves a thread that has
+// changed a flag once in this many times.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
 // A thread that polls several flags in turn lets others run after this many reads.
 constexpr std::uint8_t kPollsInTurn = 8;
 
-/// Not inlined: a fiber may wait between two threads and go on under another worker, on another OS thread, whose
-/// `current_worker` is another variable.
-__attribute__((noinline)) Worker& running_worker()
-{
-    return *current_worker;
-}
+/// Not inlined: a fiber may wait between two threads and go on under another worker, on another OS thread,
+/// whose `current_worker` is another variable.
+__attribute__((noinline)) Worker& running_worker() { return *current_worker; }
 
 void fiber_entry(boost::context::detail::transfer_t arrival)
 {
@@ -95,7 +91,8 @@ bool Worker::start_block(Block& block)
     block.index = index;
     block.number = launch_.first_number + static_cast<std::uint32_t>(index);
     const Dimensions& shape = launch_.dimensions;
-    block.place = {static_cast<unsigned>(index % shape.grid_x), static_cast<unsigned>(index / shape.grid_x % shape.grid_y),
+    block.place = {static_cast<unsigned>(index % shape.grid_x),
+                   static_cast<unsigned>(index / shape.grid_x % shape.grid_y),
                    static_cast<unsigned>(index / shape.grid_x / shape.grid_y)};
     const unsigned count = launch_.block_threads;
     block.threads.assign(count, Thread{});
@@ -139,7 +136,8 @@ void Worker::poison_shared(Block& block)
     shared_owner_ = &block;
     for (const SharedRange& range : launch_.shared_ranges)
         for (std::size_t i = range.begin; i < range.end; i += sizeof kPoison)
-            std::memcpy(reinterpret_cast<void*>(shared_base_ + i), &kPoison, std::min(sizeof kPoison, range.end - i));
+            std::memcpy(reinterpret_cast<void*>(shared_base_ + i), &kPoison,
+                        std::min(sizeof kPoison, range.end - i));
 }
 
 void Worker::activate(Block& block)
@@ -209,7 +207,7 @@ void Worker::end_thread()
     const std::uint32_t bit = 1u << lane();
     for (std::uint32_t i = 0; i < mine.num_meetings; ++i)
         if ((mine.meetings[i].mask & bit) != 0)
-            fail(Fault::warp_mask, nullptr, "returns, but is waited for; " + describe_waits(*block_));
+            fail(Fault::warp_mask, nullptr, "returns although a mask names it: " + describe_waits(*block_));
     ended.fiber = nullptr;
     mine.live &= ~bit;
     --block_->live;
@@ -257,6 +255,7 @@ void Worker::poll(std::uintptr_t address, std::size_t bytes, const void* site)
     std::uint64_t value = 0;
     std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, sizeof value));
     Thread& thread = *thread_;
+    thread.polled_bytes = static_cast<std::uint8_t>(bytes);
     if (thread.polled[0] == address && thread.polled_value == value) {
         spin(site);
     } else {
@@ -272,10 +271,7 @@ void Worker::poll(std::uintptr_t address, std::size_t bytes, const void* site)
     thread.polled_value = value;
 }
 
-void Worker::sleep(const void* site)
-{
-    spin(site);
-}
+void Worker::sleep(const void* site) { spin(site); }
 
 void Worker::changed_flag()
 {
@@ -287,15 +283,12 @@ void Worker::changed_flag()
     }
 }
 
-void Worker::fail_with_current_exception()
+void Worker::keep_current_exception()
 {
-    {
-        const std::lock_guard lock(launch_.failure_mutex);
-        if (!launch_.failure && !launch_.error)
-            launch_.error = std::current_exception();
-        launch_.failed.store(true, std::memory_order_relaxed);
-    }
-    leave();
+    const std::lock_guard lock(launch_.failure_mutex);
+    if (!launch_.failure && !launch_.error)
+        launch_.error = std::current_exception();
+    launch_.failed.store(true, std::memory_order_relaxed);
 }
 
 }  // namespace segfold::simt

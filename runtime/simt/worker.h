@@ -17,8 +17,8 @@ struct WorkerMemory {
 
 /// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
 ///
-/// Functions below `run` are called on a CUDA thread's stack, from the compiled text; those that wait return when
-/// the thread's turn has come again. A fault leaves the stack for good: nothing on it needs destruction.
+/// Functions below `run` are called on a CUDA thread's stack, from the compiled text; those that wait return
+/// when the thread's turn has come again. A fault leaves the stack for good: nothing on it needs destruction.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -40,7 +40,8 @@ public:
     /// What a fiber does again and again: the chosen thread, to its end.
     void run_thread();
     unsigned barrier(unsigned kind, unsigned value, const void* site);
-    std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument, const void* site);
+    std::uint64_t meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
+                       const void* site);
     /// Before a read of a flag: lets others run when the flag has not changed since this thread last read it.
     void poll(std::uintptr_t address, std::size_t bytes, const void* site);
     void sleep(const void* site);
@@ -51,8 +52,14 @@ public:
 
     /// Reports a fault of the running thread, whose message is "kernel …, block …, thread …, line …: `what`".
     [[noreturn]] void fail(Fault fault, const void* site, const std::string& what);
-    /// Keeps an exception of the executor itself, which must not pass through the text's stack frames.
-    [[noreturn]] void fail_with_current_exception();
+    /// Keeps an exception of the executor itself as the launch's outcome; to be followed by `leave`.
+    void keep_current_exception();
+    /// Leaves the running stack for good.
+    [[noreturn]] void leave();
+
+    /// The flag of the atomic function that is running.
+    void set_atomic_flag(const Place& flag) { atomic_flag_ = flag; }
+    [[nodiscard]] const Place& atomic_flag() const { return atomic_flag_; }
 
 private:
     Block* choose_block();
@@ -70,7 +77,6 @@ private:
     void resume(Thread& next);
     void suspend();
     void spin(const void* site);
-    [[noreturn]] void leave();
     void end_thread();
     void release_barrier();
     void complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind);
@@ -81,8 +87,9 @@ private:
     WorkerMemory& memory_;
     unsigned index_;
     Random random_;
-    Fiber loop_;             ///< where `run` goes on
+    Fiber loop_;              ///< where `run` goes on
     Fiber* fiber_ = nullptr;  ///< the running one
+    Place atomic_flag_;
     Block* block_ = nullptr;
     Thread* thread_ = nullptr;
     Block* shared_owner_ = nullptr;  ///< whose shared memory the core's copy holds

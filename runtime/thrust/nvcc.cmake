@@ -1,10 +1,11 @@
 # Finds the CUDA toolkit and enables the language CUDA where SEGFOLD_CUDA allows it and nvcc works.
 #
-# Sets SEGFOLD_NVCC (true where .cu files can be compiled) and SEGFOLD_CCCL (the folder of CCCL's headers)
-# and SEGFOLD_CUDART (the CUDA run-time library); the latter two only with the first.
-# Included at the top level, because a language must be enabled above every target that uses it.
+# Sets SEGFOLD_NVCC (true where .cu files can be compiled, then also SEGFOLD_CUDART, the CUDA run-time library) and
+# SEGFOLD_CCCL (the folder of CCCL's headers, or false). Included at the top level, because a language must be
+# enabled above every target that uses it.
 
 set(SEGFOLD_NVCC FALSE)
+set(SEGFOLD_CCCL FALSE)
 if(SEGFOLD_CUDA STREQUAL "OFF")
     return()
 endif()
@@ -22,30 +23,48 @@ if(NOT CMAKE_CUDA_COMPILER)
     endif()
 endif()
 
-# Machine code for the data centre generations, and forms to compile at run time for those between and after.
+# One form costs a quarter of the time of three: this machine's GPU, or what a driver compiles for any.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90 CACHE STRING "Architectures of the CUDA code that nvcc compiles")
+    if(SEGFOLD_PORTABLE)
+        set(architectures 75-virtual 80-real 90)
+    elseif(EXISTS /dev/nvidiactl)
+        set(architectures native)
+    else()
+        set(architectures 75-virtual)
+    endif()
+    set(CMAKE_CUDA_ARCHITECTURES ${architectures} CACHE STRING "Architectures of the CUDA code that nvcc compiles")
 endif()
 
 include(CheckLanguage)
 if(SEGFOLD_CUDA STREQUAL "AUTO")
     check_language(CUDA)
-    if(NOT CMAKE_CUDA_COMPILER)
-        message(STATUS "segfold: no usable nvcc, thrust's CUDA system is left out")
-        return()
-    endif()
 endif()
-enable_language(CUDA)
-set(SEGFOLD_NVCC TRUE)
+if(CMAKE_CUDA_COMPILER OR SEGFOLD_CUDA STREQUAL "ON")
+    enable_language(CUDA)
+    set(SEGFOLD_NVCC TRUE)
+else()
+    message(STATUS "segfold: no nvcc that works; Thrust's CUDA system is left out")
+endif()
 
 # FindCUDAToolkit of CMake 3.25 stumbles over toolkits without every library of the full one.
-set(root ${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT})
-find_path(SEGFOLD_CCCL thrust/version.h PATHS ${root}/include PATH_SUFFIXES cccl NO_DEFAULT_PATH REQUIRED)
-find_library(SEGFOLD_CUDART cudart_static PATHS ${root} PATH_SUFFIXES lib64 lib NO_DEFAULT_PATH REQUIRED)
-mark_as_advanced(SEGFOLD_CCCL SEGFOLD_CUDART)
+if(SEGFOLD_NVCC)
+    set(toolkit ${CMAKE_CUDA_COMPILER_TOOLKIT_ROOT})
+    find_library(SEGFOLD_CUDART cudart_static PATHS ${toolkit} PATH_SUFFIXES lib64 lib NO_DEFAULT_PATH REQUIRED)
+    mark_as_advanced(SEGFOLD_CUDART)
+else()
+    set(toolkit ${SEGFOLD_TOOLKIT} $ENV{CUDA_HOME} /usr/local/cuda ${PROJECT_SOURCE_DIR}/.toolkit)
+endif()
+list(TRANSFORM toolkit APPEND /include/cccl OUTPUT_VARIABLE places)
+list(TRANSFORM toolkit APPEND /include OUTPUT_VARIABLE older_places)
+find_path(SEGFOLD_CCCL_FOLDER thrust/version.h PATHS ${places} ${older_places} NO_DEFAULT_PATH)
+mark_as_advanced(SEGFOLD_CCCL_FOLDER)
+if(SEGFOLD_CCCL_FOLDER)
+    set(SEGFOLD_CCCL ${SEGFOLD_CCCL_FOLDER})
+endif()
 
 # NVRTC is opened at run time; in the build folder it is found where the toolkit is.
-get_filename_component(folder ${SEGFOLD_CUDART} DIRECTORY)
 if(NOT SEGFOLD_PORTABLE)
-    list(APPEND CMAKE_BUILD_RPATH ${folder})
+    foreach(place IN LISTS toolkit)
+        list(APPEND CMAKE_BUILD_RPATH ${place}/lib64)
+    endforeach()
 endif()

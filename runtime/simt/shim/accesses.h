@@ -56,6 +56,10 @@ __segfold_support void __ubsan_handle_type_mismatch_v1(const void* data, const v
 {
     __segfold_hooks.misaligned(data, address, __segfold_site);
 }
+__segfold_support void __ubsan_handle_out_of_bounds(const void* data, unsigned long index)
+{
+    __segfold_hooks.outside_array(data, index, __segfold_site);
+}
 #define __segfold_undefined(name, what)                            \
     __segfold_support void __ubsan_handle_##name(const void* data) \
     {                                                              \
@@ -67,14 +71,11 @@ __segfold_undefined(add_overflow, "signed addition overflows")
                                                                              "signed negation overflows")
         __segfold_undefined(divrem_overflow, "division by zero or of the lowest value by -1")
             __segfold_undefined(shift_out_of_bounds, "shift by a negative or too wide amount")
-                __segfold_undefined(out_of_bounds, "array index out of bounds")
-                    __segfold_undefined(vla_bound_not_positive, "array length is not positive")
-                        __segfold_undefined(load_invalid_value, "bool or enumeration holds another value")
-                            __segfold_undefined(float_cast_overflow,
-                                                "float is out of the integer type's range")
-                                __segfold_undefined(pointer_overflow, "pointer arithmetic overflows")
-                                    __segfold_undefined(builtin_unreachable, "unreachable code is reached")
-                                        __segfold_undefined(missing_return, "function ends without its value")
-                                            __segfold_undefined(nonnull_arg,
-                                                                "null pointer where none is allowed")
+                __segfold_undefined(vla_bound_not_positive, "array length is not positive")
+                    __segfold_undefined(load_invalid_value, "bool or enumeration holds another value")
+                        __segfold_undefined(float_cast_overflow, "float is out of the integer type's range")
+                            __segfold_undefined(pointer_overflow, "pointer arithmetic overflows")
+                                __segfold_undefined(builtin_unreachable, "unreachable code is reached")
+                                    __segfold_undefined(missing_return, "function ends without its value")
+                                        __segfold_undefined(nonnull_arg, "null pointer where none is allowed")
 }

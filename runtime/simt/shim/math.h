@@ -173,10 +173,7 @@ __segfold_extremes(int) __segfold_extremes(unsigned) __segfold_extremes(long)
     {                                                        \
         return max(static_cast<unsigned_type>(a), b);        \
     }                                                        \
-    inline unsigned_type max(unsigned_type a, signed_type b) \
-    {                                                        \
-        return max(a, static_cast<unsigned_type>(b));        \
-    }
+    inline unsigned_type max(unsigned_type a, signed_type b) { return max(a, static_cast<unsigned_type>(b)); }
         __segfold_mixed_extremes(int, unsigned) __segfold_mixed_extremes(long, unsigned long)
             __segfold_mixed_extremes(long long, unsigned long long) inline float min(float a, float b)
 {

@@ -67,6 +67,8 @@ struct SegfoldHooks {
     void (*trap)(const void* site);
     /// `data` starts with the place in the source as the undefined behaviour sanitizer lays it out.
     void (*undefined)(const char* what, const void* data, const void* site);
+    /// `data` is the sanitizer's: a place, then what it knows of the types.
+    void (*outside_array)(const void* data, unsigned long index, const void* site);
     void (*misaligned)(const void* data, const void* address, const void* site);
     unsigned short (*f32_to_f16)(float value);
     float (*f16_to_f32)(unsigned short bits);

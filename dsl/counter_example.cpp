@@ -1,0 +1,161 @@
+#include "dsl/counter_example.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace segfold {
+namespace {
+
+constexpr std::size_t kMostColumns = 96;
+constexpr std::string_view kNames[] = {"a", "b", "c"};
+
+/// What the law says, and the terms on both sides.
+struct Wording {
+    std::string_view headline, left, right;
+};
+
+Wording wording(Equation equation)
+{
+    switch (equation) {
+        case Equation::associative:
+            return {"combine is not associative:", "combine(combine(a, b), c)", "combine(a, combine(b, c))"};
+        case Equation::identity_left:
+            return {"the identity is not neutral:", "combine(identity, a)", "a"};
+        case Equation::identity_right:
+            return {"the identity is not neutral:", "combine(a, identity)", "a"};
+        case Equation::commutative:
+            return {"combine is not commutative:", "combine(a, b)", "combine(b, a)"};
+        default:
+            return {"combine is not idempotent:", "combine(a, a)", "a"};
+    }
+}
+
+std::vector<FieldValue> typed(const std::vector<Type>& types, const std::vector<Slot<double>>& slots)
+{
+    std::vector<FieldValue> values;
+    for (std::size_t i = 0; i < types.size(); ++i) {
+        FieldValue value{types[i]};
+        if (is_float(types[i]))
+            value.real = Machine<double>::get_real(slots[i], types[i]);
+        else
+            value.bits = slots[i].bits;
+        values.push_back(value);
+    }
+    return values;
+}
+
+/// "1", or with the names of several values "OPEN x = 1, y = 2 CLOSE".
+std::string print_values(const std::vector<std::string>& names, const std::vector<FieldValue>& values,
+                         std::string_view open, std::string_view close)
+{
+    if (values.size() == 1)
+        return print(values[0]);
+    std::string text;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        text += fmt::format("{}{} = {}", i == 0 ? "" : ", ", names[i], print(values[i]));
+    return fmt::format("{}{}{}", open, text, close);
+}
+
+/// Prints the values of one operator.
+class StatePrinter {
+public:
+    StatePrinter(const Operator& op, const Bytecode& bytecode) : columns_(bytecode.column_names)
+    {
+        for (const auto& field : op.state)
+            fields_.push_back(field.name);
+    }
+
+    [[nodiscard]] std::string state(const std::vector<FieldValue>& values) const
+    {
+        return print_values(fields_, values, "{", "}");
+    }
+
+    /// ", of x = 1, 2": the elements of a state.
+    [[nodiscard]] std::string origin(const ReachedState& state) const
+    {
+        std::string text = columns_.size() == 1 ? columns_[0] + " = " : "";
+        for (std::size_t i = 0; i < state.elements.size(); ++i)
+            text += (i == 0 ? "" : ", ") + print_values(columns_, state.elements[i], "(", ")");
+        return ", of " + text;
+    }
+
+private:
+    std::vector<std::string> fields_, columns_;
+};
+
+/// True if the state is its only element.
+bool is_element(const ReachedState& state)
+{
+    bool alike = state.elements.size() == 1 && state.elements[0].size() == state.fields.size();
+    for (std::size_t i = 0; alike && i < state.fields.size(); ++i)
+        alike = state.elements[0][i].type == state.fields[i].type &&
+                print(state.elements[0][i]) == print(state.fields[i]);
+    return alike;
+}
+
+/// All states on one line where they are short and nothing need be said of their elements.
+std::string print_states(const std::vector<std::string>& states, bool one_line)
+{
+    std::string line;
+    std::string lines;
+    for (const auto& state : states) {
+        line += (line.empty() ? "" : ", ") + state;
+        lines += "\n    " + state;
+    }
+    return one_line && line.size() <= kMostColumns ? "\n    " + line : lines;
+}
+
+std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
+                 const std::vector<FieldValue>& identity)
+{
+    const bool plain = std::ranges::all_of(example.states, is_element);
+    std::vector<std::string> states;
+    for (std::size_t i = 0; i < example.states.size(); ++i)
+        states.push_back(fmt::format("{} = {}{}", kNames[i], printer.state(example.states[i].fields),
+                                     plain ? "" : printer.origin(example.states[i])));
+    const auto [headline, left, right] = wording(equation);
+    std::string text(headline);
+    if (!identity.empty())
+        text += "\n    identity = " + printer.state(identity);
+    else if (example.states.size() > 1)
+        text += print_states(states, plain);
+    text += fmt::format("\n    {} = {}", left, printer.state(example.left));
+    text += right == "a" ? "\n    " + states[0]
+                         : fmt::format("\n    {} = {}", right, printer.state(example.right));
+    return text;
+}
+
+}  // namespace
+
+CounterExample make_counter_example(const Operator& op, Equation equation, const LawCase& recipes,
+                                    LawMachine& machine, LawJudge& judge)
+{
+    const auto& bytecode = machine.bytecode();
+    const auto places = starts(recipes);
+    std::vector<std::vector<Slot<double>>> slots(num_states(equation),
+                                                 std::vector<Slot<double>>(machine.num_fields()));
+    CaseStates<double> states{};
+    CounterExample example;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        machine.reach(recipes[i], places[i], slots[i].data());
+        states[i] = slots[i].data();
+        ReachedState reached{typed(bytecode.state, slots[i]), {}};
+        for (const auto& element : recipes[i])
+            reached.elements.push_back(typed(bytecode.columns, element));
+        example.states.push_back(std::move(reached));
+    }
+    double spread = 0;
+    judge.compare(equation, states, spread);
+    example.left = typed(bytecode.state, judge.sides().left);
+    example.right = typed(bytecode.state, judge.sides().right);
+    const auto words = wording(equation);
+    example.left_side = words.left;
+    example.right_side = words.right;
+    const bool neutral = equation == Equation::identity_left || equation == Equation::identity_right;
+    const auto identity = neutral ? typed(bytecode.state, judge.sides().first) : std::vector<FieldValue>();
+    example.text = text(example, StatePrinter(op, bytecode), equation, identity);
+    return example;
+}
+
+}  // namespace segfold

@@ -1,0 +1,70 @@
+#pragma once
+// What follows the verb on the command line: flags with their values, and operands.
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace segfold::cli {
+
+using Words = std::vector<std::string>;
+
+/// A flag as a verb declares it.
+struct Flag {
+    std::string_view name;        ///< without the two hyphens
+    std::string_view value = "";  ///< what the help calls its value; empty: it takes none
+    bool repeats = false;
+};
+
+/// The flags of several groups, one after the other.
+std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
+
+/// The flags and operands of one verb; every complaint about them is an InputError that names the flag.
+class Arguments {
+public:
+    /// Reads `words`; all verbs take --json. Refuses unknown flags (they are never guessed from their
+    /// beginnings), flags given twice, missing values, and more than `most_operands` operands.
+    Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands);
+
+    [[nodiscard]] std::string_view verb() const { return verb_; }
+    [[nodiscard]] bool has(std::string_view flag) const;
+    [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
+    [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
+
+    /// The value as an integer from `lowest` to `highest`, written in decimal or as 2^20.
+    [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
+                                                      std::int64_t highest) const;
+    /// The place of the value in `known`.
+    [[nodiscard]] std::optional<std::size_t> choice(std::string_view flag,
+                                                    std::span<const std::string_view> known) const;
+
+    [[nodiscard]] const Words& operands() const { return operands_; }
+    [[nodiscard]] bool json() const { return has("json"); }
+
+    /// Throws if `flag` is given: "--FLAG WHY".
+    void refuse(std::string_view flag, const std::string& why) const;
+
+private:
+    struct Given {
+        std::string name;
+        std::string value;
+    };
+
+    void read(const Words& words);
+    void check_repetition() const;
+    [[nodiscard]] const Flag& flag(std::string_view name) const;
+    [[noreturn]] void refuse_unknown(std::string_view word) const;
+
+    std::string verb_;
+    std::vector<Flag> flags_;
+    std::vector<Given> given_;
+    Words operands_;
+};
+
+/// An integer in decimal or as 2^20; nothing if `text` is something else or beyond 64 bits.
+std::optional<std::int64_t> parse_integer(std::string_view text);
+
+}  // namespace segfold::cli

@@ -1,0 +1,212 @@
+// segfold check: the laws of an operator, then every stage against the reference and Thrust.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/cli/check_matrix.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/operator_argument.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/verbs.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
+constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
+constexpr std::int64_t kMostSeeds = 1000000;
+constexpr std::size_t kShownFailures = 3;
+constexpr Flag kOwnFlags[] = {{"stage", "STAGE|all"}, {"kernels", "DIR"}, {"seeds", "K"}};
+
+std::string indented(std::string text)
+{
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at)
+        text.replace(at, 1, "\n    ");
+    return "    " + text + "\n";
+}
+
+CheckRequest check_request(const Arguments& arguments, const Operator& op, const Executor& executor,
+                           const Catalogue& catalogue)
+{
+    CheckRequest request;
+    request.workload = workload_request(arguments, op, false);
+    request.workload.standard_elements =
+        executor.backend() == Backend::cuda ? kElementsOnGpu : kElementsOnHost;
+    if (const auto layout = arguments.value("layout"))
+        request.layouts = {{*layout, request.workload.layout}};
+    else
+        request.layouts = standard_layouts(op);
+    const auto stage = arguments.value("stage").value_or("all");
+    for (const auto& known : catalogue.stages())
+        if (stage == "all" || stage == known.name)
+            request.stages.push_back(&known);
+    if (request.stages.empty())
+        request.stages.push_back(&catalogue.stage(stage));
+    request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
+    return request;
+}
+
+/// A stage that was asked for by name must be able to serve some layout.
+void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
+{
+    if (arguments.value("stage").value_or("all") == "all")
+        return;
+    const auto serves = [](const Outcome& outcome) { return outcome.stage != "thrust" && !outcome.unmet; };
+    if (std::ranges::none_of(matrix.outcomes, serves))
+        throw InputError(
+            fmt::format("{}: {}", matrix.outcomes.front().stage, *matrix.outcomes.front().unmet));
+}
+
+/// "ok", "wrong", "fault" or "-" of a stage over a layout, all seeds together.
+std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
+{
+    std::string text = "-";
+    for (const auto& outcome : matrix.outcomes) {
+        if (outcome.stage != stage || outcome.layout != layout || outcome.unmet)
+            continue;
+        if (outcome.failed())
+            return outcome.fault ? "fault" : "wrong";
+        text = "ok";
+    }
+    return text;
+}
+
+std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
+{
+    std::vector<Table::Column> columns = {{"stage"}};
+    for (const auto& layout : request.layouts)
+        columns.push_back({layout.name});
+    Table table(std::move(columns));
+    std::vector<std::string> names;
+    for (const auto* stage : request.stages)
+        names.push_back(stage->name);
+    if (matrix.without_thrust.empty())
+        names.emplace_back("thrust");
+    for (const auto& name : names) {
+        std::vector<std::string> row = {name};
+        for (const auto& layout : request.layouts)
+            row.push_back(cell(matrix, name, layout.name));
+        table.add(std::move(row));
+    }
+    return table.print();
+}
+
+/// Why stages could not serve; what only says that a form is missing is left to the table.
+std::string print_unmet(const CheckMatrix& matrix)
+{
+    Table table({{""}, {""}});
+    std::vector<std::string> said;
+    for (const auto& outcome : matrix.outcomes) {
+        if (!outcome.unmet || outcome.unmet->starts_with("takes segments") ||
+            std::ranges::find(said, outcome.stage) != said.end())
+            continue;
+        said.push_back(outcome.stage);
+        table.add({outcome.stage, *outcome.unmet});
+    }
+    return table.empty() ? "" : "\n" + table.print();
+}
+
+std::string print_failures(const CheckMatrix& matrix)
+{
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& outcome : matrix.outcomes) {
+        if (!outcome.failed() || ++count > kShownFailures)
+            continue;
+        text += fmt::format("\n{} over {}, seed {}:\n", outcome.stage, outcome.layout, outcome.seed);
+        if (outcome.fault)
+            text += indented(*outcome.fault);
+        for (const auto& comparison : outcome.comparisons)
+            if (!comparison.agrees())
+                text += indented(comparison.against + ": " + print(comparison));
+    }
+    if (count > kShownFailures)
+        text += fmt::format("\n{} failures in all\n", count);
+    return text;
+}
+
+std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix, const Executor& executor)
+{
+    const auto first = request.workload.seed;
+    const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
+    const auto seeds =
+        first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
+    auto text = print_facts(
+        {{"data",
+          fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
+         {"back end", fmt::format("{}: {}", name(executor.backend()), executor.description())},
+         {"thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust}});
+    return text + "\n" + print_matrix(request, matrix) + print_unmet(matrix) + print_failures(matrix);
+}
+
+Json json_of(const CheckMatrix& matrix)
+{
+    Json list = Json::array();
+    for (const auto& outcome : matrix.outcomes) {
+        Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
+        row["outcome"] = outcome.unmet      ? "cannot_serve"
+                         : outcome.fault    ? "fault"
+                         : outcome.failed() ? "wrong"
+                                            : "ok";
+        if (outcome.unmet)
+            row["reason"] = *outcome.unmet;
+        if (outcome.fault)
+            row["reason"] = *outcome.fault;
+        row["comparisons"] = Json::array();
+        for (const auto& comparison : outcome.comparisons)
+            row["comparisons"].push_back(json_of(comparison));
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+}  // namespace
+
+int verb_check(const Words& words)
+{
+    const Arguments arguments("check", words, join({kOperatorFlags, kDataFlags, kBackendFlags, kOwnFlags}),
+                              1);
+    const auto op = operator_argument(arguments);
+    const Kernels kernels(arguments);
+    const Executor executor(arguments);
+    if (!executor.runs_stages())
+        throw InputError(
+            fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
+                        "the reference and Thrust anyway",
+                        name(executor.backend())));
+    const auto request = check_request(arguments, op, executor, kernels.catalogue());
+
+    Progress progress;
+    progress.show("laws");
+    const auto laws = check_laws(op);
+    // Without an identity to rely on there is nothing that a stage could get right.
+    const bool has_stages = !laws.refuted(Law::identity);
+    CheckMatrix matrix;
+    if (has_stages) {
+        matrix = run_checks(op, request, laws, executor, kernels.catalogue(), progress);
+        require_asked_stage(arguments, matrix);
+    }
+    progress.clear();
+
+    const bool all_well = !laws.any_refuted() && !matrix.any_failed();
+    if (arguments.json()) {
+        write_json({{"operator", json_of(op)},
+                    {"laws", json_of(laws, op)},
+                    {"backend", name(executor.backend())},
+                    {"device", executor.description()},
+                    {"thrust", matrix.without_thrust.empty() ? matrix.thrust : matrix.without_thrust},
+                    {"num_elements", matrix.num_elements},
+                    {"checks", json_of(matrix)},
+                    {"agrees", all_well}});
+    } else {
+        auto text = signature(op) + "\n\n" + print(laws, op) + "\n";
+        text += has_stages ? print_checks(request, matrix, executor)
+                           : std::string("No stage was run, because all rely on the identity.\n");
+        write_output(text);
+    }
+    return all_well ? 0 : 1;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,131 @@
+#include "runtime/cli/check_matrix.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+
+namespace segfold::cli {
+namespace {
+
+/// Ranges in descending order, each reaching one element into the next segment.
+Segments backwards(const Segments& segments)
+{
+    std::vector<std::int64_t> begins, ends;
+    for (std::int64_t s = segments.num_segments - 1; s >= 0; --s) {
+        begins.push_back(segments.begin(s));
+        ends.push_back(std::min(segments.end(s) + 1, segments.num_elements));
+    }
+    return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
+                                Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
+}
+
+PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const CheckLayout& layout,
+                         std::uint64_t seed)
+{
+    auto wanted = request.workload;
+    wanted.layout = layout.layout;
+    wanted.seed = seed;
+    auto prepared = prepare_workload(op, wanted);
+    if (layout.backwards) {
+        auto ranges = backwards(prepared.workload.segments);
+        const int bits = wanted.index_bits.value_or(ranges.index_bits());
+        prepared.workload.segments = with_index_bits(std::move(ranges), bits);
+    }
+    return prepared;
+}
+
+/// Everything that the outcomes of one workload share.
+class Column {
+public:
+    Column(const Workload& workload, const LawReport& laws, const Executor& executor,
+           const Catalogue& catalogue)
+        : workload_(workload),
+          executor_(executor),
+          catalogue_(catalogue),
+          judge_(workload),
+          problem_(make_problem(workload.op, workload.segments.form, workload.segments.index_bits(), laws))
+    {
+        if (laws.refuted(Law::associative))
+            thrust_.reason = "thrust::reduce_by_key needs an associative operator";
+        else
+            thrust_ = run_thrust(workload);
+    }
+
+    [[nodiscard]] const ThrustResults& thrust() const { return thrust_; }
+
+    /// Thrust against the reference.
+    [[nodiscard]] std::vector<Comparison> judge_thrust() const { return {judge_.compare(*thrust_.results)}; }
+
+    void run(const Stage& stage, std::uint64_t round, Outcome& outcome) const
+    {
+        outcome.unmet = catalogue_.unmet(stage, problem_);
+        if (outcome.unmet)
+            return;
+        const Plan plan{&stage, true, emit(problem_, stage, default_configuration(stage), catalogue_)};
+        try {
+            const auto results = executor_.run(workload_, &plan, round);
+            outcome.comparisons.push_back(judge_.compare(results));
+            if (thrust_.results)
+                outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
+        } catch (const simt::SimtError& error) {
+            outcome.fault = error.what();
+        }
+    }
+
+private:
+    const Workload& workload_;
+    const Executor& executor_;
+    const Catalogue& catalogue_;
+    Judge judge_;
+    Problem problem_;
+    ThrustResults thrust_;
+};
+
+}  // namespace
+
+std::vector<CheckLayout> standard_layouts(const Operator& op)
+{
+    const auto named = [](const char* text) { return CheckLayout{text, parse_layout(text)}; };
+    std::vector<CheckLayout> layouts = {named("whole"), named("uniform=32"), named("zipf:exponent=1.9")};
+    layouts.push_back(named(op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700"));
+    layouts.push_back({"ranges", layouts.back().layout, true});
+    return layouts;
+}
+
+bool Outcome::failed() const
+{
+    return fault ||
+           std::ranges::any_of(comparisons, [](const auto& comparison) { return !comparison.agrees(); });
+}
+
+bool CheckMatrix::any_failed() const { return std::ranges::any_of(outcomes, &Outcome::failed); }
+
+CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const LawReport& laws,
+                       const Executor& executor, const Catalogue& catalogue, Progress& progress)
+{
+    CheckMatrix matrix;
+    for (std::int64_t round = 0; round < request.num_seeds; ++round) {
+        const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
+        for (const auto& layout : request.layouts) {
+            progress.show(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
+            const auto prepared = prepare(op, request, layout, seed);
+            matrix.num_elements = prepared.workload.segments.num_elements;
+            const Column column(prepared.workload, laws, executor, catalogue);
+            for (const auto* stage : request.stages) {
+                progress.show(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
+                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}});
+                column.run(*stage, static_cast<std::uint64_t>(round), matrix.outcomes.back());
+            }
+            matrix.thrust = column.thrust().description;
+            matrix.without_thrust = column.thrust().reason;
+            if (column.thrust().results)
+                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, column.judge_thrust()});
+        }
+    }
+    progress.clear();
+    return matrix;
+}
+
+}  // namespace segfold::cli

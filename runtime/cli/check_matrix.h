@@ -1,0 +1,58 @@
+#pragma once
+// Every stage over every layout, judged: the work of segfold check.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/executor.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/workload_argument.h"
+#include "runtime/compare.h"
+
+namespace segfold::cli {
+
+/// A layout to check, under the name that its column has.
+struct CheckLayout {
+    std::string name;
+    Layout layout;
+    bool backwards = false;  ///< as ranges from the last segment to the first, each one element too long
+};
+
+/// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
+std::vector<CheckLayout> standard_layouts(const Operator& op);
+
+/// What came of a stage (or of Thrust) over one layout, with one seed.
+struct Outcome {
+    std::string stage;  ///< "thrust" for Thrust itself
+    std::string layout;
+    std::uint64_t seed = 0;
+    std::optional<std::string> unmet;     ///< why it cannot serve; then there is no more
+    std::optional<std::string> fault;     ///< what simt found wrong; then there is no more
+    std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if that ran
+
+    [[nodiscard]] bool failed() const;
+};
+
+/// What is to be checked.
+struct CheckRequest {
+    WorkloadRequest workload;  ///< the layout is taken from `layouts`
+    std::vector<CheckLayout> layouts;
+    std::vector<const Stage*> stages;
+    std::int64_t num_seeds = 1;
+};
+
+/// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
+struct CheckMatrix {
+    std::vector<Outcome> outcomes;
+    std::int64_t num_elements = 0;
+    std::string thrust;          ///< what it ran on
+    std::string without_thrust;  ///< one sentence; empty where Thrust ran
+
+    [[nodiscard]] bool any_failed() const;
+};
+
+/// Runs everything. A fault of a kernel is an outcome; other failures are exceptions.
+CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const LawReport& laws,
+                       const Executor& executor, const Catalogue& catalogue, Progress& progress);
+
+}  // namespace segfold::cli

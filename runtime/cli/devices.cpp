@@ -1,0 +1,144 @@
+// segfold devices: what this machine can run on.
+#include "runtime/cuda/device.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cuda/library.h"
+#include "runtime/simt/process.h"
+#include "runtime/thrust/reduce_by_key.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+/// A thing that is there, or the reason why not.
+struct Presence {
+    std::string found;  ///< a description; empty where it is missing
+    std::string reason;
+
+    [[nodiscard]] std::string text() const { return found.empty() ? "none: " + reason : found; }
+};
+
+Presence find_nvrtc()
+{
+    try {
+        const auto& nvrtc = cuda::nvrtc();
+        return {fmt::format("{}, {}", nvrtc.version(), nvrtc.library.path()), ""};
+    } catch (const DeviceError& error) {
+        return {"", error.what()};
+    }
+}
+
+/// The compiler that simt takes: the same search as in runtime/simt.
+Presence find_compiler()
+{
+    std::vector<std::string> names = {"g++", "c++", "clang++"};
+    if (const char* environment = std::getenv("CXX"))
+        names.insert(names.begin(), environment);
+    for (const auto& candidate : names)
+        if (const auto path = simt::find_program(candidate))
+            return {*path, ""};
+    return {"", fmt::format("none of {} is on PATH; install g++ or set CXX to a compiler's path",
+                            fmt::join(names, ", "))};
+}
+
+Presence find_thrust(ThrustSystem system)
+{
+    if (thrust_available(system))
+        return {thrust_description(system), ""};
+    return {"", thrust_unavailable_reason(system)};
+}
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string print(const std::vector<cuda::DeviceInfo>& gpus)
+{
+    using Align = Table::Align;
+    Table table({{"GPU", Align::right},
+                 {"name"},
+                 {"cc", Align::right},
+                 {"SMs", Align::right},
+                 {"memory", Align::right},
+                 {"L2", Align::right},
+                 {"peak", Align::right},
+                 {"driver", Align::right}});
+    for (const auto& gpu : gpus)
+        table.add(
+            {std::to_string(gpu.ordinal), gpu.name,
+             fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor), std::to_string(gpu.multiprocessors),
+             fmt::format("{:.0f} GB", static_cast<double>(gpu.memory_bytes) / kGigabyte),
+             fmt::format("{:.0f} MiB", static_cast<double>(gpu.l2_bytes) / kMebibyte),
+             gpu.peak_bytes_per_second > 0 ? fmt::format("{:.0f} GB/s", gpu.peak_bytes_per_second / kGigabyte)
+                                           : "unknown",
+             version_text(gpu.driver_version)});
+    return table.print();
+}
+
+Json json_of(const cuda::DeviceInfo& gpu)
+{
+    return {{"ordinal", gpu.ordinal},
+            {"name", gpu.name},
+            {"compute_capability", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+            {"multiprocessors", gpu.multiprocessors},
+            {"memory_bytes", gpu.memory_bytes},
+            {"l2_bytes", gpu.l2_bytes},
+            {"peak_bytes_per_second", gpu.peak_bytes_per_second},
+            {"driver", version_text(gpu.driver_version)},
+            {"uuid", gpu.uuid}};
+}
+
+Json json_of(const Presence& presence)
+{
+    if (presence.found.empty())
+        return {{"found", false}, {"reason", presence.reason}};
+    return {{"found", true}, {"description", presence.found}};
+}
+
+}  // namespace
+
+int verb_devices(const Words& words)
+{
+    const Arguments arguments("devices", words, {}, 0);
+    const auto gpus = cuda::devices();
+    const auto nvrtc = find_nvrtc();
+    const auto compiler = find_compiler();
+    const auto thrust_cuda = find_thrust(ThrustSystem::cuda);
+    const auto thrust_cpu = find_thrust(ThrustSystem::cpu);
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    if (arguments.json()) {
+        Json list = Json::array();
+        for (const auto& gpu : gpus)
+            list.push_back(json_of(gpu));
+        Json document = {{"gpus", std::move(list)}};
+        if (gpus.empty())
+            document["no_gpu_reason"] = cuda::no_device_reason();
+        document["nvrtc"] = json_of(nvrtc);
+        document["simt"] = {{"compiler", json_of(compiler)}, {"threads", threads}};
+        document["thrust"] = {{"cuda", json_of(thrust_cuda)}, {"cpu", json_of(thrust_cpu)}};
+        write_json(document);
+        return 0;
+    }
+    std::vector<std::pair<std::string, std::string>> facts;
+    if (gpus.empty())
+        facts.emplace_back("GPU", "none: " + cuda::no_device_reason());
+    facts.emplace_back("NVRTC", nvrtc.text());
+    facts.emplace_back("simt", compiler.found.empty()
+                                   ? compiler.text()
+                                   : fmt::format("{}, {} threads", compiler.found, threads));
+    facts.emplace_back("thrust, cuda", thrust_cuda.text());
+    facts.emplace_back("thrust, cpu", thrust_cpu.text());
+    write_output((gpus.empty() ? "" : print(gpus) + "\n") + print_facts(facts));
+    return 0;
+}
+
+}  // namespace segfold::cli

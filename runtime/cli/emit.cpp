@@ -1,0 +1,122 @@
+// segfold emit: the CUDA text of a plan.
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/cli/form_argument.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/operator_argument.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
+constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"all", "DIR"}};
+
+Json json_of(const Problem& problem, const Plan& plan)
+{
+    const auto& emitted = plan.emitted;
+    Json document = {{"operator", json_of(problem.op)},  {"form", name(problem.form)},
+                     {"index_bits", problem.index_bits}, {"stage", plan.stage->name},
+                     {"chosen_by", plan.chosen_by()},    {"configuration", json_of(emitted.configuration)}};
+    document["sizes"] = Json::object();
+    for (const auto& [name, formula] : emitted.sizes)
+        document["sizes"][name] = formula.text();
+    document["scratch"] = Json::array();
+    for (const auto& scratch : emitted.scratch)
+        document["scratch"].push_back({{"name", scratch.name},
+                                       {"element_bytes", scratch.element_bytes},
+                                       {"count", scratch.count.text()},
+                                       {"zero", scratch.zero}});
+    document["launches"] = Json::array();
+    for (const auto& launch : emitted.launches)
+        document["launches"].push_back({{"kernel", launch.kernel},
+                                        {"grid", launch.grid.text()},
+                                        {"block", launch.block.text()},
+                                        {"parameters", launch.parameters}});
+    document["source"] = emitted.source;
+    return document;
+}
+
+void write_file(const std::string& path, std::string_view text)
+{
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+}
+
+void make_folder(const std::string& folder)
+{
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
+}
+
+/// Writes every stage and form that can serve into a folder.
+void emit_all(const Arguments& arguments, const Operator& op, int index_bits, const LawReport& laws,
+              const Catalogue& catalogue)
+{
+    if (!arguments.has("stage"))
+        arguments.refuse("set", "belongs to one stage; give --stage beside --all");
+    const auto folder = *arguments.value("all");
+    const auto* only = arguments.has("stage") ? &catalogue.stage(*arguments.value("stage")) : nullptr;
+    const auto form = arguments.value("layout");
+    make_folder(folder);
+    Table table({{"stage"}, {"form"}, {"file"}});
+    Json list = Json::array();
+    for (const auto& stage : catalogue.stages())
+        for (const auto segment_form : kForms) {
+            const auto problem = make_problem(op, segment_form, index_bits, laws);
+            if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
+                catalogue.unmet(stage, problem))
+                continue;
+            const auto emitted = emit(problem, stage, configure(stage, settings(arguments)), catalogue);
+            const auto path =
+                (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
+                    .string();
+            write_file(path, emitted.source);
+            table.add({stage.name, std::string(name(segment_form)), path});
+            list.push_back({{"stage", stage.name}, {"form", name(segment_form)}, {"file", path}});
+        }
+    if (arguments.json())
+        write_json({{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}});
+    else
+        write_output(table.print());
+}
+
+}  // namespace
+
+int verb_emit(const Words& words)
+{
+    const Arguments arguments("emit", words, join({kOperatorFlags, kPlanFlags, kOwnFlags}), 1);
+    const auto op = operator_argument(arguments);
+    const auto request = parse_form(arguments.value("layout").value_or("offsets"));
+    const int index_bits = arguments.choice("index-bits", kWidths).value_or(0) == 1 ? 64 : 32;
+    const Kernels kernels(arguments);
+    const auto laws = quick_laws(op);
+    if (arguments.has("all")) {
+        emit_all(arguments, op, index_bits, laws, kernels.catalogue());
+        return 0;
+    }
+    const auto problem = make_problem(op, request.form, index_bits, laws);
+    const auto plan = choose_plan(arguments, problem, request.shape, laws, kernels.catalogue());
+    for (const auto& warning : law_warnings(laws, op))
+        write_error("warning: " + warning);
+    if (arguments.json())
+        write_json(json_of(problem, plan));
+    else
+        write_output(plan.emitted.source);
+    return 0;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,115 @@
+#include "runtime/cli/executor.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/reference.h"
+#include "runtime/simt/simt_backend.h"
+#include "runtime/thrust/reduce_by_key.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::array<std::string_view, 5> kBackendNames = {"cuda", "simt", "reference", "thrust", "auto"};
+constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+
+ThrustSystem thrust_system()
+{
+    return thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
+}
+
+Backend choose(const Arguments& arguments)
+{
+    const auto asked = arguments.choice("backend", kBackendNames);
+    if (asked && kBackendNames[*asked] != "auto")
+        return static_cast<Backend>(*asked);
+    if (arguments.has("schedule-seed"))
+        return Backend::simt;
+    return arguments.has("device") || !cuda::devices().empty() ? Backend::cuda : Backend::simt;
+}
+
+std::string thread_text()
+{
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string_view name(Backend backend) { return kBackendNames[static_cast<std::size_t>(backend)]; }
+
+Executor::Executor(const Arguments& arguments) : backend_(choose(arguments))
+{
+    const auto device = arguments.integer("device", 0, 1023);
+    const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed);
+    if (backend_ != Backend::cuda)
+        arguments.refuse("device",
+                         fmt::format("chooses a GPU, and the back end {} uses none", name(backend_)));
+    if (backend_ != Backend::simt)
+        arguments.refuse("schedule-seed",
+                         fmt::format("orders the threads of simt, and the back end is {}", name(backend_)));
+    if (seed)
+        schedule_seed_ = static_cast<std::uint64_t>(*seed);
+    if (backend_ == Backend::cuda)
+        context_ = std::make_unique<cuda::Context>(static_cast<int>(device.value_or(0)));
+    if (backend_ == Backend::thrust && !thrust_available(thrust_system()))
+        throw DeviceError("thrust cannot run here: " + thrust_unavailable_reason(ThrustSystem::cpu));
+}
+
+Executor::~Executor() = default;
+
+simt::Options Executor::simt_options(std::uint64_t round) const
+{
+    return schedule_seed_ || round != 0 ? simt::options_from_seed(schedule_seed_.value_or(0) + round)
+                                        : simt::Options{};
+}
+
+std::string Executor::description() const
+{
+    switch (backend_) {
+        case Backend::cuda: {
+            const auto& info = context_->info();
+            return fmt::format("{}, compute capability {}.{}", info.name, info.compute_major,
+                               info.compute_minor);
+        }
+        case Backend::simt: {
+            const auto options = simt_options(0);
+            return fmt::format("{}, schedule {}, blocks {}, seed {}", thread_text(),
+                               simt::name(options.schedule), simt::name(options.block_order), options.seed);
+        }
+        case Backend::thrust:
+            return thrust_description(thrust_system());
+        default:
+            return thread_text();
+    }
+}
+
+Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t round) const
+{
+    switch (backend_) {
+        case Backend::cuda:
+            return cuda::run(*context_, workload, plan->emitted, plan->stage->name);
+        case Backend::simt:
+            return simt::run(workload, plan->emitted, simt_options(round));
+        case Backend::thrust:
+            return reduce_by_key(workload, thrust_system());
+        default:
+            return reduce_sequentially(workload);
+    }
+}
+
+ThrustResults run_thrust(const Workload& workload)
+{
+    const auto system = thrust_system();
+    if (!thrust_available(system))
+        return {std::nullopt, "", thrust_unavailable_reason(system)};
+    if (auto objection = thrust_objection(workload.op); !objection.empty())
+        return {std::nullopt, thrust_description(system), std::move(objection)};
+    return {reduce_by_key(workload, system), thrust_description(system), ""};
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,60 @@
+#pragma once
+// The back end that a run uses, chosen once, used for any number of workloads.
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "runtime/backend.h"
+#include "runtime/cli/arguments.h"
+#include "runtime/cli/plan.h"
+#include "runtime/simt/program.h"
+
+namespace segfold::cuda {
+class Context;
+}
+
+namespace segfold::cli {
+
+inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}, {"schedule-seed", "N"}};
+
+enum class Backend : std::uint8_t { cuda, simt, reference, thrust };
+
+/// "cuda", "simt", "reference", "thrust"
+std::string_view name(Backend backend);
+
+/// Runs plans and whole operators where --backend says; without it on a GPU, or on simt where there is none.
+class Executor {
+public:
+    /// Throws InputError, or DeviceError where the back end that was asked for cannot run here.
+    explicit Executor(const Arguments& arguments);
+    ~Executor();
+
+    [[nodiscard]] Backend backend() const { return backend_; }
+    /// True for the back ends that run emitted text; the others know no stages.
+    [[nodiscard]] bool runs_stages() const { return backend_ == Backend::cuda || backend_ == Backend::simt; }
+    /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
+    [[nodiscard]] std::string description() const;
+
+    /// Runs a workload; `plan` is needed where runs_stages(). `round` varies the schedule of simt.
+    [[nodiscard]] Results run(const Workload& workload, const Plan* plan, std::uint64_t round = 0) const;
+
+private:
+    [[nodiscard]] simt::Options simt_options(std::uint64_t round) const;
+
+    Backend backend_ = Backend::simt;
+    std::unique_ptr<cuda::Context> context_;
+    std::optional<std::uint64_t> schedule_seed_;
+};
+
+/// The results of thrust::reduce_by_key, or why there are none.
+struct ThrustResults {
+    std::optional<Results> results;
+    std::string description;  ///< "Thrust 3.0.1, OpenMP with 16 threads"
+    std::string reason;       ///< one sentence; empty where there are results
+};
+
+/// Runs Thrust on a GPU where that is possible, else on the host's threads.
+ThrustResults run_thrust(const Workload& workload);
+
+}  // namespace segfold::cli

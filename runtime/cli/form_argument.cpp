@@ -1,0 +1,37 @@
+#include "runtime/cli/form_argument.h"
+
+#include <algorithm>
+
+namespace segfold::cli {
+namespace {
+
+constexpr LayoutKind kBareKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                     LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                     LayoutKind::keys,   LayoutKind::rows};
+constexpr std::int64_t kUsualLength = 32;
+constexpr std::int64_t kUsualSegments = std::int64_t{1} << 20;
+
+FormRequest request_for(SegmentForm form, std::int64_t length)
+{
+    const std::int64_t num_segments = form == SegmentForm::whole ? 1 : kUsualSegments;
+    return {form, {kUsualSegments * length, num_segments}};
+}
+
+}  // namespace
+
+FormRequest parse_form(const std::string& text)
+{
+    for (const auto kind : kBareKinds)
+        if (text == name(kind))
+            return request_for(form_of(kind), kUsualLength);
+    if (std::ranges::find(distributions(), std::string_view(text), &Distribution::name) !=
+        distributions().end())
+        return request_for(SegmentForm::offsets, kUsualLength);
+    const auto layout = parse_layout(text);
+    const bool is_uniform = layout.kind == LayoutKind::uniform;
+    // Longer segments than this choose the same stage; the product must stay within 64 bits.
+    const auto length = std::min<std::int64_t>(layout.uniform_length, std::int64_t{1} << 40);
+    return request_for(form_of(layout.kind), is_uniform ? length : kUsualLength);
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,106 @@
+#include "runtime/cli/json.h"
+
+#include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "dsl/printer.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/value_text.h"
+
+namespace segfold::cli {
+namespace {
+
+std::string_view name_of(Verdict verdict)
+{
+    constexpr std::string_view names[] = {"proved", "holds_exhaustively", "not_refuted",
+                                          "holds_up_to_rounding", "refuted"};
+    return names[static_cast<int>(verdict)];
+}
+
+/// A value's text as a number: 0.1 of f32 stays 0.1, which its value as a double is not.
+Json number(const std::string& text, Type type)
+{
+    if (type == Type::boolean)
+        return text == "true";
+    if (is_unsigned_integer(type))
+        return std::stoull(text);
+    if (is_integer(type))
+        return std::stoll(text);
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return std::isfinite(value) && text.find("inf") == std::string::npos &&
+                   text.find("nan") == std::string::npos
+               ? Json(value)
+               : Json(text);
+}
+
+Json json_of(const std::vector<ResultField>& fields)
+{
+    Json list = Json::array();
+    for (const auto& field : fields)
+        list.push_back({{"name", field.name}, {"type", name(field.type)}});
+    return list;
+}
+
+}  // namespace
+
+void write_json(const Json& document)
+{
+    write_output(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+Json json_of(const Array& array, std::int64_t i) { return number(value_text(array, i), array.type()); }
+
+Json json_of(const Operator& op)
+{
+    Json parameters = Json::array();
+    for (const auto& parameter : op.parameters)
+        parameters.push_back(
+            {{"name", parameter.name}, {"type", name(parameter.type)}, {"table", parameter.table}});
+    Json laws = Json::array();
+    if (op.laws.commutative)
+        laws.push_back("commutative");
+    if (op.laws.idempotent)
+        laws.push_back("idempotent");
+    return {
+        {"name", op.name},         {"parameters", std::move(parameters)}, {"results", json_of(op.results)},
+        {"laws", std::move(laws)}, {"identity", op.has_identity()},       {"exact", is_exact(op)},
+        {"text", print(op)}};
+}
+
+Json json_of(const Configuration& configuration)
+{
+    Json object = Json::object();
+    for (const auto& [name, value] : configuration)
+        object[name] = value;
+    return object;
+}
+
+Json json_of(const LawReport& report, const Operator& op)
+{
+    Json list = Json::array();
+    for (const auto& finding : report.findings) {
+        Json law = {{"law", name(finding.law)},       {"verdict", name_of(finding.verdict)},
+                    {"cases", finding.cases},         {"exhaustive_cases", finding.exhaustive_cases},
+                    {"eight_bit", finding.eight_bit}, {"spread", finding.spread},
+                    {"text", print(finding, op)}};
+        list.push_back(std::move(law));
+    }
+    return list;
+}
+
+Json json_of(const Comparison& comparison)
+{
+    Json object = {{"against", comparison.against},
+                   {"agrees", comparison.agrees()},
+                   {"bit_for_bit", comparison.bit_for_bit},
+                   {"num_segments", comparison.num_segments},
+                   {"num_wrong", comparison.num_wrong}};
+    if (comparison.first_wrong)
+        object["first_wrong"] = comparison.first_wrong->segment;
+    object["text"] = print(comparison);
+    return object;
+}
+
+}  // namespace segfold::cli

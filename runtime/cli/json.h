@@ -1,0 +1,28 @@
+#pragma once
+// What verbs share of their --json documents. Names are those of the text form and of the C++ code.
+#include <nlohmann/json_fwd.hpp>
+
+#include "codegen/configuration.h"
+#include "dsl/array.h"
+#include "dsl/laws.h"
+#include "dsl/operator.h"
+#include "runtime/compare.h"
+
+namespace segfold::cli {
+
+using Json = nlohmann::ordered_json;
+
+/// Writes one document to standard output.
+void write_json(const Json& document);
+
+/// Element `i` of an array as a number or a bool; nan and the infinities, which JSON lacks, are strings.
+Json json_of(const Array& array, std::int64_t i);
+
+/// Name, parameters, results, laws, and the text form.
+Json json_of(const Operator& op);
+
+Json json_of(const Configuration& configuration);
+Json json_of(const LawReport& report, const Operator& op);
+Json json_of(const Comparison& comparison);
+
+}  // namespace segfold::cli

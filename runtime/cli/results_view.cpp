@@ -1,0 +1,198 @@
+#include "runtime/cli/results_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/table.h"
+#include "runtime/files/file.h"
+#include "runtime/files/npy.h"
+#include "runtime/files/npz.h"
+#include "runtime/tolerance.h"
+#include "runtime/value_text.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kStandardShown = 8;
+constexpr std::int64_t kMostShown = std::int64_t{1} << 40;
+
+std::string number_of(std::size_t count, std::string_view noun)
+{
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+std::vector<std::string> read_labels(const std::string& path, std::int64_t num_segments)
+{
+    const InputFile file(path);
+    std::string text(file.bytes(), '\0');
+    file.read(0, std::as_writable_bytes(std::span(text)));
+    std::vector<std::string> labels;
+    for (std::size_t at = 0; at < text.size();) {
+        const auto end = std::min(text.find('\n', at), text.size());
+        labels.push_back(text.substr(at, end - at));
+        if (labels.back().ends_with('\r'))
+            labels.back().pop_back();
+        at = end + 1;
+    }
+    if (static_cast<std::int64_t>(labels.size()) != num_segments)
+        throw InputError(
+            fmt::format("{}: has {}, but there {}; one line for each segment is needed", path,
+                        number_of(labels.size(), "line"),
+                        num_segments == 1 ? "is 1 segment" : fmt::format("are {} segments", num_segments)));
+    return labels;
+}
+
+void check_output(const std::string& path, const Operator& op)
+{
+    const std::filesystem::path file(path);
+    const auto extension = file.extension();
+    if (extension != ".npy" && extension != ".npz")
+        throw InputError(
+            fmt::format("--output '{}': the name must end in .npy for a single array, or in .npz", path));
+    if (extension == ".npy" && op.results.size() != 1) {
+        std::string fields;
+        for (const auto& field : op.results)
+            fields += (fields.empty() ? "" : ", ") + field.name;
+        throw InputError(
+            fmt::format("--output '{}': an .npy file holds one array, but operator {} has {} result fields "
+                        "({}); write an .npz file",
+                        path, op.name, op.results.size(), fields));
+    }
+    std::error_code ignored;
+    if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path(), ignored))
+        throw InputError(
+            fmt::format("--output '{}': there is no folder '{}'", path, file.parent_path().string()));
+}
+
+const NamedArray& field_of(const Results& results, const std::string& name)
+{
+    return *std::ranges::find(results, name, &NamedArray::name);
+}
+
+}  // namespace
+
+ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
+    : workload_(workload),
+      num_shown_(arguments.integer("show", 0, kMostShown).value_or(kStandardShown)),
+      sort_(arguments.value("sort").value_or("")),
+      output_(arguments.value("output").value_or(""))
+{
+    const auto& fields = workload.op.results;
+    if (arguments.has("sort") && std::ranges::find(fields, sort_, &ResultField::name) == fields.end()) {
+        std::vector<std::string_view> names;
+        for (const auto& field : fields)
+            names.push_back(field.name);
+        throw InputError(fmt::format("--sort: operator {} has no result field '{}'; it has {}{}",
+                                     workload.op.name, sort_, fmt::join(names, ", "),
+                                     did_you_mean(sort_, names)));
+    }
+    if (arguments.has("output"))
+        check_output(output_, workload.op);
+    if (const auto path = arguments.value("labels"))
+        labels_ = read_labels(*path, workload.segments.num_segments);
+}
+
+std::vector<std::int64_t> ResultsView::shown(const Results& results) const
+{
+    const auto num_segments = workload_.segments.num_segments;
+    const auto count = std::min(num_shown_, num_segments);
+    std::vector<std::int64_t> segments(static_cast<std::size_t>(sort_.empty() ? count : num_segments));
+    std::iota(segments.begin(), segments.end(), 0);
+    if (sort_.empty())
+        return segments;
+    const auto& array = field_of(results, sort_).array;
+    std::vector<long double> values;
+    for (const auto segment : segments) {
+        Slot<long double> slot{};
+        Machine<long double>::load(slot, array.type(), array.data(), segment);
+        values.push_back(is_float(array.type())            ? slot.real
+                         : is_signed_integer(array.type()) ? static_cast<std::int64_t>(slot.bits)
+                                                           : static_cast<long double>(slot.bits));
+    }
+    // NaN last; ties in the order of the segments.
+    const auto before = [&](std::int64_t left, std::int64_t right) {
+        const auto a = values[static_cast<std::size_t>(left)], b = values[static_cast<std::size_t>(right)];
+        if (a > b || a < b)
+            return a > b;
+        return std::isnan(a) != std::isnan(b) ? std::isnan(b) : left < right;
+    };
+    std::partial_sort(segments.begin(), segments.begin() + count, segments.end(), before);
+    segments.resize(static_cast<std::size_t>(count));
+    return segments;
+}
+
+std::string ResultsView::print(const Results& results) const
+{
+    if (num_shown_ == 0 || workload_.segments.num_segments == 0)
+        return "";
+    using Align = Table::Align;
+    std::vector<Table::Column> columns = {{"segment", Align::right}};
+    if (!labels_.empty())
+        columns.push_back({"label", Align::left});
+    if (workload_.segments.keys)
+        columns.push_back({"key", Align::right});
+    columns.push_back({"length", Align::right});
+    for (const auto& [name, array] : results)
+        columns.push_back({name, Align::right});
+    Table table(std::move(columns));
+    const auto segments = shown(results);
+    for (const auto segment : segments) {
+        std::vector<std::string> row = {std::to_string(segment)};
+        if (!labels_.empty())
+            row.push_back(labels_[static_cast<std::size_t>(segment)]);
+        if (workload_.segments.keys)
+            row.push_back(value_text(*workload_.segments.keys, segment));
+        row.push_back(std::to_string(workload_.segments.length(segment)));
+        for (const auto& [name, array] : results)
+            row.push_back(value_text(array, segment));
+        table.add(std::move(row));
+    }
+    auto text = table.print();
+    if (const auto rest = workload_.segments.num_segments - static_cast<std::int64_t>(segments.size());
+        rest > 0)
+        text += fmt::format("... and {} more\n", number_of(static_cast<std::size_t>(rest), "segment"));
+    return text;
+}
+
+Json ResultsView::json(const Results& results) const
+{
+    Json list = Json::array();
+    for (const auto segment : shown(results)) {
+        Json row = {{"segment", segment}};
+        if (!labels_.empty())
+            row["label"] = labels_[static_cast<std::size_t>(segment)];
+        if (workload_.segments.keys)
+            row["key"] = json_of(*workload_.segments.keys, segment);
+        row["length"] = workload_.segments.length(segment);
+        row["fields"] = Json::object();
+        for (const auto& [name, array] : results)
+            row["fields"][name] = json_of(array, segment);
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+std::string ResultsView::save(const Results& results) const
+{
+    if (output_.ends_with(".npy"))
+        write_npy(output_, results.at(0).array);
+    if (!output_.ends_with(".npz"))
+        return output_;
+    std::vector<NamedArray> arrays;
+    for (const auto& [name, array] : results)
+        arrays.push_back({name, array.copy()});
+    if (workload_.segments.keys)
+        arrays.push_back({"keys", workload_.segments.keys->copy()});
+    write_npz(output_, arrays);
+    return output_;
+}
+
+}  // namespace segfold::cli

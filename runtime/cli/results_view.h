@@ -1,0 +1,37 @@
+#pragma once
+// The part of the results that a person sees, and the files that hold all of them.
+#include <nlohmann/json_fwd.hpp>
+
+#include "runtime/backend.h"
+#include "runtime/cli/arguments.h"
+
+namespace segfold::cli {
+
+inline constexpr Flag kViewFlags[] = {
+    {"show", "N"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
+
+/// Which segments are shown, in which order, under which names.
+class ResultsView {
+public:
+    /// Checks what can be checked before anything runs; reads the labels. Throws InputError.
+    ResultsView(const Arguments& arguments, const Workload& workload);
+
+    /// A table of the first segments, or of those with the largest values of --sort; ends with how many are
+    /// left out.
+    [[nodiscard]] std::string print(const Results& results) const;
+    /// The same as an array of objects.
+    [[nodiscard]] nlohmann::ordered_json json(const Results& results) const;
+    /// Writes the file --output, if asked for; returns its name, else nothing.
+    std::string save(const Results& results) const;
+
+private:
+    [[nodiscard]] std::vector<std::int64_t> shown(const Results& results) const;
+
+    const Workload& workload_;
+    std::int64_t num_shown_;
+    std::string sort_;
+    std::vector<std::string> labels_;
+    std::string output_;
+};
+
+}  // namespace segfold::cli

@@ -1,0 +1,175 @@
+// segfold run: one operator over one set of segments.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/cli/executor.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/operator_argument.h"
+#include "runtime/cli/results_view.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/workload_argument.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kStandardElements = std::int64_t{1} << 16;
+constexpr Flag kOwnFlags[] = {{"check"}};
+
+/// What --check found out.
+struct Judgement {
+    std::vector<Comparison> comparisons;
+    std::string thrust;          ///< what it ran on
+    std::string without_thrust;  ///< why Thrust has no say
+
+    [[nodiscard]] bool agrees() const
+    {
+        return std::ranges::all_of(comparisons, [](const auto& comparison) { return comparison.agrees(); });
+    }
+};
+
+Judgement judge(const Workload& workload, const Results& results, Backend backend)
+{
+    const Judge reference(workload);
+    Judgement judgement;
+    judgement.comparisons.push_back(reference.compare(results));
+    if (backend == Backend::thrust)
+        return judgement;
+    const auto thrust = run_thrust(workload);
+    judgement.thrust = thrust.description;
+    judgement.without_thrust = thrust.reason;
+    if (thrust.results)
+        judgement.comparisons.push_back(reference.compare(results, *thrust.results, "thrust"));
+    return judgement;
+}
+
+/// Everything that a run has to say of itself.
+struct Report {
+    const PreparedWorkload& prepared;
+    const WorkloadRequest& request;
+    const Executor& executor;
+    const std::optional<Plan>& plan;
+    const ResultsView& view;
+    const Results& results;
+    const std::optional<Judgement>& judgement;
+    std::string output;
+};
+
+std::string describe_inputs(const PreparedWorkload& prepared)
+{
+    std::string text;
+    const auto& parameters = prepared.workload.op.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", parameters[i].name, prepared.origins[i]);
+    return text;
+}
+
+std::string print(const Report& report)
+{
+    const auto& segments = report.prepared.workload.segments;
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"operator", signature(report.prepared.workload.op)},
+        {"data", fmt::format("{} elements in {} segments ({}), {}-bit indices", segments.num_elements,
+                             segments.num_segments, print(report.request.layout), segments.index_bits())},
+        {"inputs", describe_inputs(report.prepared)},
+        {"back end", fmt::format("{}: {}", name(report.executor.backend()), report.executor.description())}};
+    if (const auto& plan = report.plan)
+        facts.emplace_back("stage", fmt::format("{} {} ({})", plan->stage->name,
+                                                print(plan->emitted.configuration), plan->chosen_by()));
+    auto text = print_facts(facts);
+    if (const auto table = report.view.print(report.results); !table.empty())
+        text += "\n" + table;
+    facts.clear();
+    if (const auto& judgement = report.judgement) {
+        for (const auto& comparison : judgement->comparisons)
+            facts.emplace_back(comparison.against == "thrust" ? "thrust" : "reference", print(comparison));
+        if (!judgement->without_thrust.empty())
+            facts.emplace_back("thrust", "has no say: " + judgement->without_thrust);
+    }
+    if (!report.output.empty())
+        facts.emplace_back("written", report.output);
+    return facts.empty() ? text : text + "\n" + print_facts(facts);
+}
+
+Json json_of(const Report& report)
+{
+    const auto& workload = report.prepared.workload;
+    Json document = {{"operator", json_of(workload.op)},
+                     {"layout", print(report.request.layout)},
+                     {"num_elements", workload.segments.num_elements},
+                     {"num_segments", workload.segments.num_segments},
+                     {"index_bits", workload.segments.index_bits()}};
+    for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
+        document["inputs"][workload.op.parameters[i].name] = report.prepared.origins[i];
+    document["backend"] = name(report.executor.backend());
+    document["device"] = report.executor.description();
+    if (const auto& plan = report.plan) {
+        document["stage"] = plan->stage->name;
+        document["chosen_by"] = plan->chosen_by();
+        document["configuration"] = json_of(plan->emitted.configuration);
+    }
+    document["results"] = report.view.json(report.results);
+    if (const auto& judgement = report.judgement) {
+        document["comparisons"] = Json::array();
+        for (const auto& comparison : judgement->comparisons)
+            document["comparisons"].push_back(json_of(comparison));
+        document["agrees"] = judgement->agrees();
+        document["thrust"] =
+            judgement->without_thrust.empty() ? judgement->thrust : judgement->without_thrust;
+    }
+    if (!report.output.empty())
+        document["output"] = report.output;
+    return document;
+}
+
+std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executor, const Workload& workload,
+                             const Catalogue& catalogue)
+{
+    if (!executor.runs_stages()) {
+        for (const auto flag : {"stage", "set", "kernels"})
+            arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
+                                               name(executor.backend())));
+        return std::nullopt;
+    }
+    const auto& segments = workload.segments;
+    const auto laws = quick_laws(workload.op);
+    const auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
+    auto plan =
+        choose_plan(arguments, problem, {segments.num_elements, segments.num_segments}, laws, catalogue);
+    for (const auto& warning : law_warnings(laws, workload.op))
+        write_error("warning: " + warning);
+    return plan;
+}
+
+}  // namespace
+
+int verb_run(const Words& words)
+{
+    const Arguments arguments(
+        "run", words,
+        join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kViewFlags, kOwnFlags}), 1);
+    const auto op = operator_argument(arguments);
+    auto request = workload_request(arguments, op, true);
+    request.standard_elements = kStandardElements;
+    const Kernels kernels(arguments);
+    const auto prepared = prepare_workload(op, request);
+    const ResultsView view(arguments, prepared.workload);
+    const Executor executor(arguments);
+    const auto plan = plan_for(arguments, executor, prepared.workload, kernels.catalogue());
+    auto results = executor.run(prepared.workload, plan ? &*plan : nullptr);
+    std::optional<Judgement> judgement;
+    if (arguments.has("check"))
+        judgement = judge(prepared.workload, results, executor.backend());
+    const auto output = view.save(results);
+    const Report report{prepared, request, executor, plan, view, results, judgement, output};
+    if (arguments.json())
+        write_json(json_of(report));
+    else
+        write_output(print(report));
+    return judgement && !judgement->agrees() ? 1 : 0;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,197 @@
+// segfold stages: the ladder, and what an operator may use of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "runtime/cli/form_argument.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/operator_argument.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/verbs.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}};
+
+std::string join_forms(const std::vector<SegmentForm>& forms)
+{
+    std::string text;
+    for (const auto form : forms)
+        text += (text.empty() ? "" : ", ") + std::string(name(form));
+    return text;
+}
+
+std::string join_needs(const std::vector<Formula>& needs)
+{
+    std::string text;
+    for (const auto& need : needs)
+        text += (text.empty() ? "" : ", ") + need.text();
+    return text;
+}
+
+std::string print(const Tunable& tunable)
+{
+    return fmt::format("{} = {}", tunable.name, fmt::join(tunable.values, ", "));
+}
+
+std::size_t depth(const Catalogue& catalogue, const Stage& stage)
+{
+    return stage.after.empty() ? 0 : 1 + depth(catalogue, catalogue.stage(stage.after));
+}
+
+/// The stages as a tree: each is followed by those that improve on it.
+std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& after = "")
+{
+    std::vector<const Stage*> stages;
+    for (const auto& stage : catalogue.stages())
+        if (stage.after == after) {
+            stages.push_back(&stage);
+            const auto below = walk(catalogue, stage.name);
+            stages.insert(stages.end(), below.begin(), below.end());
+        }
+    return stages;
+}
+
+std::string print_ladder(const Catalogue& catalogue)
+{
+    std::string text;
+    for (const auto* stage : walk(catalogue)) {
+        const std::size_t indent = 4 * depth(catalogue, *stage);
+        Table table({{""}, {""}});
+        table.add({"layouts", join_forms(stage->forms)});
+        table.add({"needs", stage->needs.empty() ? "nothing" : join_needs(stage->needs)});
+        for (const auto& tunable : stage->tunables)
+            table.add({&tunable == stage->tunables.data() ? "tunables" : "", print(tunable)});
+        for (const auto& where : stage->where)
+            table.add({"where", where.text()});
+        table.add({"source", stage->source});
+        text += fmt::format("{}{}{}: {}\n", text.empty() ? "" : "\n", std::string(indent, ' '), stage->name,
+                            stage->title) +
+                table.print(indent + 4);
+    }
+    return text;
+}
+
+/// What an operator may use, form by form.
+struct Offer {
+    const Stage* stage;
+    SegmentForm form;
+    std::optional<std::string> unmet;
+    bool is_rule_of_thumb;
+};
+
+std::vector<Offer> offers(const Operator& op, const std::vector<FormRequest>& forms, const LawReport& laws,
+                          const Catalogue& catalogue)
+{
+    std::vector<Offer> all;
+    for (const auto* stage : walk(catalogue))
+        for (const auto& request : forms) {
+            const auto problem = make_problem(op, request.form, 32, laws);
+            auto unmet = catalogue.unmet(*stage, problem);
+            const bool chosen = !unmet && &catalogue.rule_of_thumb(problem, request.shape) == stage;
+            all.push_back({stage, request.form, std::move(unmet), chosen});
+        }
+    return all;
+}
+
+std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& offers, std::size_t num_forms)
+{
+    std::vector<Table::Column> columns = {{"stage"}};
+    for (std::size_t i = 0; i < num_forms; ++i)
+        columns.push_back({std::string(name(offers[i].form))});
+    columns.push_back({""});
+    Table table(std::move(columns));
+    for (std::size_t i = 0; i < offers.size(); i += num_forms) {
+        const auto& stage = *offers[i].stage;
+        std::vector<std::string> row = {std::string(2 * depth(catalogue, stage), ' ') + stage.name};
+        std::string reason;
+        for (std::size_t k = i; k < i + num_forms; ++k) {
+            row.emplace_back(offers[k].unmet ? "-" : offers[k].is_rule_of_thumb ? "first" : "yes");
+            // That a form is missing is plain from the table, unless there is but one.
+            if (offers[k].unmet && (num_forms == 1 || !offers[k].unmet->starts_with("takes segments")))
+                reason = *offers[k].unmet;
+        }
+        row.push_back(reason);
+        table.add(std::move(row));
+    }
+    return table.print() + "\nfirst: what the rule of thumb takes when no stage is asked for\n";
+}
+
+Json json_of(const Stage& stage)
+{
+    Json object = {
+        {"stage", stage.name}, {"title", stage.title}, {"after", stage.after}, {"source", stage.source}};
+    object["layouts"] = Json::array();
+    for (const auto form : stage.forms)
+        object["layouts"].push_back(name(form));
+    object["needs"] = Json::array();
+    for (const auto& need : stage.needs)
+        object["needs"].push_back(need.text());
+    object["tunables"] = Json::object();
+    for (const auto& tunable : stage.tunables)
+        object["tunables"][tunable.name] = tunable.values;
+    object["where"] = Json::array();
+    for (const auto& where : stage.where)
+        object["where"].push_back(where.text());
+    return object;
+}
+
+Json json_of(const Catalogue& catalogue, const std::vector<Offer>& offers)
+{
+    Json list = Json::array();
+    for (const auto* stage : walk(catalogue)) {
+        auto object = json_of(*stage);
+        for (const auto& offer : offers) {
+            if (offer.stage != stage)
+                continue;
+            Json serves = {{"form", name(offer.form)}, {"serves", !offer.unmet}};
+            if (offer.unmet)
+                serves["reason"] = *offer.unmet;
+            serves["rule_of_thumb"] = offer.is_rule_of_thumb;
+            object["serves"].push_back(std::move(serves));
+        }
+        list.push_back(std::move(object));
+    }
+    return list;
+}
+
+}  // namespace
+
+int verb_stages(const Words& words)
+{
+    const Arguments arguments("stages", words, join({kOperatorFlags, kOwnFlags}), 1);
+    const Kernels kernels(arguments);
+    const auto& catalogue = kernels.catalogue();
+    if (!names_operator(arguments)) {
+        for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
+            arguments.refuse(flag, "asks what an operator may use; name the operator");
+        if (arguments.json())
+            write_json({{"stages", json_of(catalogue, {})}});
+        else
+            write_output(print_ladder(catalogue));
+        return 0;
+    }
+    const auto op = operator_argument(arguments);
+    std::vector<FormRequest> forms;
+    if (const auto layout = arguments.value("layout"))
+        forms = {parse_form(*layout)};
+    else
+        for (const auto form : kForms)
+            forms.push_back(parse_form(std::string(name(form))));
+    const auto laws = quick_laws(op);
+    const auto found = offers(op, forms, laws, catalogue);
+    if (arguments.json()) {
+        write_json({{"operator", json_of(op)}, {"stages", json_of(catalogue, found)}});
+        return 0;
+    }
+    for (const auto& warning : law_warnings(laws, op))
+        write_error("warning: " + warning);
+    write_output(print_offers(catalogue, found, forms.size()));
+    return 0;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,53 @@
+#include "runtime/cli/table.h"
+
+#include <algorithm>
+
+namespace segfold::cli {
+namespace {
+
+/// Characters of a UTF-8 text; wide ones count as one.
+std::size_t width(const std::string& text)
+{
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string Table::print(std::size_t indent) const
+{
+    std::vector<std::string> titles;
+    std::vector<std::size_t> widths;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        titles.push_back(columns_[i].title);
+        widths.push_back(width(columns_[i].title));
+        for (const auto& row : rows_)
+            widths[i] = std::max(widths[i], width(row[i]));
+    }
+    std::string text;
+    const auto add_line = [&](const std::vector<std::string>& cells) {
+        std::string line(indent, ' ');
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            const std::string padding(widths[i] - width(cells[i]), ' ');
+            line += columns_[i].align == Align::right ? padding + cells[i] : cells[i] + padding;
+            line += "  ";
+        }
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    };
+    if (std::ranges::any_of(titles, [](const auto& title) { return !title.empty(); }))
+        add_line(titles);
+    for (const auto& row : rows_)
+        add_line(row);
+    return text;
+}
+
+std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts)
+{
+    Table table({{""}, {""}});
+    for (const auto& [name, text] : facts)
+        table.add({name, text});
+    return table.print();
+}
+
+}  // namespace segfold::cli

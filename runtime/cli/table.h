@@ -1,0 +1,36 @@
+#pragma once
+// Aligned columns of text.
+#include <string>
+#include <vector>
+
+namespace segfold::cli {
+
+/// Rows under titles; columns are two blanks apart, numbers go to the right, lines have no blanks at their
+/// ends.
+class Table {
+public:
+    enum class Align : unsigned char { left, right };
+
+    struct Column {
+        std::string title;
+        Align align = Align::left;
+    };
+
+    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+    /// A cell for each column.
+    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    [[nodiscard]] bool empty() const { return rows_.empty(); }
+
+    /// Titles and rows, each line ended; without titles where all are empty. `indent` blanks come first.
+    [[nodiscard]] std::string print(std::size_t indent = 0) const;
+
+private:
+    std::vector<Column> columns_;
+    std::vector<std::vector<std::string>> rows_;
+};
+
+/// Names and texts in two columns, as in "stage     tile_scan".
+std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
+
+}  // namespace segfold::cli

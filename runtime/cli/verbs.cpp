@@ -1,0 +1,94 @@
+#include "runtime/cli/verbs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "dsl/embedded_file.h"
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+#include "runtime/cli/terminal.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> cli_help_files();
+
+namespace cli {
+namespace {
+
+struct Verb {
+    std::string_view name;
+    int (*run)(const Words& words);
+};
+
+constexpr std::array kVerbs = {
+    Verb{"run", verb_run},       Verb{"check", verb_check},     Verb{"emit", verb_emit},
+    Verb{"stages", verb_stages}, Verb{"devices", verb_devices}, Verb{"operators", verb_operators},
+};
+
+/// The page `help/NAME.txt`, or nothing.
+const EmbeddedFile* find_page(std::string_view name)
+{
+    for (const auto& file : cli_help_files())
+        if (file.path == std::string(name) + ".txt")
+            return &file;
+    return nullptr;
+}
+
+int help(const Words& words)
+{
+    if (words.size() > 1)
+        throw InputError(fmt::format("help takes one topic; '{}' is one too many", words[1]));
+    const std::string topic = words.empty() ? "segfold" : words[0];
+    if (const auto* page = find_page(topic)) {
+        write_output(page->text);
+        return 0;
+    }
+    std::vector<std::string_view> topics;
+    for (const auto& file : cli_help_files())
+        topics.push_back(file.path.substr(0, file.path.size() - std::string_view(".txt").size()));
+    throw InputError(fmt::format("no help on '{}'; there is help on {}{}", topic, fmt::join(topics, ", "),
+                                 did_you_mean(topic, topics)));
+}
+
+bool asks_for_help(const Words& words)
+{
+    const auto end = std::ranges::find(words, "--");
+    return std::any_of(words.begin(), end, [](const auto& word) { return word == "--help" || word == "-h"; });
+}
+
+[[noreturn]] void refuse_verb(const std::string& word)
+{
+    std::vector<std::string_view> names;
+    for (const auto& verb : kVerbs)
+        names.push_back(verb.name);
+    if (word.starts_with("-"))
+        throw InputError(fmt::format("'{}' stands where the verb belongs; the verbs are {}", word,
+                                     fmt::join(names, ", ")));
+    names.push_back("help");
+    throw InputError(fmt::format("unknown verb '{}'; the verbs are {}{}", word, fmt::join(names, ", "),
+                                 did_you_mean(word, names)));
+}
+
+}  // namespace
+
+int dispatch(const Words& words)
+{
+    if (words.empty() || words[0] == "--help" || words[0] == "-h")
+        return help({});
+    const Words rest(words.begin() + 1, words.end());
+    if (words[0] == "help")
+        return help(rest);
+    if (words[0] == "--version") {
+        write_output("segfold " SEGFOLD_VERSION "\n");
+        return 0;
+    }
+    const auto verb = std::ranges::find(kVerbs, std::string_view(words[0]), &Verb::name);
+    if (verb == kVerbs.end())
+        refuse_verb(words[0]);
+    return asks_for_help(rest) ? help({words[0]}) : verb->run(rest);
+}
+
+}  // namespace cli
+}  // namespace segfold

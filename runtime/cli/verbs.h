@@ -1,0 +1,18 @@
+#pragma once
+// The verbs of the program, and the help pages.
+#include "runtime/cli/arguments.h"
+
+namespace segfold::cli {
+
+// Each takes what follows the verb and returns the program's exit code. Failures are exceptions.
+int verb_run(const Words& words);
+int verb_check(const Words& words);
+int verb_emit(const Words& words);
+int verb_stages(const Words& words);
+int verb_devices(const Words& words);
+int verb_operators(const Words& words);
+
+/// Does what the command line says, the program's own name left out; returns the exit code.
+int dispatch(const Words& words);
+
+}  // namespace segfold::cli

@@ -1,0 +1,46 @@
+#pragma once
+// The data of a run: arrays from files or generated, and the layout that cuts them into segments.
+#include <map>
+
+#include "runtime/backend.h"
+#include "runtime/cli/arguments.h"
+#include "runtime/workload.h"
+
+namespace segfold::cli {
+
+/// The flags that say what an operator is run on, but for --input.
+inline constexpr Flag kDataFlags[] = {
+    {"layout", "LAYOUT"}, {"elements", "N"}, {"seed", "S"}, {"values", "RANGE"}, {"index-bits", "32|64"}};
+inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}};
+
+/// What the user asked for; nothing has been read or generated yet.
+struct WorkloadRequest {
+    std::map<std::string, std::string> inputs = {};  ///< parameter -> file
+    Layout layout = {};
+    std::optional<std::int64_t> num_elements = {};
+    std::int64_t standard_elements =
+        0;  ///< taken where neither the user, a file nor the layout says how many
+    std::uint64_t seed = 7;
+    ValueRange values = ValueRange::small_integers;
+    std::optional<int> index_bits = {};
+};
+
+/// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
+WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
+
+/// A workload, and where each parameter's array came from.
+struct PreparedWorkload {
+    Workload workload;
+    std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "small_integers, seed 7"
+};
+
+/// Reads and generates what was asked for.
+///
+/// A generated column that indexes a table holds places of that table; a generated table is as long as its
+/// indices need. Throws InputError.
+PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request);
+
+/// "small_integers", "uniform", "edge"
+std::string_view name(ValueRange range);
+
+}  // namespace segfold::cli

@@ -1,0 +1,106 @@
+#include "runtime/launch_plan.h"
+
+#include <cstring>
+
+namespace segfold {
+namespace {
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T value)
+{
+    const auto* first = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), first, first + sizeof value);
+}
+
+void append_index(std::vector<std::byte>& bytes, const Segments& segments, std::int64_t value)
+{
+    if (segments.index_bits() == 64)
+        append(bytes, value);
+    else
+        append(bytes, static_cast<std::int32_t>(value));
+}
+
+/// Offsets of items along the segments: the running sum of their lengths.
+template <class Index>
+Array item_offsets(const Segments& segments)
+{
+    Array array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
+    const auto offsets = array.as<Index>();
+    const auto begins = segments.begins.as<Index>();
+    const auto ends = segments.ends.as<Index>();
+    offsets[0] = 0;
+    for (std::size_t s = 0; s < begins.size(); ++s)
+        offsets[s + 1] = offsets[s] + (ends[s] - begins[s]);
+    return array;
+}
+
+}  // namespace
+
+std::int64_t num_items(const Segments& segments)
+{
+    if (segments.form != SegmentForm::ranges)
+        return segments.num_elements;
+    std::int64_t items = 0;
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        items += segments.length(s);
+    return items;
+}
+
+LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors)
+{
+    FormulaNames names = {{"num_elements", segments.num_elements},
+                          {"num_items", num_items(segments)},
+                          {"num_segments", segments.num_segments},
+                          {"num_multiprocessors", num_multiprocessors}};
+    for (const auto& [name, value] : emitted.configuration)
+        names.emplace(name, value);
+    for (const auto& [name, formula] : emitted.sizes)
+        names[name] = formula.value(names);
+
+    LaunchPlan plan;
+    for (const auto& scratch : emitted.scratch)
+        plan.scratch.push_back({scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero});
+    for (const auto& launch : emitted.launches) {
+        const auto grid = launch.grid.value(names);
+        const auto block = launch.block.value(names);
+        if (grid < 0 || grid > 2147483647 || block < 1 || block > 1024)
+            throw InternalError("kernel " + launch.kernel + " would be launched with " + std::to_string(grid) +
+                                " blocks of " + std::to_string(block) + " threads");
+        if (grid > 0)
+            plan.launches.push_back({launch.kernel, launch.parameters, grid, static_cast<int>(block)});
+    }
+    return plan;
+}
+
+std::vector<NamedArray> segment_arrays(const Segments& segments)
+{
+    std::vector<NamedArray> arrays;
+    if (segments.form == SegmentForm::offsets)
+        arrays.push_back({"offsets", segments.offsets.copy()});
+    if (segments.form == SegmentForm::ranges) {
+        arrays.push_back({"begins", segments.begins.copy()});
+        arrays.push_back({"offsets", segments.index_bits() == 64 ? item_offsets<std::int64_t>(segments)
+                                                                 : item_offsets<std::int32_t>(segments)});
+    }
+    return arrays;
+}
+
+std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
+{
+    std::vector<std::byte> bytes;
+    for (const auto address : addresses)
+        append(bytes, address);
+    return bytes;
+}
+
+std::vector<std::byte> pack_segments(const Segments& segments, std::span<const std::uint64_t> addresses)
+{
+    auto bytes = pack_pointers(addresses);
+    if (segments.form == SegmentForm::uniform)
+        append_index(bytes, segments, segments.uniform_length);
+    append_index(bytes, segments, num_items(segments));
+    append_index(bytes, segments, segments.num_segments);
+    return bytes;
+}
+
+}  // namespace segfold

@@ -1,0 +1,26 @@
+#pragma once
+// The check of one memory access: bounds, initialisation, races.
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/simt/worker.h"
+
+namespace segfold::simt {
+
+/// An access of the running thread.
+struct Access {
+    std::uintptr_t address = 0;
+    std::size_t bytes = 0;
+    const void* site = nullptr;
+    bool reads = false;
+    bool writes = false;
+    std::uint16_t flags = 0;  ///< `kStrong` or 0
+};
+
+/// Checks an access that is about to happen; does not return when it is a fault.
+///
+/// Returns the place of its first word; no cell when the memory is not shadowed: a thread's own local
+/// variables, the text's constants and global variables, and everything in a launch without the shadow check.
+Place check_access(Worker& worker, const Access& access);
+
+}  // namespace segfold::simt

@@ -1,0 +1,265 @@
+// The executor's side of the calls that compiled texts make.
+#include <fmt/format.h>
+
+#include "dsl/half.h"
+#include "runtime/simt/accesses.h"
+#include "runtime/simt/findings.h"
+#include "runtime/simt/order.h"
+#include "runtime/simt/shim/protocol.h"
+#include "runtime/simt/worker.h"
+
+namespace segfold::simt {
+namespace {
+
+/// Runs `action` on the worker. No exception may pass through the text's stack frames.
+template <class Action>
+auto on_worker(Action&& action)
+{
+    Worker& worker = *current_worker;
+    try {
+        return action(worker);
+    } catch (...) {
+        worker.keep_current_exception();
+    }
+    worker.leave();
+}
+
+std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+void read(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) { check_access(worker, {number(address), bytes, site, true, false, 0}); });
+}
+
+void write(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        worker.made_progress();
+        check_access(worker, {number(address), bytes, site, false, true, 0});
+    });
+}
+
+void volatile_read(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        const Place flag = check_access(worker, {number(address), bytes, site, true, false, kStrong});
+        worker.poll(number(address), bytes, site);
+        if (flag.cell != nullptr)
+            defer_flag(worker, flag);
+    });
+}
+
+void volatile_write(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        worker.changed_flag();
+        const Place flag = check_access(worker, {number(address), bytes, site, false, true, kStrong});
+        if (flag.cell != nullptr)
+            publish(worker, flag);
+    });
+}
+
+Place check_atomic(Worker& worker, const void* address, unsigned long bytes, const void* site, bool reads,
+                   bool writes)
+{
+    if (number(address) % bytes != 0)
+        worker.fail(
+            Fault::misaligned, site,
+            fmt::format("uses {} in an atomic function, whose address must be a multiple of {}",
+                        memory_text(worker.launch(), worker.shared_base(), number(address), 0), bytes));
+    if (!worker.launch().module.checked())
+        return {};
+    return check_access(worker, {number(address), bytes, site, reads, writes, kStrong});
+}
+
+void atomic_begin(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        Place flag = check_atomic(worker, address, bytes, site, true, true);
+        worker.poll(number(address), bytes, site);
+        if (flag.cell != nullptr)
+            publish(worker, flag);
+        worker.set_atomic_flag(flag);
+    });
+}
+
+void atomic_end(const void*, unsigned changed)
+{
+    on_worker([&](Worker& worker) {
+        if (worker.atomic_flag().cell != nullptr)
+            note_flag(worker, worker.atomic_flag());
+        if (changed != 0)
+            worker.changed_flag();
+    });
+}
+
+void acquire_begin(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        const Place flag = check_atomic(worker, address, bytes, site, true, false);
+        worker.poll(number(address), bytes, site);
+        worker.set_atomic_flag(flag);
+    });
+}
+
+void acquire_end(const void*)
+{
+    on_worker([&](Worker& worker) {
+        if (worker.atomic_flag().cell != nullptr)
+            acquire(worker, worker.atomic_flag());
+    });
+}
+
+void release(const void* address, unsigned long bytes, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        worker.changed_flag();
+        const Place flag = check_atomic(worker, address, bytes, site, false, true);
+        if (flag.cell == nullptr)
+            return;
+        fence(worker, kSegfoldScopeDevice);
+        publish(worker, flag);
+    });
+}
+
+void fence_hook(unsigned scope)
+{
+    on_worker([&](Worker& worker) {
+        if (worker.launch().shadow)
+            fence(worker, scope);
+    });
+}
+
+unsigned barrier(unsigned kind, unsigned value, const void* site)
+{
+    return on_worker([&](Worker& worker) { return worker.barrier(kind, value, site); });
+}
+
+unsigned long long meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
+                        const void* site)
+{
+    return on_worker([&](Worker& worker) { return worker.meet(mask, kind, value, argument, site); });
+}
+
+unsigned coordinate(unsigned which)
+{
+    Worker& worker = *current_worker;
+    const Dimensions& shape = worker.launch().dimensions;
+    const unsigned thread = worker.thread().index;
+    const unsigned values[] = {thread % shape.block_x,
+                               thread / shape.block_x % shape.block_y,
+                               thread / shape.block_x / shape.block_y,
+                               worker.block().place[0],
+                               worker.block().place[1],
+                               worker.block().place[2],
+                               shape.block_x,
+                               shape.block_y,
+                               shape.block_z,
+                               shape.grid_x,
+                               shape.grid_y,
+                               shape.grid_z};
+    return values[which];
+}
+
+unsigned lane() { return current_worker->lane(); }
+
+void sleep(const void* site)
+{
+    on_worker([&](Worker& worker) { worker.sleep(site); });
+}
+
+unsigned long long clock() { return current_worker->clock(); }
+
+void trap(const void* site)
+{
+    on_worker([&](Worker& worker) { worker.fail(Fault::trap, site, "calls __trap()"); });
+}
+
+void undefined(const char* what, const void*, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        worker.fail(Fault::undefined_behaviour, site, fmt::format("undefined behaviour: {}", what));
+    });
+}
+
+/// How the undefined behaviour sanitizer describes a type.
+struct TypeDescriptor {
+    unsigned short kind;
+    unsigned short info;
+    char name[1];  ///< in quotes, as long as needed
+};
+
+/// "float4" of the descriptor's "'const struct float4'".
+std::string type_name(const TypeDescriptor& type)
+{
+    std::string text = type.name;
+    std::erase(text, '\'');
+    for (const std::string word : {"const ", "struct "})
+        if (const std::size_t place = text.find(word); place != std::string::npos)
+            text.erase(place, word.size());
+    return text;
+}
+
+/// What the sanitizer says of an index or a pointer; its place in the source comes first.
+struct Complaint {
+    const char* file;
+    unsigned line;
+    unsigned column;
+    const TypeDescriptor* type;
+    unsigned char log_alignment;  ///< of a misaligned pointer only
+};
+
+void outside_array(const void* data, unsigned long index, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        worker.fail(Fault::out_of_bounds, site,
+                    fmt::format("index {} is outside of an array of type {}", static_cast<long>(index),
+                                type_name(*static_cast<const Complaint*>(data)->type)));
+    });
+}
+
+void misaligned(const void* data, const void* address, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        const auto& complaint = *static_cast<const Complaint*>(data);
+        worker.fail(Fault::misaligned, site,
+                    fmt::format("uses {} as a {}, whose address must be a multiple of {}",
+                                memory_text(worker.launch(), worker.shared_base(), number(address), 0),
+                                type_name(*complaint.type), 1u << complaint.log_alignment));
+    });
+}
+
+}  // namespace
+
+const SegfoldHooks& executor_hooks()
+{
+    static constexpr SegfoldHooks kHooks = {
+        .read = read,
+        .write = write,
+        .volatile_read = volatile_read,
+        .volatile_write = volatile_write,
+        .atomic_begin = atomic_begin,
+        .atomic_end = atomic_end,
+        .acquire_begin = acquire_begin,
+        .acquire_end = acquire_end,
+        .release = release,
+        .fence = fence_hook,
+        .barrier = barrier,
+        .meet = meet,
+        .coordinate = coordinate,
+        .lane = lane,
+        .sleep = sleep,
+        .clock = clock,
+        .trap = trap,
+        .undefined = undefined,
+        .outside_array = outside_array,
+        .misaligned = misaligned,
+        .f32_to_f16 = f32_to_f16,
+        .f16_to_f32 = f16_to_f32,
+        .f32_to_bf16 = f32_to_bf16,
+        .bf16_to_f32 = bf16_to_f32,
+    };
+    return kHooks;
+}
+
+}  // namespace segfold::simt

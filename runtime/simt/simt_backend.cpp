@@ -1,0 +1,82 @@
+#include "runtime/simt/simt_backend.h"
+
+#include <map>
+
+#include "runtime/launch_plan.h"
+
+namespace segfold::simt {
+namespace {
+
+std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
+
+Buffer upload_array(const std::string& name, const Array& array)
+{
+    return upload(name, std::span(array.data(), array.bytes()));
+}
+
+/// Buffers of one kind and their addresses, in order.
+struct Buffers {
+    std::vector<Buffer> buffers;
+    std::vector<std::uint64_t> addresses;
+
+    void add(Buffer buffer)
+    {
+        buffers.push_back(std::move(buffer));
+        addresses.push_back(address(buffers.back()));
+    }
+};
+
+Program compile(const Emitted& emitted, const CompileOptions& options)
+{
+    std::vector<std::string> kernels;
+    for (const auto& launch : emitted.launches)
+        kernels.push_back(launch.kernel);
+    return Program::compile(emitted.source, kernels, options);
+}
+
+}  // namespace
+
+Results run(const Workload& workload, const Emitted& emitted, const Options& options,
+            const CompileOptions& compile_options, int num_multiprocessors)
+{
+    check_workload(workload);
+    const auto program = compile(emitted, compile_options);
+    const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
+
+    Buffers inputs, segments, outputs;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+        inputs.add(upload_array(workload.op.parameters[i].name, workload.arrays[i]));
+    for (const auto& [name, array] : segment_arrays(workload.segments))
+        segments.add(upload_array(name, array));
+    auto results = allocate_results(workload);
+    for (const auto& [name, array] : results)
+        outputs.add(upload_array(name, array));
+
+    std::map<std::string, std::vector<std::byte>> values;
+    values["inputs"] = pack_pointers(inputs.addresses);
+    values["segments"] = pack_segments(workload.segments, segments.addresses);
+    values["results"] = pack_pointers(outputs.addresses);
+    std::vector<Buffer> scratch;
+    for (const auto& [name, bytes, zero] : plan.scratch) {
+        scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));
+        if (zero)
+            std::memset(scratch.back().data(), 0, scratch.back().bytes());
+        values[name] = pack_pointers(std::vector{address(scratch.back())});
+    }
+
+    for (const auto& launch : plan.launches) {
+        std::vector<void*> arguments;
+        for (const auto& parameter : launch.parameters)
+            arguments.push_back(values.at(parameter).data());
+        Dimensions dimensions;
+        dimensions.grid_x = static_cast<unsigned>(launch.grid);
+        dimensions.block_x = static_cast<unsigned>(launch.block);
+        program.launch(launch.kernel, dimensions, arguments, options);
+    }
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (results[i].array.bytes() != 0)
+            std::memcpy(results[i].array.data(), outputs.buffers[i].data(), results[i].array.bytes());
+    return results;
+}
+
+}  // namespace segfold::simt

@@ -1,0 +1,17 @@
+#pragma once
+// The back end "simt": a workload through an emitted text, on the CPU, with every check.
+#include <span>
+
+#include "codegen/emit.h"
+#include "runtime/backend.h"
+#include "runtime/simt/program.h"
+
+namespace segfold::simt {
+
+/// Runs `emitted` on a workload. The grid is sized as for `num_multiprocessors` multiprocessors.
+///
+/// Throws SimtError for a fault of a kernel, DeviceError if the text does not compile.
+Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},
+            const CompileOptions& compile_options = {}, int num_multiprocessors = 4);
+
+}  // namespace segfold::simt

@@ -1,0 +1,74 @@
+// The operators in dsl/README.md are accepted, and the rules in its table are true.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "dsl/parser.h"
+#include "dsl/printer.h"
+#include "tests/evaluate.h"
+
+namespace segfold {
+namespace {
+
+std::vector<std::string> readme()
+{
+    std::ifstream file(SEGFOLD_SOURCE_DIR "/dsl/README.md");
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+/// The fenced blocks that begin with "```" alone.
+std::vector<std::string> blocks()
+{
+    std::vector<std::string> result;
+    std::string fence;
+    for (const auto& line : readme()) {
+        if (line.starts_with("```")) {
+            if (fence.empty() && line == "```")
+                result.emplace_back();
+            fence = fence.empty() ? line : "";
+        } else if (fence == "```") {
+            result.back() += line + "\n";
+        }
+    }
+    return result;
+}
+
+TEST(DslReadme, ItsOperatorsAreAccepted)
+{
+    const auto operators = blocks();
+    EXPECT_EQ(operators.size(), 3u);
+    for (const auto& text : operators) {
+        const auto op = parse_operator("README.md", text);
+        EXPECT_TRUE(same(parse_operator("printed", print(op)), op));
+    }
+}
+
+TEST(DslReadme, EveryRuleIsTrue)
+{
+    int rules = 0;
+    bool in_table = false;
+    for (const auto& line : readme()) {
+        if (line == "| rule | for example |")
+            in_table = true;
+        const auto first = line.rfind("| `");
+        if (!in_table || line.empty()) {
+            in_table = in_table && !line.empty();
+            continue;
+        }
+        if (first == std::string::npos)
+            continue;
+        const auto rule = line.substr(first + 3, line.rfind('`') - first - 3);
+        Evaluation evaluation(rule, Type::boolean, {{"x", Type::u8}});
+        EXPECT_TRUE(evaluation.at<bool>(std::uint8_t{0})) << rule;
+        ++rules;
+    }
+    EXPECT_EQ(rules, 22);
+}
+
+}  // namespace
+}  // namespace segfold

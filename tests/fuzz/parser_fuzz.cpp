@@ -1,0 +1,16 @@
+// libFuzzer's entry: every input is a text; tests/fuzz/run.sh builds and runs it.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/fuzz/find_fault.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    const auto fault = segfold::find_fault(std::string(reinterpret_cast<const char*>(data), size));
+    if (!fault.empty()) {
+        std::fprintf(stderr, "%s\n", fault.c_str());
+        std::abort();
+    }
+    return 0;
+}

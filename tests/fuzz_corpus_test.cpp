@@ -1,0 +1,54 @@
+// Replays the texts that the fuzzer starts from and those it once found, with what it checks of each.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tests/fuzz/find_fault.cpp"
+
+namespace segfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Replays a folder; returns how many files it holds.
+int replay(const fs::path& folder)
+{
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator(folder)) {
+        if (!entry.is_regular_file())
+            continue;
+        const auto start = std::chrono::steady_clock::now();
+        EXPECT_EQ(find_fault(read(entry.path())), "") << entry.path();
+        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << entry.path();
+        ++count;
+    }
+    return count;
+}
+
+const fs::path kRoot = SEGFOLD_SOURCE_DIR;
+
+TEST(FuzzCorpus, HoldsWhatMustHoldOfEveryText) { EXPECT_GE(replay(kRoot / "tests/fuzz/corpus"), 10); }
+
+TEST(FuzzCorpus, StandardOperatorsHoldIt) { EXPECT_GE(replay(kRoot / "dsl/standard"), 20); }
+
+TEST(FuzzCorpus, RefusedTextsHoldIt) { EXPECT_GE(replay(kRoot / "tests/errors"), 100); }
+
+TEST(FuzzCorpus, SomeOfItIsAccepted)
+{
+    for (const char* file : {"spmv.seg", "every_part.seg"})
+        EXPECT_NO_THROW(parse_operator(file, read(kRoot / "tests/fuzz/corpus" / file), Type::f32)) << file;
+    for (const char* file : {"expression.seg", "deep_minus.seg", "deep_right.seg", "deep_calls.seg"})
+        EXPECT_NO_THROW(parse_expression(file, read(kRoot / "tests/fuzz/corpus" / file))) << file;
+}
+
+}  // namespace
+}  // namespace segfold

@@ -1,0 +1,100 @@
+// Comparing operators, and asking them what they do.
+#include "dsl/operator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+
+namespace segfold {
+namespace {
+
+const std::string kText = R"(operator f(x: f32, t: table i32) -> (p: f32, q: i32) {
+  state { s: f32 = 0; n: i32 = 1 }
+  lift { let y = x * 2; s = y; n = t[index] }
+  combine(a, b) { s = a.s + b.s; n = max(a.n, b.n) }
+  finish { p = s / f32(length); q = n }
+  empty { p = nan; q = 0 }
+  laws commutative
+})";
+
+Operator read(const std::string& text) { return parse_operator("test", text); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to)
+{
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    return text.replace(at, from.size(), to);
+}
+
+TEST(Operator, SameIsOfWhatIsSaidOnly)
+{
+    const auto op = read(kText);
+    EXPECT_TRUE(same(op, read(kText)));
+    EXPECT_TRUE(same(op, read("# A comment.\n\n" + replaced(kText, "x * 2", "(x)  *\n2"))));
+    EXPECT_TRUE(same(op, read(replaced(kText, "s = y; n = t[index]", "n = t[index]; s = y"))))
+        << "assignments have no order";
+    const std::pair<const char*, const char*> changes[] = {
+        {"operator f", "operator g"}, {"t: table i32", "t: table i64"}, {"(x: f32, t", "(x: f32, v: u8, t"},
+        {"(p: f32", "(r: f32"},       {"n: i32 = 1", "n: i32 = 2"},      {"x * 2", "2 * x"},
+        {"t[index]", "t[position]"},  {"a.s + b.s", "b.s + a.s"},        {"s / f32(length)", "s"},
+        {"empty { p = nan", "empty { p = 0"}, {"laws commutative", "laws idempotent"}, {"laws commutative", ""}};
+    for (const auto& [from, to] : changes) {
+        auto text = replaced(kText, from, to);
+        if (std::string(from) == "(p: f32")
+            for (const char* set : {"{ p = s", "{ p = nan"})
+                text = replaced(text, set, std::string(set).replace(2, 1, "r"));
+        if (std::string(to) == "t: table i64")
+            text = replaced(text, "t[index]", "i32(t[index])");
+        EXPECT_FALSE(same(op, read(text))) << from << " -> " << to;
+    }
+}
+
+TEST(Operator, UsesName)
+{
+    const auto op = read(kText);
+    EXPECT_TRUE(uses_name(op.lift, "index"));
+    EXPECT_TRUE(uses_name(op.lift, "x"));
+    EXPECT_FALSE(uses_name(op.lift, "position"));
+    EXPECT_FALSE(uses_name(op.lift, "t")) << "a table is not a name's value";
+    EXPECT_TRUE(uses_name(*op.finish, "length"));
+    EXPECT_FALSE(uses_name(*op.empty, "length"));
+}
+
+TEST(Operator, ExactnessOfTheStandardOperators)
+{
+    struct Case {
+        const char* name;
+        bool combines, all;
+    };
+    const Case cases[] = {
+        {"sum_i32", true, true},       {"sum_f32", false, false},   {"product_f64", false, false},
+        {"min_f32", true, true},       {"max_f16", true, true},     {"argmin_f64", true, true},
+        {"mean_i32", true, false},     {"mean_f32", false, false},  {"count_f32", true, true},
+        {"dot_i64", true, true},       {"dot_f32", false, false},   {"keep_first_f32", true, true},
+        {"any_f32", true, true},       {"trace_u64", true, true},   {"affine_u32", true, true},
+        {"affine_f32", false, false},  {"max_subarray_i16", true, true}, {"mean_variance_f32", false, false},
+        {"log_sum_exp_f32", false, false}};
+    for (const auto& [name, combines, all] : cases) {
+        const auto op = standard_operator(name);
+        EXPECT_EQ(combines_exactly(op), combines) << name;
+        EXPECT_EQ(is_exact(op), all) << name;
+    }
+}
+
+TEST(Operator, EmptySegments)
+{
+    const auto shape = [](const std::string& identity, const std::string& empty) {
+        return read("operator f(x: f32) -> f32 { state s: f32" + identity + " lift x combine(a, b) a + b " + empty + "}");
+    };
+    EXPECT_TRUE(shape(" = 0", "").allows_empty());
+    EXPECT_FALSE(shape("", "").allows_empty());
+    EXPECT_TRUE(shape("", "empty nan").allows_empty());
+    EXPECT_FALSE(shape("", "empty nan").has_identity());
+}
+
+}  // namespace
+}  // namespace segfold

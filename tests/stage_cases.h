@@ -1,0 +1,218 @@
+#pragma once
+// The shapes and operators that every stage must get right, on every back end.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/backend.h"
+#include "runtime/workload.h"
+
+namespace segfold::test {
+
+/// Segments with the name by which a failure calls them.
+struct SegmentCase {
+    std::string name;
+    Segments segments;
+};
+
+/// The operators: exact and commutative; exact and not; two columns; no identity; several fields; rounding.
+inline const std::vector<std::string> kMatrixOperators = {"sum_i32",        "trace_u64",        "affine_u32",
+                                                          "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
+
+inline Array index_array(const std::vector<std::int64_t>& values)
+{
+    return Array::of<std::int64_t>(Type::i64, values);
+}
+
+inline std::int64_t total(const std::vector<std::int64_t>& lengths)
+{
+    std::int64_t sum = 0;
+    for (const auto length : lengths)
+        sum += length;
+    return sum;
+}
+
+inline std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths)
+{
+    std::vector<std::int64_t> offsets = {0};
+    for (const auto length : lengths)
+        offsets.push_back(offsets.back() + length);
+    return offsets;
+}
+
+/// Lengths that a block of `block` threads and a tile of `tile` items meet at their borders.
+inline std::vector<std::int64_t> boundary_sizes(std::int64_t block, std::int64_t tile)
+{
+    return {0, 1, 31, 32, 33, block - 1, block, block + 1, tile - 1, tile, tile + 1, 3 * tile + 1};
+}
+
+/// Named lists of segment lengths; with empty segments only where `empties`.
+inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cases(std::int64_t block, std::int64_t tile,
+                                                                                   bool empties)
+{
+    std::vector<std::pair<std::string, std::vector<std::int64_t>>> cases;
+    for (const auto n : boundary_sizes(block, tile)) {
+        if (n == 0 && !empties)
+            continue;
+        cases.emplace_back("one segment of " + std::to_string(n), std::vector<std::int64_t>{n});
+        cases.emplace_back("ones, " + std::to_string(n), std::vector<std::int64_t>(static_cast<std::size_t>(n), 1));
+    }
+    cases.emplace_back("all boundary sizes in a row", std::vector<std::int64_t>());
+    for (const auto n : boundary_sizes(block, tile))
+        if (n != 0 || empties)
+            cases.back().second.push_back(n);
+    cases.emplace_back("tiles exactly", std::vector<std::int64_t>{tile, tile, tile});
+    cases.emplace_back("a segment over three tiles between short ones",
+                       std::vector<std::int64_t>{5, tile - 5, 3, 3 * tile, 7, 2, tile});
+    cases.emplace_back("segments that begin on the last item of a tile",
+                       std::vector<std::int64_t>{tile - 1, 2, tile - 2, tile + 1, 5});
+    std::vector<std::int64_t> giant(200, 1);
+    giant[100] = 2 * tile + 3;
+    cases.emplace_back("one giant among ones", giant);
+    std::vector<std::int64_t> power_law;
+    for (std::int64_t i = 1; i <= 150; ++i)
+        power_law.push_back(1 + 2 * tile / i / i);
+    cases.emplace_back("power law", power_law);
+    if (empties) {
+        cases.emplace_back("no segment", std::vector<std::int64_t>());
+        cases.emplace_back("all empty", std::vector<std::int64_t>(static_cast<std::size_t>(block) + 3, 0));
+        cases.emplace_back("first empty", std::vector<std::int64_t>{0, 0, 5, tile, 3});
+        cases.emplace_back("last empty", std::vector<std::int64_t>{5, tile, 3, 0, 0});
+        cases.emplace_back("middle empty", std::vector<std::int64_t>{5, tile - 5, 0, 0, 0, 7, 0, tile + 1});
+        std::vector<std::int64_t> half;
+        for (std::int64_t i = 0; i < 2 * block; ++i)
+            half.push_back(i % 2 == 0 ? 0 : i % 7);
+        cases.emplace_back("half empty", half);
+        std::vector<std::int64_t> desert(static_cast<std::size_t>(3 * block), 0);
+        desert.front() = desert.back() = tile + 1;
+        cases.emplace_back("many empties between two long ones", desert);
+    }
+    return cases;
+}
+
+/// Ranges that leave gaps, overlap, repeat and come in descending order.
+inline Segments scattered_ranges(const std::vector<std::int64_t>& lengths)
+{
+    const std::int64_t n = total(lengths) + 17;
+    std::vector<std::int64_t> begins, ends;
+    std::int64_t at = n;
+    for (const auto length : lengths) {
+        at = at - length / 2 - 1;
+        if (at < 0 || at + length > n)
+            at = (n - length) / 2;
+        begins.push_back(at);
+        ends.push_back(at + length);
+    }
+    return segments_from_ranges(index_array(begins), index_array(ends), n);
+}
+
+inline Segments from_flags(const std::vector<std::int64_t>& lengths)
+{
+    std::vector<std::uint8_t> flags(static_cast<std::size_t>(total(lengths)), 0);
+    std::int64_t at = 0;
+    for (const auto length : lengths) {
+        flags[static_cast<std::size_t>(at)] = 1;
+        at += length;
+    }
+    return segments_from_flags(Array::of<std::uint8_t>(Type::u8, flags), total(lengths));
+}
+
+inline Segments from_keys(const std::vector<std::int64_t>& lengths)
+{
+    std::vector<std::int32_t> keys;
+    std::int32_t key = 0;
+    for (const auto length : lengths) {
+        ++key;
+        keys.insert(keys.end(), static_cast<std::size_t>(length), key % 101 * 2 + key % 2);  // repeats, but not at once
+    }
+    return segments_from_keys(Array::of<std::int32_t>(Type::i32, keys), total(lengths));
+}
+
+/// Every case of one layout kind. `empties` says whether the operator has a result for an empty segment.
+inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t block, std::int64_t tile, bool empties)
+{
+    std::vector<SegmentCase> cases;
+    if (kind == LayoutKind::whole) {
+        for (const auto n : boundary_sizes(block, tile))
+            if (n != 0 || empties)
+                cases.push_back({"whole " + std::to_string(n), whole_segments(n)});
+        return cases;
+    }
+    if (kind == LayoutKind::uniform) {
+        for (const auto length : {std::int64_t{1}, std::int64_t{2}, std::int64_t{7}, std::int64_t{32}, std::int64_t{33}, block, tile - 1, tile, tile + 1})
+            for (const auto count : {std::int64_t{0}, std::int64_t{1}, 3 * tile / length + 1})
+                cases.push_back({"uniform " + std::to_string(length) + " x " + std::to_string(count),
+                                 uniform_segments(length * count, length)});
+        return cases;
+    }
+    const bool expresses_empties = kind != LayoutKind::flags && kind != LayoutKind::keys;
+    for (const auto& [name, lengths] : length_cases(block, tile, empties && expresses_empties)) {
+        const std::int64_t n = total(lengths);
+        switch (kind) {
+        case LayoutKind::offsets:
+            cases.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), n)});
+            break;
+        case LayoutKind::lengths:
+            cases.push_back({name, segments_from_lengths(index_array(lengths), n)});
+            break;
+        case LayoutKind::ranges:
+            cases.push_back({name, scattered_ranges(lengths)});
+            break;
+        case LayoutKind::flags:
+            cases.push_back({name, from_flags(lengths)});
+            break;
+        case LayoutKind::keys:
+            cases.push_back({name, from_keys(lengths)});
+            break;
+        default:
+            break;
+        }
+    }
+    return cases;
+}
+
+/// The operator with generated columns over the given segments.
+inline Workload make_workload(const std::string& operator_name, Segments segments, std::uint64_t seed)
+{
+    Workload workload;
+    workload.op = standard_operator(operator_name);
+    for (const auto& parameter : workload.op.parameters) {
+        workload.arrays.push_back(
+            generate_values(parameter.type, segments.num_elements, seed,
+                            is_float(parameter.type) ? ValueRange::uniform : ValueRange::small_integers));
+        ++seed;
+    }
+    workload.segments = std::move(segments);
+    return workload;
+}
+
+/// Threads of a block, and items of a tile.
+inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration& configuration)
+{
+    const auto items = configuration.find("items_per_thread");
+    const std::int64_t block = configuration.at("block_threads");
+    return {block, block * (items == configuration.end() ? 1 : items->second)};
+}
+
+/// The configuration with the smallest tile, so that few elements fill several of them.
+inline Configuration smallest_configuration(const Stage& stage)
+{
+    Configuration smallest = default_configuration(stage);
+    const auto threads = [](const Configuration& c) {
+        std::int64_t product = 1;
+        for (const auto& [name, value] : c)
+            if (name != "blocks_per_multiprocessor")
+                product *= value;
+        return product;
+    };
+    for (const auto& configuration : configurations(stage))
+        if (threads(configuration) < threads(smallest))
+            smallest = configuration;
+    return smallest;
+}
+
+}  // namespace segfold::test

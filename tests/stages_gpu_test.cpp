@@ -1,0 +1,180 @@
+// Every stage x operator x layout x shape on a GPU, against the reference; sizes beyond 32-bit indices.
+#include <gtest/gtest.h>
+
+#include "runtime/compare.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/device.h"
+#include "runtime/thrust/reduce_by_key.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr LayoutKind kKinds[] = {LayoutKind::whole,   LayoutKind::uniform, LayoutKind::offsets, LayoutKind::ranges,
+                                 LayoutKind::lengths, LayoutKind::flags,   LayoutKind::keys};
+
+/// One context and one compile cache for all tests of the process.
+class StagesOnGpu : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (cuda::devices().empty())
+            GTEST_SKIP() << cuda::no_device_reason();
+        if (!context_)
+            context_ = std::make_unique<cuda::Context>();
+    }
+    static void TearDownTestSuite() { context_.reset(); }
+
+    /// Runs the plan twice, so that scratch left behind by the first run is met by the second.
+    static Results run(const Workload& workload, const Emitted& emitted, const std::string& name)
+    {
+        cuda::ResidentWorkload resident(*context_, workload);
+        const cuda::LoadedPlan plan(*context_, resident, emitted, name, &cache_);
+        cuda::Stream stream(*context_);
+        plan.launch(stream);
+        stream.synchronize();
+        resident.poison_results();
+        plan.launch(stream);
+        stream.synchronize();
+        return resident.results();
+    }
+
+    static void run_matrix(const Stage& stage, const std::string& op, LayoutKind kind, int bits, bool smallest)
+    {
+        const Problem problem(standard_operator(op), form_of(kind), bits);
+        if (Catalogue::standard().unmet(stage, problem))
+            return;
+        const auto configuration = smallest ? smallest_configuration(stage) : default_configuration(stage);
+        const auto emitted = emit(problem, stage, configuration);
+        const auto [block, tile] = block_and_tile(configuration);
+        for (const auto& shape : segment_cases(kind, block, tile, problem.op.allows_empty())) {
+            const auto workload = make_workload(op, with_index_bits(shape.segments.copy(), bits), 11);
+            const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+            ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << name(kind) << " " << bits << ", "
+                                             << shape.name << ": " << segfold::print(comparison);
+        }
+    }
+
+    static inline std::unique_ptr<cuda::Context> context_;
+    static inline cuda::CompileCache cache_;
+};
+
+TEST_F(StagesOnGpu, SmallTilesAgreeWithTheReference)
+{
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto& op : kMatrixOperators)
+            for (const auto kind : kKinds)
+                run_matrix(stage, op, kind, 32, true);
+}
+
+TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
+{
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto& op : kMatrixOperators)
+            for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets, LayoutKind::ranges})
+                run_matrix(stage, op, kind, 32, false);
+}
+
+TEST_F(StagesOnGpu, WideIndicesAgreeWithTheReference)
+{
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto& op : kMatrixOperators)
+            for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets, LayoutKind::ranges})
+                run_matrix(stage, op, kind, 64, true);
+}
+
+TEST_F(StagesOnGpu, EveryStandardOperatorAgreesWithTheReference)
+{
+    for (const auto& standard : standard_operators())
+        for (const Type type : standard.types) {
+            const auto op = standard.name + "_" + std::string(name(type));
+            for (const auto& stage : Catalogue::standard().stages()) {
+                const auto form = stage.forms.back();
+                const Problem problem(standard_operator(op), form);
+                if (Catalogue::standard().unmet(stage, problem))
+                    continue;
+                const auto emitted = emit(problem, stage, default_configuration(stage));
+                auto segments = form == SegmentForm::whole ? whole_segments(100003)
+                                                           : scattered_ranges({1, 31, 33, 1000, 7, 50000, 3, 2049});
+                const auto workload = make_workload(op, std::move(segments), 3);
+                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << ": " << segfold::print(comparison);
+            }
+        }
+}
+
+TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
+{
+    for (const std::string layout : {"whole", "uniform=64", "geometric:mean=32", "zipf:exponent=1.9", "giant:half",
+                                     "half_empty:mean=32", "lognormal:mean=3,sigma=1.2", "poisson:mean=32"})
+        for (const auto& op : kMatrixOperators) {
+            const bool empties = standard_operator(op).allows_empty();
+            auto resolved = resolve(parse_layout(layout), 1 << 22);
+            const auto workload = make_workload(op, std::move(resolved.segments), 17);
+            bool has_empty = false;
+            for (std::int64_t s = 0; s < workload.segments.num_segments && !has_empty; ++s)
+                has_empty = workload.segments.length(s) == 0;
+            if (has_empty && !empties)
+                continue;
+            const Judge judge(workload);
+            if (thrust_available(ThrustKind::cuda)) {
+                const auto comparison = judge.compare(reduce_by_key(workload, ThrustKind::cuda));
+                ASSERT_TRUE(comparison.agrees()) << "thrust " << op << " " << layout << ": " << segfold::print(comparison);
+            }
+            for (const auto& stage : Catalogue::standard().stages()) {
+                const Problem problem(workload.op, workload.segments.form);
+                if (Catalogue::standard().unmet(stage, problem))
+                    continue;
+                const auto emitted = emit(problem, stage, default_configuration(stage));
+                const auto comparison = judge.compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << layout << ": "
+                                                 << segfold::print(comparison);
+            }
+        }
+}
+
+/// More elements than 32-bit indices can count. The hash over bytes changes with any element lost or moved.
+TEST_F(StagesOnGpu, BeyondTwoBillionElements)
+{
+    if (context_->memory().free_bytes < (std::size_t{100} << 30))
+        GTEST_SKIP() << "this GPU has less than 100 GiB of free memory";
+    const std::int64_t n = (std::int64_t{1} << 31) + (std::int64_t{1} << 24);
+    for (const std::string layout : {"uniform=4096", "lognormal:mean=8,sigma=2", "giant:half"}) {
+        auto resolved = resolve(parse_layout(layout), n);
+        ASSERT_EQ(resolved.segments.index_bits(), 64);
+        const auto workload = make_workload("trace_u8", std::move(resolved.segments), 23);
+        const Judge judge(workload);
+        if (thrust_available(ThrustKind::cuda)) {
+            const auto comparison = judge.compare(reduce_by_key(workload, ThrustKind::cuda));
+            ASSERT_TRUE(comparison.agrees()) << "thrust " << layout << ": " << segfold::print(comparison);
+        }
+        for (const auto& stage : Catalogue::standard().stages()) {
+            const Problem problem(workload.op, workload.segments.form, 64);
+            // A thread for a segment of a billion elements would take minutes.
+            const bool too_slow = layout == "giant:half" && stage.name != "tile_scan" && stage.name != "block_per_segment";
+            if (too_slow || Catalogue::standard().unmet(stage, problem))
+                continue;
+            const auto emitted = emit(problem, stage, default_configuration(stage));
+            const auto comparison = judge.compare(run(workload, emitted, stage.name));
+            ASSERT_TRUE(comparison.agrees()) << stage.name << " " << layout << ": " << segfold::print(comparison);
+        }
+    }
+}
+
+TEST_F(StagesOnGpu, TheWholeOfTwoBillionElements)
+{
+    if (context_->memory().free_bytes < (std::size_t{20} << 30))
+        GTEST_SKIP() << "this GPU has less than 20 GiB of free memory";
+    const std::int64_t n = (std::int64_t{1} << 31) + 12345;
+    const auto workload = make_workload("trace_u8", whole_segments(n), 29);
+    const Judge judge(workload);
+    for (const std::string name : {"grid_reduce", "tile_scan"}) {
+        const auto& stage = Catalogue::standard().stage(name);
+        const auto emitted = emit(Problem(workload.op, SegmentForm::whole, 64), stage, default_configuration(stage));
+        const auto comparison = judge.compare(run(workload, emitted, name));
+        ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test
