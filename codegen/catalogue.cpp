@@ -97,6 +97,9 @@ void Catalogue::add(std::string path, std::string text)
 void Catalogue::order()
 {
     std::ranges::sort(stages_, {}, &Stage::name);
+    const auto twin = std::ranges::adjacent_find(stages_, {}, &Stage::name);
+    if (twin != stages_.end())
+        throw SpecError((twin + 1)->file + ": stage '" + twin->name + "' is already that of " + twin->file);
     std::vector<Stage> ordered;
     while (!stages_.empty()) {
         const auto ready = std::ranges::find_if(stages_, [&](const Stage& stage) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/line_break.h"
 #include "codegen/operator_section.h"
 #include "codegen/weave.h"
 #include "dsl/printer.h"
@@ -17,7 +18,7 @@ bool is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/// Adds every identifier of `text` to `words`; comments count too, which costs at most an unused line.
+/// Adds every identifier of `text` to `words`; comments do not count.
 void add_words(std::string_view text, std::set<std::string, std::less<>>& words)
 {
     for (std::size_t at = 0; at < text.size();) {
@@ -66,13 +67,16 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
 {
     std::set<std::string, std::less<>> words;
     add_words(text_below, words);
-    std::string text = fmt::format("// {}: {}\n// Segments given as {}, {}-bit indices.\n", stage.name, stage.title,
-                                   name(problem.form), problem.index_bits);
+    const auto segments = problem.form == SegmentForm::whole     ? std::string("One segment")
+                          : problem.form == SegmentForm::uniform ? "Segments of one length"
+                                                                 : fmt::format("Segments given as {}", name(problem.form));
+    std::string text =
+        fmt::format("// {}: {}\n// {}, {}-bit indices.\n", stage.name, stage.title, segments, problem.index_bits);
     for (const auto& [name, value] : configuration)
         if (words.contains(constant_name(name)))
             text += fmt::format("// {} = {}\n", name, value);
     text += "//\n";
-    const auto source = print(problem.op);
+    const auto source = break_lines(print(problem.op), kWidestLine - 3);
     for (std::string_view rest = source; !rest.empty();) {
         const auto end = rest.find('\n');
         const auto line = rest.substr(0, end);
@@ -82,17 +86,24 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
     return text + fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
 }
 
+/// True if what stands at `at` is named by a `__global__` before it.
+bool is_kernel(std::string_view body, std::size_t at)
+{
+    const auto global = body.rfind("__global__", at);
+    return global != std::string_view::npos && !is_word(body[at - 1]) &&
+           body.substr(global, at - global).find_first_of(";{}") == std::string_view::npos;
+}
+
 /// The names of a kernel's parameters, read from its signature.
 std::vector<std::string> parameters_of(const std::string& kernel, std::string_view body, const std::string& file)
 {
-    std::size_t at = 0;
-    do {
-        at = body.find(kernel + "(", at == 0 ? 0 : at + 1);
-        if (at == std::string_view::npos)
-            throw SpecError(file + ": launches '" + kernel + "', but has no such kernel");
-    } while (at > 0 && is_word(body[at - 1]));
+    auto at = body.find(kernel + "(");
+    while (at != std::string_view::npos && !is_kernel(body, at))
+        at = body.find(kernel + "(", at + 1);
+    if (at == std::string_view::npos)
+        throw SpecError(file + ": launches '" + kernel + "', but has no such kernel");
     const auto open = at + kernel.size();
-    const auto close = body.find(')', open);
+    const auto close = std::min(body.find(')', open), body.size());
     std::vector<std::string> names;
     std::string_view list = body.substr(open + 1, close - open - 1);
     while (!list.empty()) {

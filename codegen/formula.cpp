@@ -1,6 +1,7 @@
 #include "codegen/formula.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "dsl/parser.h"
 #include "dsl/suggest.h"
@@ -22,12 +23,12 @@ public:
         case ExpressionKind::boolean:
             return static_cast<std::int64_t>(node.magnitude);
         case ExpressionKind::integer:
-            return static_cast<std::int64_t>(node.negative ? 0 - node.magnitude : node.magnitude);
+            return integer(node);
         case ExpressionKind::name:
             return named(node.name);
         case ExpressionKind::unary: {
             const auto x = value(node.arguments[0]);
-            return node.symbol == "!" ? x == 0 : node.symbol == "-" ? -x : ~x;
+            return node.symbol == "!" ? x == 0 : node.symbol == "-" ? arithmetic("-", 0, x) : ~x;
         }
         case ExpressionKind::conditional:
             return value(node.arguments[value(node.arguments[0]) != 0 ? 1 : 2]);
@@ -44,6 +45,25 @@ private:
     [[noreturn]] void fail(const std::string& message) const
     {
         throw SpecError(place_ + ": in '" + text_ + "': " + message);
+    }
+
+    [[nodiscard]] std::int64_t integer(const ExpressionNode& node) const
+    {
+        if (node.magnitude > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+            fail("a number is beyond 64 bits");
+        const auto magnitude = static_cast<std::int64_t>(node.magnitude);
+        return node.negative ? -magnitude : magnitude;
+    }
+
+    [[nodiscard]] std::int64_t arithmetic(const std::string& symbol, std::int64_t x, std::int64_t y) const
+    {
+        std::int64_t result = 0;
+        const bool overflows = symbol == "+"   ? __builtin_add_overflow(x, y, &result)
+                               : symbol == "-" ? __builtin_sub_overflow(x, y, &result)
+                                               : __builtin_mul_overflow(x, y, &result);
+        if (overflows)
+            fail(std::to_string(x) + " " + symbol + " " + std::to_string(y) + " is beyond 64 bits");
+        return result;
     }
 
     [[nodiscard]] std::int64_t named(const std::string& name) const
@@ -68,16 +88,12 @@ private:
         const auto y = value(node.arguments[1]);
         if ((symbol == "/" || symbol == "%") && y == 0)
             fail("division by zero");
-        if (symbol == "+")
-            return x + y;
-        if (symbol == "-")
-            return x - y;
-        if (symbol == "*")
-            return x * y;
+        if (symbol == "+" || symbol == "-" || symbol == "*")
+            return arithmetic(symbol, x, y);
         if (symbol == "/")
-            return x / y;
+            return y == -1 ? arithmetic("-", 0, x) : x / y;
         if (symbol == "%")
-            return x % y;
+            return y == -1 ? 0 : x % y;
         if (symbol == "==")
             return x == y;
         if (symbol == "!=")
@@ -91,7 +107,7 @@ private:
         if (symbol == ">=")
             return x >= y;
         if (symbol == "<<")
-            return x << (y & 63);
+            return static_cast<std::int64_t>(static_cast<std::uint64_t>(x) << (y & 63));
         if (symbol == ">>")
             return x >> (y & 63);
         fail("'" + symbol + "' has no place here");

@@ -58,26 +58,28 @@ void add_constants(std::vector<Piece>& pieces)
 void add_division(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
-    const auto quotient = fmt::format("divide_{}", name(type));
-    const auto rest = fmt::format("remainder_{}", name(type));
-    const bool is_signed = is_signed_integer(type);
-    const std::string wide = type == Type::i64 ? "u64" : "unsigned";
-    const std::string zero = type == Type::i64 ? "0ull" : "0u";
-    pieces.push_back({quotient,
-                      fmt::format("// Division as the language has it: x / 0 is 0{}.\n"
-                                  "__device__ __forceinline__ {} {}({} x, {} y)\n{{\n    if (y == 0)\n        return 0;\n{}"
-                                  "    return {}(x / y);\n}}\n",
-                                  is_signed ? ", and the lowest value / -1 wraps" : "", t, quotient, t, t,
-                                  is_signed ? fmt::format("    if (y == -1)\n        return {}({} - {}(x));\n", t, zero, wide)
-                                            : "",
-                                  t),
-                      Piece::Kind::declaration});
-    pieces.push_back({rest,
-                      fmt::format("// Remainder as the language has it: x % 0 is x.\n"
-                                  "__device__ __forceinline__ {} {}({} x, {} y)\n{{\n    if (y == 0)\n        return x;\n{}"
-                                  "    return {}(x % y);\n}}\n",
-                                  t, rest, t, t, is_signed ? "    if (y == -1)\n        return 0;\n" : "", t),
-                      Piece::Kind::declaration});
+    const auto add = [&](const std::string& function, const std::string& comment, const std::string& of_zero,
+                         const std::string& of_minus_one, const std::string& otherwise) {
+        pieces.push_back({function,
+                          fmt::format("// {0}\n__device__ __forceinline__ {1} {2}({1} x, {1} y)\n{{\n"
+                                      "    if (y == 0)\n        return {3};\n{4}    return {5};\n}}\n",
+                                      comment, t, function, of_zero, of_minus_one, otherwise),
+                          Piece::Kind::declaration});
+    };
+    // Narrow values are divided as int, which holds every quotient.
+    const bool narrow = size_bytes(type) < 4;
+    const bool overflows = is_signed_integer(type) && !narrow;
+    const std::string negated = type == Type::i64 ? "i64(0ull - u64(x))" : "int(0u - unsigned(x))";
+    const auto value = [&](const std::string& text) { return narrow ? t + "(" + text + ")" : text; };
+    const auto special = [&](const std::string& result) {
+        return overflows ? "    if (y == -1)\n        return " + result + ";\n" : "";
+    };
+    add(fmt::format("divide_{}", name(type)),
+        std::string("Division as the language has it: x / 0 is 0") +
+            (is_signed_integer(type) ? ", and the lowest value / -1 wraps." : "."),
+        "0", special(negated), value("x / y"));
+    add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x", special("0"),
+        value("x % y"));
 }
 
 void add_absolute(std::vector<Piece>& pieces, Type type)

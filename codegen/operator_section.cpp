@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
+#include "codegen/line_break.h"
 
 namespace segfold {
 namespace {
 
-constexpr std::size_t kWidestLine = 110;
 constexpr const char* kPresent = "present";
 
 /// Prints the functions of one operator.
@@ -22,8 +21,8 @@ public:
     std::vector<Piece> functions()
     {
         std::vector<Piece> pieces;
-        const auto add = [&](const char* name, std::string text) {
-            pieces.push_back({name, std::move(text), Piece::Kind::declaration});
+        const auto add = [&](const char* name, const std::string& text) {
+            pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
         };
         add("Inputs", inputs());
         add("Results", results());
@@ -103,21 +102,20 @@ private:
         if (scalar_state())
             return "    return " + values[0] + ";\n";
         const auto line = fmt::format("    return {{{}}};\n", fmt::join(values, ", "));
-        return line.size() <= kWidestLine ? line : fmt::format("    return {{\n        {},\n    }};\n", fmt::join(values, ",\n        "));
+        return line.size() <= kWidestLine + 1 ? line : fmt::format("    return {{\n        {},\n    }};\n", fmt::join(values, ",\n        "));
     }
 
-    /// The lets that later lines mention, as constants.
-    std::string lets(const Block& block)
+    /// The lets that something kept mentions, as constants.
+    [[nodiscard]] std::string lets(const Block& block) const
     {
-        std::set<std::string> used;
-        for (const auto& let : block.lets)
-            if (uses_name(block, let.name))
-                used.insert(let.name);
+        Block kept{{}, block.assignments, {}};
+        for (auto let = block.lets.rbegin(); let != block.lets.rend(); ++let)
+            if (uses_name(kept, let->name))
+                kept.lets.insert(kept.lets.begin(), *let);
         std::string text;
-        for (const auto& let : block.lets)
-            if (used.contains(let.name))
-                text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type), cuda_identifier(let.name),
-                                    printer_.expression(let.value));
+        for (const auto& let : kept.lets)
+            text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type), cuda_identifier(let.name),
+                                printer_.expression(let.value));
         return text;
     }
 
@@ -224,7 +222,9 @@ private:
             body += "    if (length == 0) {\n" + indented + assign_results(*op_.empty, "        ") + "        return;\n    }\n";
         }
         body += lets(block) + assign_results(block, "    ");
-        return "// Finishes the total of a segment and writes its results.\n" +
+        const auto* comment = op_.finish ? "// Finishes the total of a segment and writes its results.\n"
+                                         : "// Writes the total of a segment.\n";
+        return comment +
                function(fmt::format("void store(const Results& results, Index segment, Index{}, State state)",
                                     uses_length ? " length" : ""),
                         body);

@@ -10,9 +10,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 15> kWords = {"stage",  "title", "after", "source", "layout",
-                                                     "needs",  "tune",  "where", "let",    "scratch",
-                                                     "launch", "use",   "if",    "else",   "end"};
+constexpr std::array<std::string_view, 16> kWords = {"stage", "title", "after",   "source", "layout", "needs",
+                                                     "tune",  "where", "let",     "scratch", "launch", "use",
+                                                     "if",    "elif",  "else",    "end"};
 constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges};
 constexpr std::array<std::string_view, 4> kElements = {"State", "Index", "unsigned", "bool"};
 
@@ -60,6 +60,20 @@ Tunable read_tunable(const std::string& argument, const std::string& place)
     return tunable;
 }
 
+void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place)
+{
+    if (std::ranges::find(tunables, tunable.name, &Tunable::name) != tunables.end())
+        throw SpecError(place + ": tunable '" + tunable.name + "' is declared twice");
+    tunables.push_back(std::move(tunable));
+}
+
+void set_once(std::string& value, const std::string& word, const std::string& argument, const std::string& place)
+{
+    if (!value.empty())
+        throw SpecError(place + ": '" + word + "' is said twice");
+    value = argument;
+}
+
 SegmentForm read_form(const std::string& word, const std::string& place)
 {
     for (const auto form : kForms)
@@ -77,9 +91,12 @@ Scratch read_scratch(const std::string& argument, const std::string& place)
     if (colon == std::string::npos || open == std::string::npos || close == std::string::npos || open < colon)
         throw SpecError(place + ": expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
     const std::string_view view = argument;
+    const auto rest = trim(view.substr(close + 1));
+    if (!rest.empty() && rest != "zero")
+        throw SpecError(place + ": expected 'zero' or nothing behind the count, found '" + std::string(rest) + "'");
     Scratch scratch{std::string(trim(view.substr(0, colon))), std::string(trim(view.substr(colon + 1, open - colon - 1))),
                     Formula(place, argument.substr(open + 1, close - open - 1)),
-                    trim(view.substr(close + 1)) == "zero"};
+                    rest == "zero"};
     if (std::ranges::find(kElements, scratch.element) == kElements.end())
         throw SpecError(place + ": unknown element '" + scratch.element +
                         "'; scratch is made of State, Index, unsigned or bool");
@@ -111,13 +128,13 @@ Stage read_stage(std::string file, std::string text)
     for (const auto& [word, argument, line] : directives_of(stage.text)) {
         const auto place = stage.file + ":" + std::to_string(line);
         if (word == "stage")
-            stage.name = argument;
+            set_once(stage.name, word, argument, place);
         else if (word == "title")
-            stage.title = argument;
+            set_once(stage.title, word, argument, place);
         else if (word == "after")
-            stage.after = argument;
+            set_once(stage.after, word, argument, place);
         else if (word == "source")
-            stage.source = argument;
+            set_once(stage.source, word, argument, place);
         else if (word == "layout")
             for (const auto& form : split(argument, ','))
                 stage.forms.push_back(read_form(form, place));
@@ -125,10 +142,10 @@ Stage read_stage(std::string file, std::string text)
             for (const auto& need : split(argument, ','))
                 stage.needs.emplace_back(place, need);
         else if (word == "tune")
-            stage.tunables.push_back(read_tunable(argument, place));
+            add_tunable(stage.tunables, read_tunable(argument, place), place);
         else if (word == "where")
             stage.where.emplace_back(place, argument);
-        else if (std::ranges::find(kWords, word) == kWords.end() && word != "elif")
+        else if (std::ranges::find(kWords, word) == kWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
         launches = launches || word == "launch";
     }

@@ -85,6 +85,9 @@ public:
                 use(directive.argument, place);
             else if (directives)
                 directives->push_back(directive);
+            else
+                throw SpecError(place + ": a part has no use for '" + directive.word +
+                                "'; it knows use, if, elif, else and end");
         }
         if (!open.empty())
             throw SpecError(open.back().place + ": 'if' without 'end'");
@@ -97,6 +100,7 @@ private:
     struct Branch {
         bool taken;  ///< this paragraph is kept
         bool done;   ///< a paragraph of this block has been kept
+        bool last;   ///< this is the `else` paragraph
         std::string place;
     };
 
@@ -116,7 +120,7 @@ private:
         const auto& word = directive.word;
         if (word == "if") {
             const bool taken = holds(directive.argument, place);
-            open.push_back({taken, taken, place});
+            open.push_back({taken, taken, false, place});
             return true;
         }
         if (word != "elif" && word != "else" && word != "end")
@@ -128,6 +132,9 @@ private:
             return true;
         }
         auto& branch = open.back();
+        if (branch.last)
+            throw SpecError(place + ": '" + word + "' after 'else'");
+        branch.last = word == "else";
         branch.taken = !branch.done && (word == "else" || holds(directive.argument, place));
         branch.done = branch.done || branch.taken;
         return true;
@@ -139,10 +146,19 @@ private:
             return;
         if (!active_.insert(path).second)
             throw SpecError(place + ": " + path + " uses itself");
-        const auto part = weave(path, read_part_(path), nullptr);
+        const auto part = weave(path, read(path, place), nullptr);
         active_.erase(path);
         used_.insert(path);
         parts_ += part + '\n';
+    }
+
+    [[nodiscard]] std::string_view read(const std::string& path, const std::string& place) const
+    {
+        try {
+            return read_part_(path);
+        } catch (const SpecError& error) {
+            throw SpecError(place + ": " + error.what());
+        }
     }
 
     FormulaNames names_;

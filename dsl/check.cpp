@@ -11,8 +11,8 @@ namespace {
 
 /// Words that stand for something in the language, so that no parameter, field or local may take them.
 constexpr std::array<std::string_view, 20> kReserved = {
-    "operator", "state", "lift",   "combine",  "finish",  "empty",  "laws",    "let",     "table",  "true",
-    "false",    "inf",   "nan",    "index",    "position", "segment", "length", "lowest", "highest", "epsilon"};
+    "operator", "state", "lift", "combine", "finish",   "empty",   "laws",   "let",    "table",   "true",
+    "false",    "inf",   "nan",  "index",   "position", "segment", "length", "lowest", "highest", "epsilon"};
 
 std::string count(std::size_t number, const std::string& what)
 {
@@ -54,13 +54,15 @@ private:
     /// What the lexer promises of a name read from text, asked of names given in C++.
     void check_spelling(const std::string& name, Position position) const
     {
-        const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+        const auto letter = [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        };
         const auto digit = [](char c) { return c >= '0' && c <= '9'; };
         if (name.empty() || name.size() > kLongestName || !letter(name[0]) ||
             !std::ranges::all_of(name, [&](char c) { return letter(c) || digit(c); }))
             fail(position, "'" + name.substr(0, kLongestName) + "' is not a name",
-                 "a name is a letter or '_' and then letters, digits and '_', " + std::to_string(kLongestName) +
-                     " at most");
+                 "a name is a letter or '_' and then letters, digits and '_', " +
+                     std::to_string(kLongestName) + " at most");
         if (name.starts_with("__"))
             fail(position, "'" + name + "' begins with two underscores; such names are kept for compilers");
         if (name == "let")
@@ -75,12 +77,14 @@ private:
             if (!expression.has_value())
                 fail(position, "operator " + op_.name + " has an expression without a value");
             if (expression->depth > kDeepestExpression)
-                fail(position, "the expression nests deeper than " + std::to_string(kDeepestExpression) + " levels",
+                fail(position,
+                     "the expression nests deeper than " + std::to_string(kDeepestExpression) + " levels",
                      "name parts of it with 'let'");
             size += expression->size;
             if (size > kMostNodes)
-                fail(position, "the operator has more than " + std::to_string(kMostNodes) +
-                                   " numbers, names and operations",
+                fail(position,
+                     "the operator has more than " + std::to_string(kMostNodes) +
+                         " numbers, names and operations",
                      "this is the most that one may have");
         };
         const auto add_block = [&](const Block& block) {
@@ -150,15 +154,18 @@ private:
 
     void check_identity()
     {
-        const auto with = std::ranges::find_if(op_.state, [](const auto& f) { return f.identity.has_value(); });
+        const auto with =
+            std::ranges::find_if(op_.state, [](const auto& f) { return f.identity.has_value(); });
         const auto without = std::ranges::find_if(op_.state, [](const auto& f) { return !f.identity; });
         if (with != op_.state.end() && without != op_.state.end())
-            fail(without->position, "field '" + without->name + "' has no identity, but '" + with->name + "' has one",
+            fail(without->position,
+                 "field '" + without->name + "' has no identity, but '" + with->name + "' has one",
                  "give all fields an identity, or none");
         Typing typing(op_, {});
         for (auto& field : op_.state)
             if (field.identity)
-                field.identity = typing.value(*field.identity, field.type, "the identity of '" + field.name + "'");
+                field.identity =
+                    typing.value(*field.identity, field.type, "the identity of '" + field.name + "'");
     }
 
     void check_lift()
@@ -201,8 +208,8 @@ private:
             if (result.type != field.type)
                 fail(result.position,
                      (result.name == kResultName ? "the result" : "result '" + result.name + "'") + " is " +
-                         std::string(name(result.type)) + ", but state field '" +
-                         field.name + "' is " + std::string(name(field.type)),
+                         std::string(name(result.type)) + ", but state field '" + field.name + "' is " +
+                         std::string(name(field.type)),
                      "say in 'finish' how the results come from the state");
         }
     }
@@ -221,7 +228,8 @@ private:
     }
 
     template <class Fields>
-    void check_block(Block& block, Scope scope, const Fields& fields, const std::string& part, const std::string& kind)
+    void check_block(Block& block, Scope scope, const Fields& fields, const std::string& part,
+                     const std::string& kind)
     {
         Typing typing(op_, std::move(scope));
         for (auto& let : block.lets) {
@@ -249,13 +257,14 @@ private:
 
     /// Types one assignment and puts it at its field's place in `ordered`.
     template <class Fields>
-    void place(Assignment& assignment, const Fields& fields, std::vector<Assignment>& ordered, const std::string& part,
-               const std::string& kind, Typing& typing)
+    void place(Assignment& assignment, const Fields& fields, std::vector<Assignment>& ordered,
+               const std::string& part, const std::string& kind, Typing& typing)
     {
         if (assignment.field.empty()) {
             if (fields.size() != 1)
                 fail(assignment.position,
-                     part + " gives one value, but there are " + std::to_string(fields.size()) + " " + kind + "s",
+                     part + " gives one value, but there are " + std::to_string(fields.size()) + " " + kind +
+                         "s",
                      "set each: { " + fields[0].name + " = ...; ... }");
             assignment.field = fields[0].name;
         }
@@ -269,8 +278,8 @@ private:
                 names.push_back(field.name);
                 list += (list.empty() ? "" : ", ") + field.name;
             }
-            fail(assignment.position, "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list +
-                                          did_you_mean(assignment.field, names));
+            fail(assignment.position, "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " +
+                                          list + did_you_mean(assignment.field, names));
         }
         if (!ordered[i].field.empty())
             fail(assignment.position, part + " sets '" + assignment.field + "' twice");
@@ -283,9 +292,6 @@ private:
 
 }  // namespace
 
-Operator check(Operator op)
-{
-    return Checker(std::move(op)).run();
-}
+Operator check(Operator op) { return Checker(std::move(op)).run(); }
 
 }  // namespace segfold

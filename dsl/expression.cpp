@@ -43,7 +43,7 @@ struct Precedence {
 
 /// C's order, loosest first.
 constexpr Precedence kPrecedences[] = {
-    {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7}, {"<=", 7},
+    {"||", 1}, {"&&", 2}, {"|", 3},  {"^", 4},  {"&", 5}, {"==", 6}, {"!=", 6}, {"<", 7},  {"<=", 7},
     {">", 7},  {">=", 7}, {"<<", 8}, {">>", 8}, {"+", 9}, {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10},
 };
 
@@ -88,9 +88,7 @@ Expression Expression::from_bool(bool value)
     return Expression(std::move(result));
 }
 
-Expression::Expression(int value) : Expression(static_cast<std::int64_t>(value))
-{
-}
+Expression::Expression(int value) : Expression(static_cast<std::int64_t>(value)) {}
 
 Expression::Expression(std::int64_t value)
 {
@@ -163,7 +161,8 @@ Expression make_limit(std::string name, Type type, Position position)
 
 Expression make_unary(std::string symbol, Expression argument, Position position)
 {
-    // A minus before a number belongs to the number, so that lowest integers can be written and `-1` is a literal.
+    // A minus before a number belongs to the number, so that lowest integers can be written and `-1` is a
+    // literal.
     const bool number = symbol == "-" && argument.has_value() &&
                         (argument->kind == ExpressionKind::integer || argument->kind == ExpressionKind::real);
     if (number && !argument->negative && !std::signbit(argument->real)) {
@@ -226,24 +225,78 @@ Expression with_type(const Expression& expression, std::vector<Expression> argum
     return Expression(std::move(result));
 }
 
-Expression operator+(const Expression& left, const Expression& right) { return make_binary("+", left, right); }
-Expression operator-(const Expression& left, const Expression& right) { return make_binary("-", left, right); }
-Expression operator*(const Expression& left, const Expression& right) { return make_binary("*", left, right); }
-Expression operator/(const Expression& left, const Expression& right) { return make_binary("/", left, right); }
-Expression operator%(const Expression& left, const Expression& right) { return make_binary("%", left, right); }
-Expression operator&(const Expression& left, const Expression& right) { return make_binary("&", left, right); }
-Expression operator|(const Expression& left, const Expression& right) { return make_binary("|", left, right); }
-Expression operator^(const Expression& left, const Expression& right) { return make_binary("^", left, right); }
-Expression operator<<(const Expression& left, const Expression& right) { return make_binary("<<", left, right); }
-Expression operator>>(const Expression& left, const Expression& right) { return make_binary(">>", left, right); }
-Expression operator==(const Expression& left, const Expression& right) { return make_binary("==", left, right); }
-Expression operator!=(const Expression& left, const Expression& right) { return make_binary("!=", left, right); }
-Expression operator<(const Expression& left, const Expression& right) { return make_binary("<", left, right); }
-Expression operator<=(const Expression& left, const Expression& right) { return make_binary("<=", left, right); }
-Expression operator>(const Expression& left, const Expression& right) { return make_binary(">", left, right); }
-Expression operator>=(const Expression& left, const Expression& right) { return make_binary(">=", left, right); }
-Expression operator&&(const Expression& left, const Expression& right) { return make_binary("&&", left, right); }
-Expression operator||(const Expression& left, const Expression& right) { return make_binary("||", left, right); }
+Expression operator+(const Expression& left, const Expression& right)
+{
+    return make_binary("+", left, right);
+}
+Expression operator-(const Expression& left, const Expression& right)
+{
+    return make_binary("-", left, right);
+}
+Expression operator*(const Expression& left, const Expression& right)
+{
+    return make_binary("*", left, right);
+}
+Expression operator/(const Expression& left, const Expression& right)
+{
+    return make_binary("/", left, right);
+}
+Expression operator%(const Expression& left, const Expression& right)
+{
+    return make_binary("%", left, right);
+}
+Expression operator&(const Expression& left, const Expression& right)
+{
+    return make_binary("&", left, right);
+}
+Expression operator|(const Expression& left, const Expression& right)
+{
+    return make_binary("|", left, right);
+}
+Expression operator^(const Expression& left, const Expression& right)
+{
+    return make_binary("^", left, right);
+}
+Expression operator<<(const Expression& left, const Expression& right)
+{
+    return make_binary("<<", left, right);
+}
+Expression operator>>(const Expression& left, const Expression& right)
+{
+    return make_binary(">>", left, right);
+}
+Expression operator==(const Expression& left, const Expression& right)
+{
+    return make_binary("==", left, right);
+}
+Expression operator!=(const Expression& left, const Expression& right)
+{
+    return make_binary("!=", left, right);
+}
+Expression operator<(const Expression& left, const Expression& right)
+{
+    return make_binary("<", left, right);
+}
+Expression operator<=(const Expression& left, const Expression& right)
+{
+    return make_binary("<=", left, right);
+}
+Expression operator>(const Expression& left, const Expression& right)
+{
+    return make_binary(">", left, right);
+}
+Expression operator>=(const Expression& left, const Expression& right)
+{
+    return make_binary(">=", left, right);
+}
+Expression operator&&(const Expression& left, const Expression& right)
+{
+    return make_binary("&&", left, right);
+}
+Expression operator||(const Expression& left, const Expression& right)
+{
+    return make_binary("||", left, right);
+}
 Expression operator-(const Expression& argument) { return make_unary("-", argument); }
 Expression operator!(const Expression& argument) { return make_unary("!", argument); }
 Expression operator~(const Expression& argument) { return make_unary("~", argument); }

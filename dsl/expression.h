@@ -42,8 +42,8 @@ class Expression;
 /// A node of the tree; only the members that its kind names are meaningful.
 struct ExpressionNode {
     ExpressionKind kind = ExpressionKind::integer;
-    std::string name;                   ///< name, field, call: the function, gather: the table, constant, limit
-    std::string symbol;                 ///< unary, binary: "+", "<=", ...
+    std::string name;    ///< name, field, call: the function, gather: the table, constant, limit
+    std::string symbol;  ///< unary, binary: "+", "<=", ...
     Operand operand = Operand::state;   ///< field
     bool negative = false;              ///< integer: below zero; boolean: unused
     std::uint64_t magnitude = 0;        ///< integer: |value|; boolean: 0 or 1
@@ -52,7 +52,8 @@ struct ExpressionNode {
     std::optional<Type> type;           ///< known after check(); limit and convert: the type they name
     Position position;
     int depth = 1;  ///< levels of the subtree
-    int size = 1;   ///< nodes of the subtree, counted no further than kMostNodes + 1; shared ones count each time
+    int size =
+        1;  ///< nodes of the subtree, counted no further than kMostNodes + 1; shared ones count each time
 };
 
 /// A handle to an immutable expression tree; cheap to copy.
@@ -65,8 +66,7 @@ public:
     /// Only a bool: a pointer is not a truth value here.
     template <std::same_as<bool> Bool>
     Expression(Bool value) : Expression(from_bool(value))
-    {
-    }
+    {}
     Expression(int value);
     Expression(std::int64_t value);
     Expression(std::uint64_t value);
@@ -142,7 +142,7 @@ struct Function {
     enum class Domain : std::uint8_t { number, real, integer };
     std::string_view name;
     int arity;
-    Domain domain;                     ///< what its arguments must be; all of one type
+    Domain domain;                    ///< what its arguments must be; all of one type
     std::optional<Type> result = {};  ///< the type of its value, where that is not the arguments' type
 };
 

@@ -106,7 +106,8 @@ private:
     Token word()
     {
         std::size_t length = 1;
-        while (at_ + length < text_.size() && (is_letter(text_[at_ + length]) || is_digit(text_[at_ + length])))
+        while (at_ + length < text_.size() &&
+               (is_letter(text_[at_ + length]) || is_digit(text_[at_ + length])))
             ++length;
         if (length > kLongestName)
             throw spec_error(source_, position(length),
@@ -142,10 +143,11 @@ private:
         if (is_letter(peek(n)) || peek(n) == '.') {
             while (is_letter(peek(n)) || is_digit(peek(n)) || peek(n) == '.')
                 ++n;
-            throw spec_error(source_, position(n),
-                             "'" + std::string(text_.substr(at_, std::min<std::size_t>(n, 64))) +
-                                 (n > 64 ? "..." : "") + "' is not a number",
-                             "numbers are written 17, 0x1f, 0.5 or 1e-3, and take their type from the context");
+            throw spec_error(
+                source_, position(n),
+                "'" + std::string(text_.substr(at_, std::min<std::size_t>(n, 64))) + (n > 64 ? "..." : "") +
+                    "' is not a number",
+                "numbers are written 17, 0x1f, 0.5 or 1e-3, and take their type from the context");
         }
         return take(kind, n);
     }
@@ -160,9 +162,6 @@ private:
 
 }  // namespace
 
-Tokens tokenize(const SourcePointer& source)
-{
-    return Lexer(source).run();
-}
+Tokens tokenize(const SourcePointer& source) { return Lexer(source).run(); }
 
 }  // namespace segfold

@@ -45,7 +45,8 @@ struct Assignment {
     Position position;
 };
 
-/// Local names, then one value for every field of the state or of the result, in the fields' order once checked.
+/// Local names, then one value for every field of the state or of the result, in the fields' order once
+/// checked.
 struct Block {
     std::vector<Let> lets;
     std::vector<Assignment> assignments;
@@ -66,8 +67,9 @@ struct Laws {
 /// An associative operator with its lift and finish: the whole of what a segment is folded with.
 ///
 /// combine(earlier, later): the left operand always covers earlier elements. `combine` is associative;
-/// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty segment
-/// has a result only through `empty`. Fold of a segment: finish(combine(...combine(lift(e0), lift(e1))..., lift(en))).
+/// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty
+/// segment has a result only through `empty`. Fold of a segment: finish(combine(...combine(lift(e0),
+/// lift(e1))..., lift(en))).
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without the marks
@@ -135,8 +137,8 @@ private:
 ///     const auto x = op.column("x", Type::f32);
 ///     op.result(Type::f32).field("sum", Type::f32, 0);
 ///     op.lift([&](BlockBuilder& out) { out.set("sum", x); });
-///     op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { out.set("sum", a["sum"] + b["sum"]); });
-///     const Operator sum = op.commutative().build();
+///     op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { out.set("sum", a["sum"] + b["sum"]);
+///     }); const Operator sum = op.commutative().build();
 class OperatorBuilder {
 public:
     explicit OperatorBuilder(std::string name) { operator_.name = std::move(name); }
@@ -156,8 +158,9 @@ public:
     template <class Body>
     OperatorBuilder& combine(Body body)
     {
-        operator_.combine = build_block(
-            [&](BlockBuilder& out) { body(StateHandle(Operand::earlier), StateHandle(Operand::later), out); });
+        operator_.combine = build_block([&](BlockBuilder& out) {
+            body(StateHandle(Operand::earlier), StateHandle(Operand::later), out);
+        });
         return *this;
     }
     template <class Body>

@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 6> kParts = {"state", "lift", "combine", 
 class Parser {
 public:
     Parser(std::string name, std::string text, std::optional<Type> generic)
-        : source_(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})), generic_(generic)
+        : source_(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})),
+          generic_(generic)
     {
         auto read = tokenize(source_);
         tokens_ = std::move(read.tokens);
@@ -46,7 +47,8 @@ public:
         expect("{");
         while (!accept("}")) {
             if (peek().kind == TokenKind::end)
-                throw spec_error(source_, open, "this '{' is never closed", "the text ends inside the operator");
+                throw spec_error(source_, open, "this '{' is never closed",
+                                 "the text ends inside the operator");
             part(op);
         }
         expect_end();
@@ -116,7 +118,8 @@ private:
     void expect(std::string_view text)
     {
         if (!accept(text))
-            throw spec_error(source_, peek().position, "expected '" + std::string(text) + "', found " + found());
+            throw spec_error(source_, peek().position,
+                             "expected '" + std::string(text) + "', found " + found());
     }
     void expect_word(std::string_view word)
     {
@@ -147,7 +150,8 @@ private:
         if (const auto known = find_type(word))
             return *known;
         if (word == "T")
-            throw spec_error(source_, token.position, "this operator is written for a type T", "say which with --type, e.g. --type f32");
+            throw spec_error(source_, token.position, "this operator is written for a type T",
+                             "say which with --type, e.g. --type f32");
         throw spec_error(source_, token.position, "unknown type '" + word + "'" + suggest_type(word));
     }
     static std::string suggest_type(std::string_view word)
@@ -156,7 +160,8 @@ private:
         for (const Type type : kTypes)
             names.push_back(segfold::name(type));
         const auto suggestion = did_you_mean(word, names);
-        return suggestion.empty() ? "; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64" : suggestion;
+        return suggestion.empty() ? "; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
+                                  : suggestion;
     }
 
     /// parameter ::= name ":" ["table"] type
@@ -192,13 +197,15 @@ private:
         const Token keyword = peek();
         if (std::ranges::find(kParts, keyword.text) == kParts.end()) {
             const auto suggestion = keyword.kind == TokenKind::word ? did_you_mean(keyword.text, kParts) : "";
-            throw spec_error(source_, keyword.position,
-                             "expected a part of the operator, found " + found() +
-                                 (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
-                                                     : suggestion));
+            throw spec_error(
+                source_, keyword.position,
+                "expected a part of the operator, found " + found() +
+                    (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
+                                        : suggestion));
         }
         if (std::ranges::find(seen_, keyword.text) != seen_.end())
-            throw spec_error(source_, keyword.position, "'" + keyword.text + "' is given twice", "one is enough");
+            throw spec_error(source_, keyword.position, "'" + keyword.text + "' is given twice",
+                             "one is enough");
         seen_.push_back(keyword.text);
         ++at_;
         if (keyword.text == "state")
@@ -228,7 +235,8 @@ private:
                 throw spec_error(source_, open, "this '{' is never closed", "the text ends inside it");
             op.state.push_back(state_field());
             if (!accept(";") && !is("}"))
-                throw spec_error(source_, peek().position, "expected ';' or '}' after a state field, found " + found());
+                throw spec_error(source_, peek().position,
+                                 "expected ';' or '}' after a state field, found " + found());
         }
     }
 
@@ -314,9 +322,10 @@ private:
         if (made->depth > kDeepestExpression)
             too_deep(made->position);
         if (++nodes_ > kMostNodes)
-            throw spec_error(source_, made->position,
-                             "the operator has more than " + std::to_string(kMostNodes) + " numbers, names and operations",
-                             "this is the most that one may have");
+            throw spec_error(
+                source_, made->position,
+                "the operator has more than " + std::to_string(kMostNodes) + " numbers, names and operations",
+                "this is the most that one may have");
         return made;
     }
 
@@ -352,7 +361,8 @@ private:
     Expression unary()
     {
         const Token token = peek();
-        if (token.kind == TokenKind::symbol && (token.text == "!" || token.text == "~" || token.text == "-")) {
+        if (token.kind == TokenKind::symbol &&
+            (token.text == "!" || token.text == "~" || token.text == "-")) {
             const Nested nested(*this);
             ++at_;
             return bounded(make_unary(token.text, unary(), token.position));
@@ -361,7 +371,8 @@ private:
     }
 
     /// primary ::= number | "true" | "false" | "inf" | "nan" | "(" expression ")" | name ["." name]
-    ///           | name "(" arguments ")" | type "(" expression ")" | limit "(" type ")" | name "[" expression "]"
+    ///           | name "(" arguments ")" | type "(" expression ")" | limit "(" type ")" | name "["
+    ///           expression "]"
     Expression primary()
     {
         const Token token = peek();

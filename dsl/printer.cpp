@@ -38,18 +38,18 @@ private:
     static int level(const ExpressionNode& node)
     {
         switch (node.kind) {
-        case ExpressionKind::conditional:
-            return 0;
-        case ExpressionKind::binary:
-            return precedence(node.symbol);
-        case ExpressionKind::unary:
-            return kUnaryLevel;
-        case ExpressionKind::integer:
-            return node.negative ? kUnaryLevel : kPrimaryLevel;
-        case ExpressionKind::real:
-            return std::signbit(node.real) ? kUnaryLevel : kPrimaryLevel;
-        default:
-            return kPrimaryLevel;
+            case ExpressionKind::conditional:
+                return 0;
+            case ExpressionKind::binary:
+                return precedence(node.symbol);
+            case ExpressionKind::unary:
+                return kUnaryLevel;
+            case ExpressionKind::integer:
+                return node.negative ? kUnaryLevel : kPrimaryLevel;
+            case ExpressionKind::real:
+                return std::signbit(node.real) ? kUnaryLevel : kPrimaryLevel;
+            default:
+                return kPrimaryLevel;
         }
     }
 
@@ -57,32 +57,32 @@ private:
     {
         const auto& node = *expression;
         switch (node.kind) {
-        case ExpressionKind::boolean:
-            return node.magnitude ? "true" : "false";
-        case ExpressionKind::integer:
-            return (node.negative ? "-" : "") + std::to_string(node.magnitude);
-        case ExpressionKind::real:
-            return print_real(node.real);
-        case ExpressionKind::constant:
-        case ExpressionKind::name:
-            return node.name;
-        case ExpressionKind::limit:
-            return node.name + "(" + std::string(name(*node.type)) + ")";
-        case ExpressionKind::field:
-            return field(node);
-        case ExpressionKind::unary:
-            return unary(node);
-        case ExpressionKind::binary:
-            return binary(node);
-        case ExpressionKind::conditional:
-            return this->expression(node.arguments[0], 1) + " ? " + this->expression(node.arguments[1]) + " : " +
-                   this->expression(node.arguments[2]);
-        case ExpressionKind::call:
-            return node.name + "(" + list(node.arguments) + ")";
-        case ExpressionKind::convert:
-            return std::string(name(*node.type)) + "(" + list(node.arguments) + ")";
-        case ExpressionKind::gather:
-            return node.name + "[" + list(node.arguments) + "]";
+            case ExpressionKind::boolean:
+                return node.magnitude ? "true" : "false";
+            case ExpressionKind::integer:
+                return (node.negative ? "-" : "") + std::to_string(node.magnitude);
+            case ExpressionKind::real:
+                return print_real(node.real);
+            case ExpressionKind::constant:
+            case ExpressionKind::name:
+                return node.name;
+            case ExpressionKind::limit:
+                return node.name + "(" + std::string(name(*node.type)) + ")";
+            case ExpressionKind::field:
+                return field(node);
+            case ExpressionKind::unary:
+                return unary(node);
+            case ExpressionKind::binary:
+                return binary(node);
+            case ExpressionKind::conditional:
+                return this->expression(node.arguments[0], 1) + " ? " + this->expression(node.arguments[1]) +
+                       " : " + this->expression(node.arguments[2]);
+            case ExpressionKind::call:
+                return node.name + "(" + list(node.arguments) + ")";
+            case ExpressionKind::convert:
+                return std::string(name(*node.type)) + "(" + list(node.arguments) + ")";
+            case ExpressionKind::gather:
+                return node.name + "[" + list(node.arguments) + "]";
         }
         throw InternalError("unknown kind of expression");
     }
@@ -128,8 +128,8 @@ std::string print_parameters(const Operator& op)
 {
     std::string text;
     for (const auto& parameter : op.parameters)
-        text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", parameter.name, parameter.table ? "table " : "",
-                            name(parameter.type));
+        text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", parameter.name,
+                            parameter.table ? "table " : "", name(parameter.type));
     return text;
 }
 

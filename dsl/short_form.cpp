@@ -25,7 +25,8 @@ Operator parse_short_form(const ShortForm& form)
     op.combine = only(make_name("a"));
     op.laws.commutative = form.commutative;
     // One part after the other: each is checked while the source is its own flag's text.
-    const auto add = [&](const char* flag, const std::string& text, const std::function<void(Expression)>& place) {
+    const auto add = [&](const char* flag, const std::string& text,
+                         const std::function<void(Expression)>& place) {
         if (text.empty())
             return;
         op.source = std::make_shared<const SourceText>(SourceText{flag, text});

@@ -71,12 +71,16 @@ std::size_t width(std::string_view text)
 
 std::size_t utf8_length(std::string_view text)
 {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    const auto byte = [&](std::size_t i) {
+        return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+    };
     const unsigned first = byte(0);
     if (first < 0x80)
         return text.empty() ? 0 : 1;
-    const std::size_t length = first >= 0xc2 && first < 0xe0 ? 2 : first >= 0xe0 && first < 0xf0 ? 3
-                               : first >= 0xf0 && first < 0xf5 ? 4 : 0;
+    const std::size_t length = first >= 0xc2 && first < 0xe0   ? 2
+                               : first >= 0xe0 && first < 0xf0 ? 3
+                               : first >= 0xf0 && first < 0xf5 ? 4
+                                                               : 0;
     for (std::size_t i = 1; i < length; ++i)
         if ((byte(i) & 0xc0u) != 0x80u)
             return 0;
@@ -93,7 +97,8 @@ SpecError spec_error(const SourcePointer& source, Position position, const std::
         return SpecError(hint.empty() ? message : message + "; " + hint);
 
     const std::string_view line = find_line(source->text, position.line);
-    const std::size_t place = std::min(static_cast<std::size_t>(std::max(position.column - 1, 0)), line.size());
+    const std::size_t place =
+        std::min(static_cast<std::size_t>(std::max(position.column - 1, 0)), line.size());
     const auto [first, end] = find_excerpt(line, place);
     const std::string_view shown = line.substr(first, end - first);
     const std::size_t caret = place - first;

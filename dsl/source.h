@@ -26,7 +26,8 @@ using SourcePointer = std::shared_ptr<const SourceText>;
 /// Bytes of the UTF-8 sequence that `text` begins with; 0 where it begins with none.
 std::size_t utf8_length(std::string_view text);
 
-/// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by `hint`.
+/// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by
+/// `hint`.
 ///
 /// Without a source or a line only the message is kept. Long lines are cut to the part around the caret;
 /// the excerpt is always valid UTF-8.

@@ -54,7 +54,8 @@ const File* find_file(std::string_view name, Type type)
     const auto found = files().find(name);
     if (found == files().end())
         return nullptr;
-    const auto file = std::ranges::find_if(found->second, [&](const File& f) { return takes(f.family, name, type); });
+    const auto file =
+        std::ranges::find_if(found->second, [&](const File& f) { return takes(f.family, name, type); });
     return file == found->second.end() ? nullptr : &*file;
 }
 
@@ -103,10 +104,7 @@ std::vector<StandardOperator> standard_operators()
     return result;
 }
 
-bool is_standard_operator(std::string_view name)
-{
-    return files().contains(split(name).name);
-}
+bool is_standard_operator(std::string_view name) { return files().contains(split(name).name); }
 
 Operator standard_operator(std::string_view name, std::optional<Type> type)
 {
@@ -120,9 +118,13 @@ Operator standard_operator(std::string_view name, std::optional<Type> type)
                          did_you_mean(stem, names));
     }
     if (type && named_type && *type != *named_type)
-        throw InputError("operator '" + std::string(name) + "' is for " + std::string(segfold::name(*named_type)) +
-                         ", but --type says " + std::string(segfold::name(*type)) + "; give one of them");
-    Type chosen = named_type ? *named_type : type ? *type : find_file(stem, Type::f32) ? Type::f32 : Type::i32;
+        throw InputError("operator '" + std::string(name) + "' is for " +
+                         std::string(segfold::name(*named_type)) + ", but --type says " +
+                         std::string(segfold::name(*type)) + "; give one of them");
+    Type chosen = named_type                   ? *named_type
+                  : type                       ? *type
+                  : find_file(stem, Type::f32) ? Type::f32
+                                               : Type::i32;
     const auto* file = find_file(stem, chosen);
     if (!file)
         throw InputError("operator '" + std::string(stem) + "' is not defined for " +

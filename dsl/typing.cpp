@@ -44,26 +44,26 @@ bool fits(double value, Type type)
 {
     const auto single = static_cast<float>(value);
     switch (type) {
-    case Type::f16:
-        return std::isfinite(f16_to_f32(f32_to_f16(single)));
-    case Type::bf16:
-        return std::isfinite(bf16_to_f32(f32_to_bf16(single)));
-    case Type::f32:
-        return std::isfinite(single);
-    default:
-        return std::isfinite(value);
+        case Type::f16:
+            return std::isfinite(f16_to_f32(f32_to_f16(single)));
+        case Type::bf16:
+            return std::isfinite(bf16_to_f32(f32_to_bf16(single)));
+        case Type::f32:
+            return std::isfinite(single);
+        default:
+            return std::isfinite(value);
     }
 }
 
 std::string_view domain_name(Function::Domain domain)
 {
     switch (domain) {
-    case Function::Domain::number:
-        return "numbers";
-    case Function::Domain::real:
-        return "floating-point values";
-    default:
-        return "integers";
+        case Function::Domain::number:
+            return "numbers";
+        case Function::Domain::real:
+            return "floating-point values";
+        default:
+            return "integers";
     }
 }
 
@@ -84,28 +84,28 @@ bool is_known(const ExpressionNode& node)
         return std::ranges::find(words, word) != words.end();
     };
     switch (node.kind) {
-    case ExpressionKind::unary:
-        return one_of(node.symbol, {"!", "~", "-"});
-    case ExpressionKind::binary:
-        return precedence(node.symbol) != 0;
-    case ExpressionKind::constant:
-        return one_of(node.name, {"inf", "nan"});
-    case ExpressionKind::limit:
-        return one_of(node.name, {"lowest", "highest", "epsilon"});
-    default:
-        return true;
+        case ExpressionKind::unary:
+            return one_of(node.symbol, {"!", "~", "-"});
+        case ExpressionKind::binary:
+            return precedence(node.symbol) != 0;
+        case ExpressionKind::constant:
+            return one_of(node.name, {"inf", "nan"});
+        case ExpressionKind::limit:
+            return one_of(node.name, {"lowest", "highest", "epsilon"});
+        default:
+            return true;
     }
 }
 
 bool accepts(Function::Domain domain, Type type)
 {
     switch (domain) {
-    case Function::Domain::number:
-        return is_number(type);
-    case Function::Domain::real:
-        return is_float(type);
-    default:
-        return is_integer(type);
+        case Function::Domain::number:
+            return is_number(type);
+        case Function::Domain::real:
+            return is_float(type);
+        default:
+            return is_integer(type);
     }
 }
 
@@ -162,52 +162,49 @@ Expression Typing::value(const Expression& expression, Type wanted, const std::s
     return result;
 }
 
-Expression Typing::value(const Expression& expression)
-{
-    return resolve(expression, std::nullopt);
-}
+Expression Typing::value(const Expression& expression) { return resolve(expression, std::nullopt); }
 
 std::optional<Type> Typing::stated(const Expression& expression) const
 {
     const auto& node = *expression;
     switch (node.kind) {
-    case ExpressionKind::boolean:
-        return Type::boolean;
-    case ExpressionKind::integer:
-    case ExpressionKind::real:
-    case ExpressionKind::constant:
-        return node.type;
-    case ExpressionKind::limit:
-    case ExpressionKind::convert:
-        return node.type;
-    case ExpressionKind::name:
-    case ExpressionKind::field:
-        return (node.kind == ExpressionKind::name ? name(expression) : field(expression))->type;
-    case ExpressionKind::unary:
-        return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
-    case ExpressionKind::binary:
-        if (is_comparison(node.symbol) || is_logical(node.symbol))
+        case ExpressionKind::boolean:
             return Type::boolean;
-        if (const auto left = stated(node.arguments[0]))
-            return left;
-        return stated(node.arguments[1]);
-    case ExpressionKind::conditional:
-        if (const auto yes = stated(node.arguments[1]))
-            return yes;
-        return stated(node.arguments[2]);
-    case ExpressionKind::call: {
-        const auto* function = find_function(node.name);
-        if (function && function->result)
-            return function->result;
-        for (const auto& argument : node.arguments)
-            if (const auto type = stated(argument))
-                return type;
-        return std::nullopt;
-    }
-    case ExpressionKind::gather: {
-        const auto table = scope_.tables.find(node.name);
-        return table == scope_.tables.end() ? std::nullopt : std::optional(table->second);
-    }
+        case ExpressionKind::integer:
+        case ExpressionKind::real:
+        case ExpressionKind::constant:
+            return node.type;
+        case ExpressionKind::limit:
+        case ExpressionKind::convert:
+            return node.type;
+        case ExpressionKind::name:
+        case ExpressionKind::field:
+            return (node.kind == ExpressionKind::name ? name(expression) : field(expression))->type;
+        case ExpressionKind::unary:
+            return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
+        case ExpressionKind::binary:
+            if (is_comparison(node.symbol) || is_logical(node.symbol))
+                return Type::boolean;
+            if (const auto left = stated(node.arguments[0]))
+                return left;
+            return stated(node.arguments[1]);
+        case ExpressionKind::conditional:
+            if (const auto yes = stated(node.arguments[1]))
+                return yes;
+            return stated(node.arguments[2]);
+        case ExpressionKind::call: {
+            const auto* function = find_function(node.name);
+            if (function && function->result)
+                return function->result;
+            for (const auto& argument : node.arguments)
+                if (const auto type = stated(argument))
+                    return type;
+            return std::nullopt;
+        }
+        case ExpressionKind::gather: {
+            const auto table = scope_.tables.find(node.name);
+            return table == scope_.tables.end() ? std::nullopt : std::optional(table->second);
+        }
     }
     return std::nullopt;
 }
@@ -217,35 +214,36 @@ Expression Typing::resolve(const Expression& expression, std::optional<Type> con
     if (!is_known(*expression))
         fail(expression, "unknown operation '" + expression->symbol + expression->name + "'");
     switch (expression->kind) {
-    case ExpressionKind::boolean:
-        return with_type(expression, {}, Type::boolean);
-    case ExpressionKind::integer:
-    case ExpressionKind::real:
-    case ExpressionKind::constant:
-        return literal(expression, expression->type ? expression->type : context);
-    case ExpressionKind::limit: {
-        const Type type = *expression->type;
-        if (!is_number(type) || (expression->name == "epsilon" && !is_float(type)))
-            fail(expression, expression->name + "(" + text(type) + ") does not exist",
-                 expression->name == "epsilon" ? "epsilon is of a floating-point type" : "name a number's type");
-        return expression;
-    }
-    case ExpressionKind::name:
-        return name(expression);
-    case ExpressionKind::field:
-        return field(expression);
-    case ExpressionKind::unary:
-        return unary(expression, context);
-    case ExpressionKind::binary:
-        return binary(expression, context);
-    case ExpressionKind::conditional:
-        return conditional(expression, context);
-    case ExpressionKind::call:
-        return call(expression, context);
-    case ExpressionKind::convert:
-        return convert(expression);
-    case ExpressionKind::gather:
-        return gather(expression);
+        case ExpressionKind::boolean:
+            return with_type(expression, {}, Type::boolean);
+        case ExpressionKind::integer:
+        case ExpressionKind::real:
+        case ExpressionKind::constant:
+            return literal(expression, expression->type ? expression->type : context);
+        case ExpressionKind::limit: {
+            const Type type = *expression->type;
+            if (!is_number(type) || (expression->name == "epsilon" && !is_float(type)))
+                fail(expression, expression->name + "(" + text(type) + ") does not exist",
+                     expression->name == "epsilon" ? "epsilon is of a floating-point type"
+                                                   : "name a number's type");
+            return expression;
+        }
+        case ExpressionKind::name:
+            return name(expression);
+        case ExpressionKind::field:
+            return field(expression);
+        case ExpressionKind::unary:
+            return unary(expression, context);
+        case ExpressionKind::binary:
+            return binary(expression, context);
+        case ExpressionKind::conditional:
+            return conditional(expression, context);
+        case ExpressionKind::call:
+            return call(expression, context);
+        case ExpressionKind::convert:
+            return convert(expression);
+        case ExpressionKind::gather:
+            return gather(expression);
     }
     throw InternalError("unknown kind of expression");
 }
@@ -254,7 +252,8 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
 {
     const auto& node = *expression;
     if (!context)
-        fail(expression, "nothing here says of which type this number is", "write it as a conversion: f32(...)");
+        fail(expression, "nothing here says of which type this number is",
+             "write it as a conversion: f32(...)");
     if (node.kind == ExpressionKind::integer)
         return integer(expression, *context);
     if (!is_float(*context))
@@ -294,18 +293,21 @@ Expression Typing::name(const Expression& expression) const
         return with_type(make_field(Operand::state, node.name, node.position), {}, found->second);
     if (const auto found = scope_.operands.find(node.name); found != scope_.operands.end()) {
         if (op_.state.size() == 1)
-            return with_type(make_field(found->second, op_.state[0].name, node.position), {}, op_.state[0].type);
-        fail(expression, "'" + node.name + "' is a whole state", "name one of its fields: " + node.name + "." +
-                                                                     op_.state[0].name);
+            return with_type(make_field(found->second, op_.state[0].name, node.position), {},
+                             op_.state[0].type);
+        fail(expression, "'" + node.name + "' is a whole state",
+             "name one of its fields: " + node.name + "." + op_.state[0].name);
     }
     if (scope_.tables.contains(node.name))
-        fail(expression, "'" + node.name + "' is a table", "read one of its entries: " + node.name + "[index]");
+        fail(expression, "'" + node.name + "' is a table",
+             "read one of its entries: " + node.name + "[index]");
     if (const auto place = place_of(node.name); !place.empty())
         fail(expression, "'" + node.name + "' is not known here", place);
     const auto known = known_names();
-    fail(expression, "unknown name '" + node.name + "'; " +
-                         (known.empty() ? "no names are known here" : "the names known here are " + list(known)) +
-                         did_you_mean(node.name, known));
+    fail(expression,
+         "unknown name '" + node.name + "'; " +
+             (known.empty() ? "no names are known here" : "the names known here are " + list(known)) +
+             did_you_mean(node.name, known));
 }
 
 Expression Typing::field(const Expression& expression) const
@@ -316,8 +318,8 @@ Expression Typing::field(const Expression& expression) const
         const auto found = scope_.operands.find(node.symbol);
         if (found == scope_.operands.end())
             fail(expression, "'" + node.symbol + "' has no fields",
-                 scope_.operands.empty() ? "only combine's operands have" : "combine's operands are " + op_.earlier +
-                                                                                " and " + op_.later);
+                 scope_.operands.empty() ? "only combine's operands have"
+                                         : "combine's operands are " + op_.earlier + " and " + op_.later);
         operand = found->second;
     } else if (operand == Operand::state ? scope_.state_fields.empty() : scope_.operands.empty()) {
         fail(expression, "there is no state here of which '" + node.name + "' could be a field",
@@ -328,8 +330,8 @@ Expression Typing::field(const Expression& expression) const
         std::vector<std::string_view> names;
         for (const auto& field : op_.state)
             names.push_back(field.name);
-        fail(expression,
-             "unknown state field '" + node.name + "'; the fields are " + list(names) + did_you_mean(node.name, names));
+        fail(expression, "unknown state field '" + node.name + "'; the fields are " + list(names) +
+                             did_you_mean(node.name, names));
     }
     return with_type(make_field(operand, node.name, node.position), {}, known->type);
 }
@@ -339,7 +341,7 @@ Expression Typing::unary(const Expression& expression, std::optional<Type> conte
     const auto& node = *expression;
     auto argument = resolve(node.arguments[0], node.symbol == "!" ? Type::boolean : context);
     const Type type = *argument->type;
-    const bool right = node.symbol == "!" ? type == Type::boolean
+    const bool right = node.symbol == "!"   ? type == Type::boolean
                        : node.symbol == "~" ? is_integer(type)
                                             : is_number(type);
     if (!right)
@@ -361,7 +363,8 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     if (!type && !compares)
         type = context;
     if (!type)
-        fail(expression, "nothing here says of which type these numbers are", "write one as a conversion: f32(...)");
+        fail(expression, "nothing here says of which type these numbers are",
+             "write one as a conversion: f32(...)");
 
     const auto& first = *node.arguments[0];
     if (is_order(symbol) && first.kind == ExpressionKind::binary && is_order(first.symbol))
@@ -476,7 +479,8 @@ Expression Typing::gather(const Expression& expression)
     }
     auto index = resolve(node.arguments[0], Type::i64);
     if (!is_integer(*index->type))
-        fail(node.arguments[0], "an index of type " + text(*index->type), "convert it to an integer: i32(...)");
+        fail(node.arguments[0], "an index of type " + text(*index->type),
+             "convert it to an integer: i32(...)");
     return with_type(expression, {std::move(index)}, table->second);
 }
 

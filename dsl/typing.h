@@ -12,7 +12,7 @@ namespace segfold {
 
 /// What the expressions of a block may name.
 struct Scope {
-    std::map<std::string, Type, std::less<>> names;         ///< parameters, locals, index and the like
+    std::map<std::string, Type, std::less<>> names;  ///< parameters, locals, index and the like
     std::map<std::string, Type, std::less<>> tables;
     std::map<std::string, Operand, std::less<>> operands;   ///< combine's two
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields directly
@@ -53,7 +53,8 @@ private:
     [[nodiscard]] std::vector<std::string_view> known_names() const;
     /// Where a name is known that is not known here; empty for a name known nowhere.
     [[nodiscard]] std::string place_of(std::string_view name) const;
-    [[noreturn]] void fail(const Expression& at, const std::string& message, const std::string& hint = {}) const;
+    [[noreturn]] void fail(const Expression& at, const std::string& message,
+                           const std::string& hint = {}) const;
 
     const Operator& op_;
     Scope scope_;

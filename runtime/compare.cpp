@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
 
 #include "dsl/error.h"
@@ -141,9 +142,6 @@ public:
             open.insert(open.end(), open_here.begin(), open_here.end());
         });
         std::ranges::sort(open);
-        const auto is_long = [&](std::int64_t segment) {
-            return workload_.segments.length(segment) >= kLongSegment;
-        };
         for (const std::int64_t segment : open)
             if (is_long(segment))
                 judge(segment, thread_count(options_.threads));
@@ -176,6 +174,8 @@ private:
         read(segment, values);
         const auto verdict = tolerance_.judge(segment, values.actual, values.wide, threads);
         const std::lock_guard lock(mutex_);
+        if (is_long(segment))
+            long_verdicts_[segment] = verdict;
         if (!verdict.agrees) {
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
@@ -188,13 +188,21 @@ private:
         }
     }
 
-    /// A segment judged with every fold, so that its bound does not depend on the results.
+    [[nodiscard]] bool is_long(std::int64_t segment) const
+    {
+        return workload_.segments.length(segment) >= kLongSegment;
+    }
+
+    /// A short segment is judged with every fold, so that its bound does not depend on the results.
     [[nodiscard]] ComparedSegment describe(std::int64_t segment)
     {
         Values values(actual_.size(), wide_.size());
         read(segment, values);
+        const auto known = long_verdicts_.find(segment);
         const auto verdict =
-            tolerance_.judge(segment, values.actual, values.wide, thread_count(options_.threads), true);
+            known != long_verdicts_.end()
+                ? known->second
+                : tolerance_.judge(segment, values.actual, values.wide, thread_count(options_.threads), true);
         auto described = describe_segment(workload_, segment);
         described.ratio = static_cast<double>(verdict.ratio);
         for (std::size_t f = 0; f < actual_.size(); ++f)
@@ -223,6 +231,7 @@ private:
     const JudgeOptions& options_;
     Tolerance tolerance_;
     std::mutex mutex_;
+    std::map<std::int64_t, Verdict> long_verdicts_;
     std::int64_t num_wrong_ = 0;
     std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t worst_ = -1;

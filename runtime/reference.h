@@ -40,6 +40,9 @@ Results reduce_sequentially(const Workload& workload, Precision precision = Prec
                             int threads = 0);
 
 /// The same in wide precision, with the results as they are: 16 bytes for each segment and field.
+///
+/// Segments of 2^20 elements and more are folded in parts of 2^14 by all threads, and then the parts: in
+/// floating point that is closer to the exact result than the sequential fold.
 WideResults reduce_widely(const Workload& workload, int threads = 0);
 
 }  // namespace segfold

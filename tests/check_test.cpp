@@ -16,9 +16,11 @@ namespace {
 
 Type type_of(const std::string& expression)
 {
-    const auto op = parse_operator("test", "operator f(b: bool, h: f16, x: f32, d: f64, n: i32, l: i64, u: u8, t: table f64) "
-                                           "-> bool { state s: bool lift { let v = " + expression +
-                                           "; s = true } combine(p, q) p }");
+    const auto op =
+        parse_operator("test",
+                       "operator f(b: bool, h: f16, x: f32, d: f64, n: i32, l: i64, u: u8, t: table f64) "
+                       "-> bool { state s: bool lift { let v = " +
+                           expression + "; s = true } combine(p, q) p }");
     return *op.lift.lets[0].value->type;
 }
 
@@ -61,9 +63,11 @@ TEST(Check, ExpressionsHaveTheTypeOfTheirParts)
 
 TEST(Check, LiteralsTakeTheTypeOfTheirContext)
 {
-    const auto op = parse_operator("test", "operator f(x: f16, u: u64) -> f32 { state s: f32 = 1 "
-                                           "lift { let h = 1 + x; s = bool(1) || u == 18446744073709551615 ? 1 : f32(h) } "
-                                           "combine(a, b) max(a, 0.5) }");
+    const auto op =
+        parse_operator("test",
+                       "operator f(x: f16, u: u64) -> f32 { state s: f32 = 1 "
+                       "lift { let h = 1 + x; s = bool(1) || u == 18446744073709551615 ? 1 : f32(h) } "
+                       "combine(a, b) max(a, 0.5) }");
     EXPECT_EQ((*op.state[0].identity)->type, Type::f32);
     EXPECT_EQ(op.lift.lets[0].value.argument(0)->type, Type::f16);
     const auto& chosen = op.lift.assignments[0].value;
@@ -77,8 +81,8 @@ TEST(Check, LiteralsAtTheEndsOfTheirTypesAreRead)
 {
     const auto reads = [](const std::string& type, const std::string& literal) {
         try {
-            parse_operator("test", "operator f(x: " + type + ") -> " + type + " { state s: " + type + " = " + literal +
-                                       " lift x combine(a, b) a }");
+            parse_operator("test", "operator f(x: " + type + ") -> " + type + " { state s: " + type + " = " +
+                                       literal + " lift x combine(a, b) a }");
             return true;
         } catch (const SpecError&) {
             return false;
@@ -108,9 +112,10 @@ TEST(Check, LiteralsAtTheEndsOfTheirTypesAreRead)
 
 TEST(Check, AssignmentsStandInTheOrderOfTheFields)
 {
-    const auto op = parse_operator("test", "operator f(x: f32) -> (p: f32, q: f32) { state { s: f32; t: f32 } "
-                                           "lift { t = x; s = 1 } combine(a, b) { t = a.t; s = b.s } "
-                                           "finish { q = s; p = t } empty { q = 1; p = 2 } }");
+    const auto op = parse_operator("test",
+                                   "operator f(x: f32) -> (p: f32, q: f32) { state { s: f32; t: f32 } "
+                                   "lift { t = x; s = 1 } combine(a, b) { t = a.t; s = b.s } "
+                                   "finish { q = s; p = t } empty { q = 1; p = 2 } }");
     EXPECT_EQ(op.lift.assignments[0].field, "s");
     EXPECT_EQ(op.combine.assignments[1].field, "t");
     EXPECT_EQ(op.finish->assignments[0].field, "p");
@@ -153,15 +158,20 @@ std::string refusal(const std::function<void(Operator&)>& spoil)
 TEST(Check, RefusesNamesThatNoTextCouldHold)
 {
     const std::string rule = "; a name is a letter or '_' and then letters, digits and '_', 64 at most";
-    EXPECT_EQ(refusal([](Operator& op) { op.name = "my sum"; }), "operator my sum: 'my sum' is not a name" + rule);
-    EXPECT_EQ(refusal([](Operator& op) { op.parameters[0].name = ""; }), "operator sum: '' is not a name" + rule);
-    EXPECT_EQ(refusal([](Operator& op) { op.state[0].name = "1st"; }), "operator sum: '1st' is not a name" + rule);
+    EXPECT_EQ(refusal([](Operator& op) { op.name = "my sum"; }),
+              "operator my sum: 'my sum' is not a name" + rule);
+    EXPECT_EQ(refusal([](Operator& op) { op.parameters[0].name = ""; }),
+              "operator sum: '' is not a name" + rule);
+    EXPECT_EQ(refusal([](Operator& op) { op.state[0].name = "1st"; }),
+              "operator sum: '1st' is not a name" + rule);
     EXPECT_EQ(refusal([](Operator& op) { op.earlier = "a\n"; }), "operator sum: 'a\n' is not a name" + rule);
     EXPECT_EQ(refusal([](Operator& op) { op.results[0].name = std::string(65, 'r'); }),
               "operator sum: '" + std::string(64, 'r') + "' is not a name" + rule);
     EXPECT_EQ(refusal([](Operator& op) { op.results[0].name = "let"; }),
               "operator sum: 'let' cannot be a name; it begins a local name: let NAME = VALUE;");
-    EXPECT_EQ(refusal([](Operator& op) { op.lift.lets.push_back({"é", Expression(true), {}}); }),
+    EXPECT_EQ(refusal([](Operator& op) {
+                  op.lift.lets.push_back({"é", Expression(true), {}});
+              }),
               "operator sum: 'é' is not a name" + rule);
     EXPECT_EQ(refusal([](Operator& op) { op.results[0].name = "index"; }), "accepted");
 }
@@ -177,7 +187,8 @@ TEST(Check, RefusesOperationsThatDoNotExist)
     EXPECT_EQ(lifting(make_constant("pi")), "operator sum: unknown operation 'pi'");
     EXPECT_EQ(lifting(make_limit("greatest", Type::f32)), "operator sum: unknown operation 'greatest'");
     EXPECT_EQ(lifting(call("cbrt", {x})), "operator sum: unknown function 'cbrt'");
-    EXPECT_EQ(lifting(make_gather("x", 0)), "operator sum: 'x' is not a table; declare it as a parameter: x: table f32");
+    EXPECT_EQ(lifting(make_gather("x", 0)),
+              "operator sum: 'x' is not a table; declare it as a parameter: x: table f32");
 }
 
 TEST(Check, RefusesFieldsOutOfPlace)
@@ -186,16 +197,19 @@ TEST(Check, RefusesFieldsOutOfPlace)
     const auto stray = [](const std::string& field) {
         return "operator sum: there is no state here of which '" + field + "' could be a field";
     };
-    EXPECT_EQ(refusal([](Operator& op) { op.lift.assignments[0].value = make_field(Operand::earlier, "sum"); }),
-              stray("sum") + hint);
+    EXPECT_EQ(
+        refusal([](Operator& op) { op.lift.assignments[0].value = make_field(Operand::earlier, "sum"); }),
+        stray("sum") + hint);
     EXPECT_EQ(refusal([](Operator& op) { op.lift.assignments[0].value = make_field(Operand::state, "sum"); }),
               stray("sum") + hint);
-    EXPECT_EQ(refusal([](Operator& op) { op.combine.assignments[0].value = make_field(Operand::state, "sum"); }),
-              stray("sum") + hint);
+    EXPECT_EQ(
+        refusal([](Operator& op) { op.combine.assignments[0].value = make_field(Operand::state, "sum"); }),
+        stray("sum") + hint);
     EXPECT_EQ(refusal([](Operator& op) { op.state[0].identity = make_field(Operand::later, "sum"); }),
               stray("sum") + hint);
-    EXPECT_EQ(refusal([](Operator& op) { op.combine.assignments[0].value = make_field(Operand::later, "total"); }),
-              "operator sum: unknown state field 'total'; the fields are sum");
+    EXPECT_EQ(
+        refusal([](Operator& op) { op.combine.assignments[0].value = make_field(Operand::later, "total"); }),
+        "operator sum: unknown state field 'total'; the fields are sum");
 }
 
 TEST(Check, RefusesMissingValuesAndTreesTooLarge)
@@ -210,7 +224,8 @@ TEST(Check, RefusesMissingValuesAndTreesTooLarge)
     for (int i = 0; i < 300; ++i)
         chain = chain + 1;
     EXPECT_EQ(refusal([&](Operator& op) { op.lift.assignments[0].value = doubled; }),
-              "operator sum: the operator has more than 20000 numbers, names and operations; this is the most that one "
+              "operator sum: the operator has more than 20000 numbers, names and operations; this is the "
+              "most that one "
               "may have");
     EXPECT_EQ(refusal([&](Operator& op) { op.lift.assignments[0].value = chain; }),
               "operator sum: the expression nests deeper than 256 levels; name parts of it with 'let'");

@@ -39,7 +39,8 @@ TEST(CppForm, MeanVariance)
         const auto share = out.let("share", convert(T, b["n"]) / convert(T, total));
         const auto merged = a["m2"] + b["m2"] + delta * delta * convert(T, a["n"]) * share;
         out.set("n", total);
-        out.set("mean", select(a["n"] == 0, b["mean"], select(b["n"] == 0, a["mean"], a["mean"] + delta * share)));
+        out.set("mean",
+                select(a["n"] == 0, b["mean"], select(b["n"] == 0, a["mean"], a["mean"] + delta * share)));
         out.set("m2", select(a["n"] == 0, b["m2"], select(b["n"] == 0, a["m2"], merged)));
     });
     op.finish([&](StateHandle s, BlockBuilder& out) {
@@ -121,7 +122,9 @@ TEST(CppForm, BuildingTwiceGivesTheSame)
     const auto x = op.column("x", Type::f32);
     op.result(Type::f32).field("s", Type::f32, infinity());
     op.lift([&](BlockBuilder& out) { out.set("s", select(x > 0, x, -x)); });
-    op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { out.set("s", call("min", {a["s"], b["s"]})); });
+    op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) {
+        out.set("s", call("min", {a["s"], b["s"]}));
+    });
     const auto first = op.build();
     expect_same(first, op.build());
     EXPECT_TRUE(op.idempotent().build().laws.idempotent);

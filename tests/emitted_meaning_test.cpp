@@ -98,7 +98,7 @@ Operator each_element(std::vector<Parameter> parameters, const std::vector<Expre
     op.name = "each_element";
     op.parameters = std::move(parameters);
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto field = "f" + std::to_string(i);
+        const auto field = "value_" + std::to_string(i);
         op.state.push_back({field, types[i], {}, {}});
         op.lift.assignments.push_back({field, values[i], {}});
         op.combine.assignments.push_back({field, make_field(Operand::earlier, field), {}});

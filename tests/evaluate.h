@@ -17,10 +17,11 @@ namespace segfold {
 template <class Real = double>
 class Evaluation {
 public:
-    Evaluation(const std::string& expression, Type result, const std::vector<std::pair<std::string, Type>>& columns)
-        : result_(result), bytecode_(compile_bytecode(parse_operator("test", text(expression, result, columns))))
-    {
-    }
+    Evaluation(const std::string& expression, Type result,
+               const std::vector<std::pair<std::string, Type>>& columns)
+        : result_(result),
+          bytecode_(compile_bytecode(parse_operator("test", text(expression, result, columns))))
+    {}
 
     /// The value at one element, whose column values are of the columns' storage types.
     template <class Result, class... Values>

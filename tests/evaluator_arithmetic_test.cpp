@@ -1,4 +1,5 @@
-// Every operation of every type against the compiler's own arithmetic, done another way than the interpreter does it.
+// Every operation of every type against the compiler's own arithmetic, done another way than the interpreter
+// does it.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -38,13 +39,53 @@ std::vector<T> edges()
 {
     using Limits = std::numeric_limits<T>;
     if constexpr (std::is_floating_point_v<T>) {
-        return {T(0),          -T(0),         T(1),           T(-1),        T(0.5),  T(-2.5), T(3.7), T(1e10), T(-1e-10),
-                Limits::max(), Limits::min(), Limits::lowest(), Limits::denorm_min(), Limits::infinity(),
-                -Limits::infinity(), Limits::quiet_NaN(), T(127), T(128), T(255.5), T(256), T(-128.9), T(-129), T(0x1p31),
-                T(0x1p32), T(0x1p63), T(0x1p64), T(-0x1p63), T(-0.9), T(2147483520.0)};
+        return {T(0),
+                -T(0),
+                T(1),
+                T(-1),
+                T(0.5),
+                T(-2.5),
+                T(3.7),
+                T(1e10),
+                T(-1e-10),
+                Limits::max(),
+                Limits::min(),
+                Limits::lowest(),
+                Limits::denorm_min(),
+                Limits::infinity(),
+                -Limits::infinity(),
+                Limits::quiet_NaN(),
+                T(127),
+                T(128),
+                T(255.5),
+                T(256),
+                T(-128.9),
+                T(-129),
+                T(0x1p31),
+                T(0x1p32),
+                T(0x1p63),
+                T(0x1p64),
+                T(-0x1p63),
+                T(-0.9),
+                T(2147483520.0)};
     } else {
-        std::vector<T> values = {0, 1, 2, 3, 7, 31, 63, 100, T(-1), T(-2), T(-7), T(-100), Limits::max(), Limits::min(),
-                                 T(Limits::max() - 1), T(Limits::min() + 1), T(Limits::max() / 2)};
+        std::vector<T> values = {0,
+                                 1,
+                                 2,
+                                 3,
+                                 7,
+                                 31,
+                                 63,
+                                 100,
+                                 T(-1),
+                                 T(-2),
+                                 T(-7),
+                                 T(-100),
+                                 Limits::max(),
+                                 Limits::min(),
+                                 T(Limits::max() - 1),
+                                 T(Limits::min() + 1),
+                                 T(Limits::max() / 2)};
         std::mt19937_64 random(7);
         for (int i = 0; i < 8; ++i)
             values.push_back(static_cast<T>(random()));
@@ -54,8 +95,8 @@ std::vector<T> edges()
 
 template <class T>
 class IntegerTest : public testing::Test {};
-using Integers = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                                std::uint32_t, std::uint64_t>;
+using Integers = testing::Types<std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
+                                std::uint16_t, std::uint32_t, std::uint64_t>;
 TYPED_TEST_SUITE(IntegerTest, Integers);
 
 /// Compares `text` of x and y with `expected(x, y)` at all pairs of edge values.
@@ -160,13 +201,16 @@ TYPED_TEST(IntegerTest, FloatsSaturateTowardZeroAndNanIsZero)
 {
     using T = TypeParam;
     const auto convert = [&]<class From>(From) {
-        Evaluation evaluation(std::string(name(type_of<T>())) + "(x)", type_of<T>(), {{"x", type_of<From>()}});
+        Evaluation evaluation(std::string(name(type_of<T>())) + "(x)", type_of<T>(),
+                              {{"x", type_of<From>()}});
         for (const From x : edges<From>()) {
             const long double whole = std::trunc(static_cast<long double>(x));
-            const T expected = std::isnan(x)                                     ? T(0)
-                               : whole >= static_cast<long double>(std::numeric_limits<T>::max()) ? std::numeric_limits<T>::max()
-                               : whole <= static_cast<long double>(std::numeric_limits<T>::min()) ? std::numeric_limits<T>::min()
-                                                                                 : static_cast<T>(whole);
+            const T expected = std::isnan(x) ? T(0)
+                               : whole >= static_cast<long double>(std::numeric_limits<T>::max())
+                                   ? std::numeric_limits<T>::max()
+                               : whole <= static_cast<long double>(std::numeric_limits<T>::min())
+                                   ? std::numeric_limits<T>::min()
+                                   : static_cast<T>(whole);
             EXPECT_EQ(evaluation.template at<T>(x), expected) << name(type_of<T>()) << " of " << x;
         }
     };
@@ -235,8 +279,10 @@ TYPED_TEST(FloatTest, MinAndMaxPreferNumbersAndOrderZeros)
 {
     using T = TypeParam;
     const auto less = [](T x, T y) { return x < y || (x == y && std::signbit(x) && !std::signbit(y)); };
-    expect_float<T>("min(x, y)", [&](T x, T y) { return std::isnan(x) || (!std::isnan(y) && less(y, x)) ? y : x; });
-    expect_float<T>("max(x, y)", [&](T x, T y) { return std::isnan(x) || (!std::isnan(y) && less(x, y)) ? y : x; });
+    expect_float<T>("min(x, y)",
+                    [&](T x, T y) { return std::isnan(x) || (!std::isnan(y) && less(y, x)) ? y : x; });
+    expect_float<T>("max(x, y)",
+                    [&](T x, T y) { return std::isnan(x) || (!std::isnan(y) && less(x, y)) ? y : x; });
 }
 
 TYPED_TEST(FloatTest, Tests)
@@ -246,7 +292,8 @@ TYPED_TEST(FloatTest, Tests)
         Evaluation evaluation(text, Type::boolean, {{"x", type_of<T>()}, {"y", type_of<T>()}});
         for (const T x : edges<T>())
             for (const T y : edges<T>())
-                EXPECT_EQ(evaluation.template at<bool>(x, y), expected(x, y)) << text << " at " << x << " and " << y;
+                EXPECT_EQ(evaluation.template at<bool>(x, y), expected(x, y))
+                    << text << " at " << x << " and " << y;
     };
     expect("x < y", [](T x, T y) { return x < y; });
     expect("x <= y", [](T x, T y) { return x <= y; });
@@ -263,30 +310,34 @@ TYPED_TEST(FloatTest, Conversions)
 {
     using T = TypeParam;
     const auto convert = [&]<class From>(From) {
-        Evaluation evaluation(std::string(name(type_of<T>())) + "(x)", type_of<T>(), {{"x", type_of<From>()}});
+        Evaluation evaluation(std::string(name(type_of<T>())) + "(x)", type_of<T>(),
+                              {{"x", type_of<From>()}});
         for (const From x : edges<From>())
             EXPECT_TRUE(alike(evaluation.template at<T>(x), static_cast<T>(x))) << x;
     };
     std::apply([&](auto... from) { (convert(from), ...); },
-               std::tuple<std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t, float,
-                          double>());
+               std::tuple<std::int8_t, std::int32_t, std::int64_t, std::uint8_t, std::uint32_t, std::uint64_t,
+                          float, double>());
 }
 
-/// Each operation is done in f32 and rounded once; checked against rounding what f64 gives, which is the same for
+/// Each operation is done in f32 and rounded once; checked against rounding what f64 gives, which is the same
+/// for
 /// + - * / sqrt of so short numbers.
 template <class Round>
 void expect_rounded(Type type, Round round, double (*expected)(double, double), const std::string& text)
 {
     Evaluation<> evaluation(text, type, {{"x", type}, {"y", type}});
-    const auto widen = [&](std::uint16_t bits) { return type == Type::f16 ? f16_to_f32(bits) : bf16_to_f32(bits); };
+    const auto widen = [&](std::uint16_t bits) {
+        return type == Type::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
+    };
     std::mt19937 random(7);
     for (int i = 0; i < 4000; ++i) {
         const auto x = static_cast<std::uint16_t>(random());
         const auto y = static_cast<std::uint16_t>(i % 3 == 0 ? x ^ (random() & 0x83ffu) : random());
         const float wanted = widen(round(static_cast<float>(expected(widen(x), widen(y)))));
         const float value = widen(evaluation.template at<std::uint16_t>(x, y));
-        EXPECT_TRUE(alike(value, wanted)) << name(type) << ": " << text << " at " << widen(x) << " and " << widen(y)
-                                          << " is " << value << ", not " << wanted;
+        EXPECT_TRUE(alike(value, wanted)) << name(type) << ": " << text << " at " << widen(x) << " and "
+                                          << widen(y) << " is " << value << ", not " << wanted;
     }
 }
 
@@ -295,8 +346,10 @@ TEST(ShortFloats, RoundAfterEachOperation)
     const auto to_f16 = [](float x) { return f32_to_f16(x); };
     const auto to_bf16 = [](float x) { return f32_to_bf16(x); };
     const std::pair<const char*, double (*)(double, double)> cases[] = {
-        {"x + y", [](double x, double y) { return x + y; }}, {"x - y", [](double x, double y) { return x - y; }},
-        {"x * y", [](double x, double y) { return x * y; }}, {"x / y", [](double x, double y) { return x / y; }},
+        {"x + y", [](double x, double y) { return x + y; }},
+        {"x - y", [](double x, double y) { return x - y; }},
+        {"x * y", [](double x, double y) { return x * y; }},
+        {"x / y", [](double x, double y) { return x / y; }},
         {"sqrt(x)", [](double x, double) { return std::sqrt(x); }},
         {"floor(x)", [](double x, double) { return std::floor(x); }},
         {"-abs(x)", [](double x, double) { return -std::fabs(x); }}};
@@ -333,10 +386,10 @@ TEST(Bools, TruthTables)
         bool at[4];  // false false, false true, true false, true true
     };
     const Case cases[] = {
-        {"x && y", {false, false, false, true}}, {"x || y", {false, true, true, true}},
-        {"x & y", {false, false, false, true}},  {"x | y", {false, true, true, true}},
-        {"x ^ y", {false, true, true, false}},   {"x == y", {true, false, false, true}},
-        {"x != y", {false, true, true, false}},  {"!x", {true, true, false, false}},
+        {"x && y", {false, false, false, true}},    {"x || y", {false, true, true, true}},
+        {"x & y", {false, false, false, true}},     {"x | y", {false, true, true, true}},
+        {"x ^ y", {false, true, true, false}},      {"x == y", {true, false, false, true}},
+        {"x != y", {false, true, true, false}},     {"!x", {true, true, false, false}},
         {"x ? y : !y", {true, false, false, true}}, {"bool(i32(x) + i32(y))", {false, true, true, true}}};
     for (const auto& [text, expected] : cases) {
         Evaluation evaluation(text, Type::boolean, {{"x", Type::boolean}, {"y", Type::boolean}});

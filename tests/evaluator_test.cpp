@@ -1,5 +1,5 @@
-// The parts of operators run state by state: places, tables, conditionals, identities, empty segments, precision.
-// Single operations are in evaluator_arithmetic_test.cpp.
+// The parts of operators run state by state: places, tables, conditionals, identities, empty segments,
+// precision. Single operations are in evaluator_arithmetic_test.cpp.
 #include "dsl/evaluator.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,8 @@ TEST(Evaluator, IndexPositionSegmentAndLength)
 
 TEST(Evaluator, CombineTakesTheEarlierOperandFirst)
 {
-    const auto bytecode = compile("operator f(x: i32) -> i32 { state s: i32 lift x combine(early, late) early * 10 + late }");
+    const auto bytecode =
+        compile("operator f(x: i32) -> i32 { state s: i32 lift x combine(early, late) early * 10 + late }");
     Evaluator<double> evaluator(bytecode);
     Slot<double> early{.bits = 1}, late{.bits = 2}, out{};
     evaluator.combine(&early, &late, &out);
@@ -83,8 +84,9 @@ TEST(Evaluator, CombineTakesTheEarlierOperandFirst)
 
 TEST(Evaluator, FieldsAreSetTogether)
 {
-    const auto bytecode = compile("operator f(x: i32) { state { p: i32; q: i32 } lift { p = x; q = -x } "
-                                  "combine(a, b) { p = b.q; q = a.p } }");
+    const auto bytecode = compile(
+        "operator f(x: i32) { state { p: i32; q: i32 } lift { p = x; q = -x } "
+        "combine(a, b) { p = b.q; q = a.p } }");
     Evaluator<double> evaluator(bytecode);
     Slot<double> a[2] = {{.bits = 1}, {.bits = 2}}, b[2] = {{.bits = 3}, {.bits = 4}};
     evaluator.combine(a, b, a);
@@ -112,7 +114,8 @@ protected:
         evaluator.lift(columns, 0, 0, 0, &state);
         return state.single;
     }
-    std::string text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[i] combine(a, b) a }";
+    std::string text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[i] combine(a, b) a }";
     const double weights[2] = {0.5, 0.25};
     const float values[4] = {10, 11, 12, 13};
 };
@@ -121,7 +124,9 @@ TEST_F(Gather, ReadsWithinTheTable)
 {
     EXPECT_EQ(at(0), 10);
     EXPECT_EQ(at(3), 13);
-    text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift f32(w[i]) * v[3 - i] combine(a, b) a }";
+    text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift f32(w[i]) * v[3 - i] "
+        "combine(a, b) a }";
     EXPECT_EQ(at(1), 3);
 }
 
@@ -130,8 +135,11 @@ TEST_F(Gather, RefusesWhatLiesOutside)
     const std::string end = ", but it has 4 elements; indices run from 0";
     EXPECT_EQ(message(4), "table 'v' is read at index 4" + end);
     EXPECT_EQ(message(-1), "table 'v' is read at index -1" + end);
-    EXPECT_EQ(message(std::numeric_limits<std::int64_t>::min()), "table 'v' is read at index -9223372036854775808" + end);
-    text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift f32(w[i32(i)]) + v[i] combine(a, b) a }";
+    EXPECT_EQ(message(std::numeric_limits<std::int64_t>::min()),
+              "table 'v' is read at index -9223372036854775808" + end);
+    text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift f32(w[i32(i)]) + v[i] "
+        "combine(a, b) a }";
     EXPECT_EQ(message(2), "table 'w' is read at index 2, but it has 2 elements; indices run from 0");
     EXPECT_EQ(message((std::int64_t{1} << 32) + 1), "table 'v' is read at index 4294967297" + end)
         << "the other index wraps to 1";
@@ -139,17 +147,22 @@ TEST_F(Gather, RefusesWhatLiesOutside)
 
 TEST_F(Gather, NarrowAndUnsignedIndicesAreExtended)
 {
-    text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[u8(i)] combine(a, b) a }";
+    text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[u8(i)] combine(a, b) a "
+        "}";
     EXPECT_EQ(at(258), 12);
     EXPECT_EQ(message(-1), "table 'v' is read at index 255, but it has 4 elements; indices run from 0");
-    text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[i8(i)] combine(a, b) a }";
+    text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[i8(i)] combine(a, b) a "
+        "}";
     EXPECT_EQ(message(255), "table 'v' is read at index -1, but it has 4 elements; indices run from 0");
 }
 
 TEST_F(Gather, TheUntakenSideIsNotRead)
 {
     const auto lifting = [&](const std::string& lift) {
-        text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift " + lift + " combine(a, b) a }";
+        text = "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift " + lift +
+               " combine(a, b) a }";
     };
     lifting("i < 4 ? v[i] : -1");
     EXPECT_EQ(at(2), 12);
@@ -231,18 +244,21 @@ TEST(Evaluator, WorkingPrecisionRoundsAndWidePrecisionDoesNot)
     EXPECT_EQ(fold<long double>(sum, values), 1);
     const auto mean = compile_bytecode(standard_operator("mean", Type::f32));
     EXPECT_EQ(fold<long double>(mean, values), 1.0 / 3.0);
-    const auto third = compile("operator f(x: f32) -> f64 { state s: f32 lift x / 3 combine(a, b) a + b finish f64(s) }");
+    const auto third =
+        compile("operator f(x: f32) -> f64 { state s: f32 lift x / 3 combine(a, b) a + b finish f64(s) }");
     EXPECT_EQ(fold<double>(third, {1}), static_cast<double>(1.0f / 3.0f));
     EXPECT_EQ(fold<long double>(third, {1}), 1.0 / 3.0);
-    const auto narrow = compile("operator f(x: f32) -> f64 { state s: f16 lift f16(x) combine(a, b) a + b finish f64(s) }");
+    const auto narrow =
+        compile("operator f(x: f32) -> f64 { state s: f16 lift f16(x) combine(a, b) a + b finish f64(s) }");
     EXPECT_EQ(fold<double>(narrow, {2048, 1}), 2048);
     EXPECT_EQ(fold<long double>(narrow, {2048, 1}), 2049);
 }
 
 TEST(Evaluator, ProgramsRunAgainWithoutTraces)
 {
-    const auto bytecode = compile("operator f(x: f32, t: table f32) -> f32 { state s: f32 lift x > 0 ? t[0] * x : 1 / x "
-                                  "combine(a, b) a }");
+    const auto bytecode = compile(
+        "operator f(x: f32, t: table f32) -> f32 { state s: f32 lift x > 0 ? t[0] * x : 1 / x "
+        "combine(a, b) a }");
     const float table[] = {3};
     Evaluator<double> evaluator(bytecode, {{table, 1}});
     for (const float x : {2.0f, -4.0f, 2.0f, -4.0f}) {
@@ -255,7 +271,8 @@ TEST(Evaluator, ProgramsRunAgainWithoutTraces)
 
 TEST(Bytecode, ColumnsTablesAndResultsKeepTheirOrder)
 {
-    const auto bytecode = compile(R"(operator f(p: u8, t: table f64, q: i16, u: table f32) -> (m: f16, n: i64) {
+    const auto bytecode =
+        compile(R"(operator f(p: u8, t: table f64, q: i16, u: table f32) -> (m: f16, n: i64) {
   state { x: f32; y: bool } lift { x = f32(t[p]) + u[q]; y = true } combine(a, b) { x = a.x; y = b.y }
   finish { n = i64(x); m = f16(x) }
 })");
@@ -274,8 +291,8 @@ TEST(Bytecode, LargestOperatorCompiles)
 {
     std::string lift = "{ s = 0.5; ";
     for (int i = 0; i < 1500; ++i)
-        lift += "let l" + std::to_string(i) + " = x * " + std::to_string(i) + ".25 + (x < " + std::to_string(i) +
-                " ? t[0] : -x);";
+        lift += "let l" + std::to_string(i) + " = x * " + std::to_string(i) + ".25 + (x < " +
+                std::to_string(i) + " ? t[0] : -x);";
     const auto bytecode = compile("operator f(x: f32, t: table f32) -> f32 { state s: f32 lift " + lift +
                                   "} combine(a, b) a }");
     const float table[] = {3};

@@ -59,10 +59,11 @@ TEST(Expression, MinusJoinsANumber)
 
 TEST(Expression, SameTellsTreesApart)
 {
-    const char* texts[] = {"x",     "y",      "1",       "-1",      "1.0",     "-0.0",    "0.0",   "true",  "false",
-                           "inf",   "nan",    "-x",      "~x",      "x + y",   "y + x",   "x - y", "f(x)",  "f(x, y)",
-                           "f32(x)", "f64(x)", "t[x]",   "u[x]",    "a.x",     "b.x",     "a.y",   "lowest(i8)",
-                           "highest(i8)", "lowest(i16)", "x ? y : 1", "x ? 1 : y"};
+    const char* texts[] = {"x",      "y",          "1",           "-1",          "1.0",       "-0.0",
+                           "0.0",    "true",       "false",       "inf",         "nan",       "-x",
+                           "~x",     "x + y",      "y + x",       "x - y",       "f(x)",      "f(x, y)",
+                           "f32(x)", "f64(x)",     "t[x]",        "u[x]",        "a.x",       "b.x",
+                           "a.y",    "lowest(i8)", "highest(i8)", "lowest(i16)", "x ? y : 1", "x ? 1 : y"};
     for (const char* left : texts)
         for (const char* right : texts)
             EXPECT_EQ(same(read(left), read(right)), std::string(left) == right) << left << " and " << right;

@@ -1,7 +1,7 @@
 // Replays the texts that the fuzzer starts from and those it once found, with what it checks of each.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -26,9 +26,9 @@ int replay(const fs::path& folder)
     for (const auto& entry : fs::directory_iterator(folder)) {
         if (!entry.is_regular_file())
             continue;
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = std::clock();
         EXPECT_EQ(find_fault(read(entry.path())), "") << entry.path();
-        EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2)) << entry.path();
+        EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC) << entry.path();
         ++count;
     }
     return count;

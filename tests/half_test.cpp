@@ -32,8 +32,9 @@ std::uint16_t nearest_bf16(float value)
     const auto above = static_cast<std::uint16_t>(below + 1);
     const double low = std::bit_cast<float>(static_cast<std::uint32_t>(below) << 16);
     // Beyond the largest number the next one would be 2^128.
-    const double high = (above & 0x7fffu) == 0x7f80u ? std::copysign(0x1p128, low)
-                                                     : std::bit_cast<float>(static_cast<std::uint32_t>(above) << 16);
+    const double high = (above & 0x7fffu) == 0x7f80u
+                            ? std::copysign(0x1p128, low)
+                            : std::bit_cast<float>(static_cast<std::uint32_t>(above) << 16);
     const double to_low = std::fabs(value - low);
     const double to_high = std::fabs(high - value);
     return to_low < to_high || (to_low == to_high && below % 2 == 0) ? below : above;
@@ -132,7 +133,8 @@ TEST(Half, Ends)
     // A NaN whose payload lies in the dropped bits must not become infinity.
     EXPECT_TRUE(std::isnan(bf16_to_f32(f32_to_bf16(std::bit_cast<float>(0x7f800001u)))));
     EXPECT_TRUE(std::isnan(f16_to_f32(f32_to_f16(std::bit_cast<float>(0xff800001u)))));
-    static_assert(f16_to_f32(f32_to_f16(0.333f)) == 0.3330078125f && bf16_to_f32(f32_to_bf16(0.333f)) == 0.33203125f);
+    static_assert(f16_to_f32(f32_to_f16(0.333f)) == 0.3330078125f &&
+                  bf16_to_f32(f32_to_bf16(0.333f)) == 0.33203125f);
 }
 
 }  // namespace

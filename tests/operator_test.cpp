@@ -37,11 +37,18 @@ TEST(Operator, SameIsOfWhatIsSaidOnly)
     EXPECT_TRUE(same(op, read("# A comment.\n\n" + replaced(kText, "x * 2", "(x)  *\n2"))));
     EXPECT_TRUE(same(op, read(replaced(kText, "s = y; n = t[index]", "n = t[index]; s = y"))))
         << "assignments have no order";
-    const std::pair<const char*, const char*> changes[] = {
-        {"operator f", "operator g"}, {"t: table i32", "t: table i64"}, {"(x: f32, t", "(x: f32, v: u8, t"},
-        {"(p: f32", "(r: f32"},       {"n: i32 = 1", "n: i32 = 2"},      {"x * 2", "2 * x"},
-        {"t[index]", "t[position]"},  {"a.s + b.s", "b.s + a.s"},        {"s / f32(length)", "s"},
-        {"empty { p = nan", "empty { p = 0"}, {"laws commutative", "laws idempotent"}, {"laws commutative", ""}};
+    const std::pair<const char*, const char*> changes[] = {{"operator f", "operator g"},
+                                                           {"t: table i32", "t: table i64"},
+                                                           {"(x: f32, t", "(x: f32, v: u8, t"},
+                                                           {"(p: f32", "(r: f32"},
+                                                           {"n: i32 = 1", "n: i32 = 2"},
+                                                           {"x * 2", "2 * x"},
+                                                           {"t[index]", "t[position]"},
+                                                           {"a.s + b.s", "b.s + a.s"},
+                                                           {"s / f32(length)", "s"},
+                                                           {"empty { p = nan", "empty { p = 0"},
+                                                           {"laws commutative", "laws idempotent"},
+                                                           {"laws commutative", ""}};
     for (const auto& [from, to] : changes) {
         auto text = replaced(kText, from, to);
         if (std::string(from) == "(p: f32")
@@ -70,14 +77,16 @@ TEST(Operator, ExactnessOfTheStandardOperators)
         const char* name;
         bool combines, all;
     };
-    const Case cases[] = {
-        {"sum_i32", true, true},       {"sum_f32", false, false},   {"product_f64", false, false},
-        {"min_f32", true, true},       {"max_f16", true, true},     {"argmin_f64", true, true},
-        {"mean_i32", true, false},     {"mean_f32", false, false},  {"count_f32", true, true},
-        {"dot_i64", true, true},       {"dot_f32", false, false},   {"keep_first_f32", true, true},
-        {"any_f32", true, true},       {"trace_u64", true, true},   {"affine_u32", true, true},
-        {"affine_f32", false, false},  {"max_subarray_i16", true, true}, {"mean_variance_f32", false, false},
-        {"log_sum_exp_f32", false, false}};
+    const Case cases[] = {{"sum_i32", true, true},          {"sum_f32", false, false},
+                          {"product_f64", false, false},    {"min_f32", true, true},
+                          {"max_f16", true, true},          {"argmin_f64", true, true},
+                          {"mean_i32", true, false},        {"mean_f32", false, false},
+                          {"count_f32", true, true},        {"dot_i64", true, true},
+                          {"dot_f32", false, false},        {"keep_first_f32", true, true},
+                          {"any_f32", true, true},          {"trace_u64", true, true},
+                          {"affine_u32", true, true},       {"affine_f32", false, false},
+                          {"max_subarray_i16", true, true}, {"mean_variance_f32", false, false},
+                          {"log_sum_exp_f32", false, false}};
     for (const auto& [name, combines, all] : cases) {
         const auto op = standard_operator(name);
         EXPECT_EQ(combines_exactly(op), combines) << name;
@@ -88,7 +97,8 @@ TEST(Operator, ExactnessOfTheStandardOperators)
 TEST(Operator, EmptySegments)
 {
     const auto shape = [](const std::string& identity, const std::string& empty) {
-        return read("operator f(x: f32) -> f32 { state s: f32" + identity + " lift x combine(a, b) a + b " + empty + "}");
+        return read("operator f(x: f32) -> f32 { state s: f32" + identity + " lift x combine(a, b) a + b " +
+                    empty + "}");
     };
     EXPECT_TRUE(shape(" = 0", "").allows_empty());
     EXPECT_FALSE(shape("", "").allows_empty());

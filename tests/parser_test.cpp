@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "dsl/printer.h"
@@ -28,7 +28,7 @@ std::string with_lift(const std::string& expression)
 /// The message that `text` is refused with, its first line only; refusing must be quick.
 std::string refusal(const std::string& text)
 {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = std::clock();
     std::string message = "accepted";
     try {
         parse_operator("test", text);
@@ -36,7 +36,7 @@ std::string refusal(const std::string& text)
         message = error.what();
         EXPECT_LT(message.size(), 3000u);
     }
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+    EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
     return message.substr(0, message.find('\n'));
 }
 
@@ -87,8 +87,9 @@ operator mean_square(x: f32, t: table f64) -> (mean: f64, n: i32) {
 
 TEST(Parser, PositionsAreWhereTheWordsStand)
 {
-    const auto op = parse_operator("test", "operator f(x: f32) -> f32 {\n\tstate s: f32 = 0\r\n  lift x *\n    2\n"
-                                           "  combine(a, b) a + b\n}");
+    const auto op = parse_operator("test",
+                                   "operator f(x: f32) -> f32 {\n\tstate s: f32 = 0\r\n  lift x *\n    2\n"
+                                   "  combine(a, b) a + b\n}");
     EXPECT_EQ(op.position.line, 1);
     EXPECT_EQ(op.position.column, 10);
     EXPECT_EQ(op.state[0].position.line, 2);
@@ -102,8 +103,9 @@ TEST(Parser, PositionsAreWhereTheWordsStand)
 
 TEST(Parser, PartsStandInAnyOrderAndOnOneLine)
 {
-    const auto op = parse_operator("test", "operator f(x: f32) -> f32 { laws idempotent combine(p, q) max(p, q) "
-                                           "finish -s lift abs(x) empty -1 state s: f32 }");
+    const auto op = parse_operator("test",
+                                   "operator f(x: f32) -> f32 { laws idempotent combine(p, q) max(p, q) "
+                                   "finish -s lift abs(x) empty -1 state s: f32 }");
     EXPECT_FALSE(op.has_identity());
     EXPECT_TRUE(op.allows_empty());
     EXPECT_EQ(print(op.finish->assignments[0].value), "-s");
@@ -111,8 +113,10 @@ TEST(Parser, PartsStandInAnyOrderAndOnOneLine)
 
 TEST(Parser, WithoutResultsTheStateIsTheResult)
 {
-    const auto op = parse_operator("test", "operator f(x: f32) { state { p: f32 = 0; n: i64 = 0 } lift { p = x; n = 1 } "
-                                           "combine(a, b) { p = a.p + b.p; n = a.n + b.n } }");
+    const auto op =
+        parse_operator("test",
+                       "operator f(x: f32) { state { p: f32 = 0; n: i64 = 0 } lift { p = x; n = 1 } "
+                       "combine(a, b) { p = a.p + b.p; n = a.n + b.n } }");
     ASSERT_EQ(op.results.size(), 2u);
     EXPECT_EQ(op.results[1].name, "n");
     EXPECT_EQ(op.results[1].type, Type::i64);
@@ -121,7 +125,8 @@ TEST(Parser, WithoutResultsTheStateIsTheResult)
 
 TEST(Parser, GenericTypeStandsForTheOneGiven)
 {
-    const std::string text = "operator f(x: T) -> T { state s: T = lowest(T) lift T(i64(x)) combine(a, b) max(a, b) }";
+    const std::string text =
+        "operator f(x: T) -> T { state s: T = lowest(T) lift T(i64(x)) combine(a, b) max(a, b) }";
     for (const Type type : {Type::i8, Type::u64, Type::f16, Type::f64}) {
         const auto op = parse_operator("test", text, type);
         EXPECT_EQ(op.parameters[0].type, type);
@@ -135,9 +140,12 @@ TEST(Parser, LongTextsAreRefused)
 {
     EXPECT_EQ(refusal(std::string((1 << 20) + 1, ' ')),
               "test: the text is 1048577 bytes long; at most 1048576 are read");
-    EXPECT_EQ(refusal(std::string(1 << 20, ' ')), "test:1:1048577: expected 'operator', found the end of the text");
-    EXPECT_EQ(refusal(std::string(1 << 20, '\n')), "test:1048577:1: expected 'operator', found the end of the text");
-    EXPECT_EQ(refusal(std::string(1 << 20, 'x')), "test:1:1: a name of 1048576 letters; names have at most 64");
+    EXPECT_EQ(refusal(std::string(1 << 20, ' ')),
+              "test:1:1048577: expected 'operator', found the end of the text");
+    EXPECT_EQ(refusal(std::string(1 << 20, '\n')),
+              "test:1048577:1: expected 'operator', found the end of the text");
+    EXPECT_EQ(refusal(std::string(1 << 20, 'x')),
+              "test:1:1: a name of 1048576 letters; names have at most 64");
     EXPECT_EQ(refusal(std::string(1 << 20, '7')),
               "test:1:1: expected 'operator', found '" + std::string(64, '7') + "...'");
     EXPECT_EQ(refusal(std::string(1 << 20, '(')), "test:1:1: expected 'operator', found '('");
@@ -217,10 +225,12 @@ TEST(Parser, ManyNamesAreNotAllListed)
     for (int i = 100; i < 9000; ++i)
         text += "let local" + std::to_string(i) + " = x;";
     text += "s = y } }";
-    EXPECT_EQ(reason(text),
-              "unknown name 'y'; the names known here are index, local100, local1000, local1001, local1002, local1003, "
-              "local1004, local1005, local1006, local1007, local1008, local1009, local101, local1010, local1011, "
-              "local1012, local1013, local1014, local1015, local1016 and 8884 more");
+    EXPECT_EQ(
+        reason(text),
+        "unknown name 'y'; the names known here are index, local100, local1000, local1001, local1002, "
+        "local1003, "
+        "local1004, local1005, local1006, local1007, local1008, local1009, local101, local1010, local1011, "
+        "local1012, local1013, local1014, local1015, local1016 and 8884 more");
 }
 
 TEST(Parser, BytesThatAreNoTextAreNamed)
@@ -237,13 +247,17 @@ TEST(Parser, BytesThatAreNoTextAreNamed)
     EXPECT_EQ(message("operator\0"s), "test:1:9: unexpected byte 0\n    operator \n            ^");
     EXPECT_EQ(message("operator\x1b[31m"), "test:1:9: unexpected byte 27\n    operator [31m\n            ^");
     EXPECT_EQ(message("op\xff\xfe"), "test:1:3: unexpected byte 255\n    op??\n      ^");
-    EXPECT_EQ(message("# gr\xc3\xb6\xc3\x9f" "e\n\xc3\xa9\xc3"),
+    EXPECT_EQ(message("# gr\xc3\xb6\xc3\x9f"
+                      "e\n\xc3\xa9\xc3"),
               "test:2:1: unexpected 'é'\n    é?\n    ^  only comments may hold more than ASCII");
-    EXPECT_EQ(message("operator f(x: f32) {\r\n  state $\r\n}"), "test:2:9: unexpected '$'\n      state $\n            ^");
+    EXPECT_EQ(message("operator f(x: f32) {\r\n  state $\r\n}"),
+              "test:2:9: unexpected '$'\n      state $\n            ^");
     // A lone carriage return is a blank, so the caret still stands under its letter.
-    EXPECT_EQ(message("operator\rf\r(x @"), "test:1:15: unexpected '@'\n    operator f (x @\n                  ^");
+    EXPECT_EQ(message("operator\rf\r(x @"),
+              "test:1:15: unexpected '@'\n    operator f (x @\n                  ^");
     EXPECT_EQ(message("\xf0\x9f\x98\x80"),
-              "test:1:1: unexpected '\xf0\x9f\x98\x80'\n    \xf0\x9f\x98\x80\n    ^  only comments may hold more than ASCII");
+              "test:1:1: unexpected '\xf0\x9f\x98\x80'\n    \xf0\x9f\x98\x80\n    ^  only comments may hold "
+              "more than ASCII");
     EXPECT_EQ(message("\xed\xa0\x80"), "test:1:1: unexpected byte 237\n    ???\n    ^");
 }
 
@@ -258,8 +272,9 @@ TEST(Parser, ShortFormFillsInTheRest)
               "  combine(a, b) max(a, b)\n}\n");
     form = {"a + b", Type::f64, "0", "x * x", "sqrt(value)", true};
     const auto op = parse_short_form(form);
-    EXPECT_EQ(print(op), "operator expression(x: f64) -> f64 {\n  state value: f64 = 0\n  lift x * x\n"
-                         "  combine(a, b) a + b\n  finish sqrt(value)\n  laws commutative\n}\n");
+    EXPECT_EQ(print(op),
+              "operator expression(x: f64) -> f64 {\n  state value: f64 = 0\n  lift x * x\n"
+              "  combine(a, b) a + b\n  finish sqrt(value)\n  laws commutative\n}\n");
     EXPECT_TRUE(same(parse_operator("printed", print(op)), op));
     form = {};
     form.combine = "b";
@@ -283,9 +298,10 @@ TEST(Parser, ShortFormMessagesNameTheirFlag)
     EXPECT_EQ(message({"a + b", Type::f32, "0", "y", "", false}),
               "--lift:1:1: unknown name 'y'; the names known here are index, position, segment, x\n"
               "    y\n    ^");
-    EXPECT_EQ(message({"a + b", Type::f32, "0", "x", "valu", false}),
-              "--finish:1:1: unknown name 'valu'; the names known here are value, length, segment; did you mean "
-              "'value'?\n    valu\n    ^^^^");
+    EXPECT_EQ(
+        message({"a + b", Type::f32, "0", "x", "valu", false}),
+        "--finish:1:1: unknown name 'valu'; the names known here are value, length, segment; did you mean "
+        "'value'?\n    valu\n    ^^^^");
     EXPECT_EQ(message({"a + b }", Type::f32, "", "", "", false}),
               "--op:1:7: expected the end of the text, found '}'\n    a + b }\n          ^");
     EXPECT_EQ(message({"a >", Type::f32, "", "", "", false}),

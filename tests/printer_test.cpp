@@ -27,12 +27,14 @@ std::string printed(const std::string& text)
     return again;
 }
 
-/// The text without each of its pairs of grouping parentheses, one at a time; those of calls and of `-(-x)` stay.
+/// The text without each of its pairs of grouping parentheses, one at a time; those of calls and of `-(-x)`
+/// stay.
 std::vector<std::string> without_one_pair(const std::string& text)
 {
     std::vector<std::string> results;
     for (std::size_t open = 0; open < text.size(); ++open) {
-        const bool calls = open > 0 && (std::isalnum(static_cast<unsigned char>(text[open - 1])) || text[open - 1] == '_');
+        const bool calls =
+            open > 0 && (std::isalnum(static_cast<unsigned char>(text[open - 1])) || text[open - 1] == '_');
         const bool minus_of_minus = text.substr(open > 0 ? open - 1 : 0).starts_with("-(-");
         if (text[open] != '(' || calls || minus_of_minus)
             continue;
@@ -42,7 +44,8 @@ std::vector<std::string> without_one_pair(const std::string& text)
             if (depth == 0)
                 break;
         }
-        results.push_back(text.substr(0, open) + text.substr(open + 1, close - open - 1) + text.substr(close + 1));
+        results.push_back(text.substr(0, open) + text.substr(open + 1, close - open - 1) +
+                          text.substr(close + 1));
     }
     return results;
 }
@@ -72,38 +75,43 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Pair{"x-y+z", "x - y + z"}, Pair{"(x-y)+z", "x - y + z"}, Pair{"x-(y+z)", "x - (y + z)"},
         Pair{"x-(y-z)", "x - (y - z)"}, Pair{"x+(y+z)", "x + (y + z)"}, Pair{"((x))", "x"},
-        Pair{"x*(y+z)*w", "x * (y + z) * w"}, Pair{"x*y+z*w", "x * y + z * w"}, Pair{"x/(y/z)", "x / (y / z)"},
-        Pair{"x/y/z", "x / y / z"}, Pair{"x%y*z", "x % y * z"}, Pair{"x%(y*z)", "x % (y * z)"},
-        Pair{"a&b|c^d", "a & b | c ^ d"}, Pair{"a&(b|c)^d", "a & (b | c) ^ d"}, Pair{"a|b&c", "a | b & c"},
-        Pair{"a&b==c", "a & b == c"}, Pair{"(a&b)==c", "(a & b) == c"}, Pair{"a<b==c<d", "a < b == c < d"},
+        Pair{"x*(y+z)*w", "x * (y + z) * w"}, Pair{"x*y+z*w", "x * y + z * w"},
+        Pair{"x/(y/z)", "x / (y / z)"}, Pair{"x/y/z", "x / y / z"}, Pair{"x%y*z", "x % y * z"},
+        Pair{"x%(y*z)", "x % (y * z)"}, Pair{"a&b|c^d", "a & b | c ^ d"},
+        Pair{"a&(b|c)^d", "a & (b | c) ^ d"}, Pair{"a|b&c", "a | b & c"}, Pair{"a&b==c", "a & b == c"},
+        Pair{"(a&b)==c", "(a & b) == c"}, Pair{"a<b==c<d", "a < b == c < d"},
         Pair{"a<(b==c)", "a < (b == c)"}, Pair{"a<b<c", "a < b < c"}, Pair{"a<(b<c)", "a < (b < c)"},
         Pair{"a<<b>>c", "a << b >> c"}, Pair{"a<<(b>>c)", "a << (b >> c)"}, Pair{"a<<b+c", "a << b + c"},
         Pair{"(a<<b)+c", "(a << b) + c"}, Pair{"a<b<<c", "a < b << c"}, Pair{"a>>b>c>>d", "a >> b > c >> d"},
         Pair{"a&&b||c&&d", "a && b || c && d"}, Pair{"a&&(b||c)&&d", "a && (b || c) && d"},
         Pair{"a||(b||c)", "a || (b || c)"}, Pair{"!a&&b", "!a && b"}, Pair{"!(a&&b)", "!(a && b)"},
-        Pair{"!!a", "!!a"}, Pair{"~-~a", "~-~a"}, Pair{"-~-a", "-~-a"}, Pair{"-x", "-x"}, Pair{"- -x", "-(-x)"}, Pair{"---x", "-(-(-x))"}, Pair{"-(x+y)", "-(x + y)"},
-        Pair{"-x+y", "-x + y"}, Pair{"x- -y", "x - -y"}, Pair{"-1", "-1"}, Pair{"-(1)", "-1"}, Pair{"- -1", "-(-1)"},
+        Pair{"!!a", "!!a"}, Pair{"~-~a", "~-~a"}, Pair{"-~-a", "-~-a"}, Pair{"-x", "-x"},
+        Pair{"- -x", "-(-x)"}, Pair{"---x", "-(-(-x))"}, Pair{"-(x+y)", "-(x + y)"}, Pair{"-x+y", "-x + y"},
+        Pair{"x- -y", "x - -y"}, Pair{"-1", "-1"}, Pair{"-(1)", "-1"}, Pair{"- -1", "-(-1)"},
         Pair{"-(-1)", "-(-1)"}, Pair{"-(-(-1))", "-(-(-1))"}, Pair{"a - -1", "a - -1"}, Pair{"a-1", "a - 1"},
         Pair{"a+-0.5", "a + -0.5"}, Pair{"-0.0", "-0.0"}, Pair{"-(-0.0)", "-(-0.0)"}, Pair{"-0", "0"},
-        Pair{"~-1", "~-1"}, Pair{"!-1", "!-1"}, Pair{"-inf", "-inf"}, Pair{"-nan", "-nan"}, Pair{"--inf", "-(-inf)"},
-        Pair{"c?x:y", "c ? x : y"}, Pair{"c?x:d?y:z", "c ? x : d ? y : z"}, Pair{"c?d?x:y:z", "c ? d ? x : y : z"},
-        Pair{"(c?d:e)?x:y", "(c ? d : e) ? x : y"}, Pair{"(c?x:y)+z", "(c ? x : y) + z"},
-        Pair{"z+(c?x:y)", "z + (c ? x : y)"}, Pair{"-(c?x:y)", "-(c ? x : y)"}, Pair{"a||b?x:y", "a || b ? x : y"},
+        Pair{"~-1", "~-1"}, Pair{"!-1", "!-1"}, Pair{"-inf", "-inf"}, Pair{"-nan", "-nan"},
+        Pair{"--inf", "-(-inf)"}, Pair{"c?x:y", "c ? x : y"}, Pair{"c?x:d?y:z", "c ? x : d ? y : z"},
+        Pair{"c?d?x:y:z", "c ? d ? x : y : z"}, Pair{"(c?d:e)?x:y", "(c ? d : e) ? x : y"},
+        Pair{"(c?x:y)+z", "(c ? x : y) + z"}, Pair{"z+(c?x:y)", "z + (c ? x : y)"},
+        Pair{"-(c?x:y)", "-(c ? x : y)"}, Pair{"a||b?x:y", "a || b ? x : y"},
         Pair{"a||(b?x:y)", "a || (b ? x : y)"}, Pair{"c?x+1:y+2", "c ? x + 1 : y + 2"},
-        Pair{"max( a,b )", "max(a, b)"}, Pair{"max((a),(b+c))", "max(a, b + c)"}, Pair{"f(c?x:y)", "f(c ? x : y)"},
-        Pair{"f()", "f()"}, Pair{"t[i+1]", "t[i + 1]"}, Pair{"t[(i)]*x", "t[i] * x"}, Pair{"t[t[i]]", "t[t[i]]"},
-        Pair{"a . mean", "a.mean"}, Pair{"-a.mean", "-a.mean"}, Pair{"f32(n)/f32(m)", "f32(n) / f32(m)"},
-        Pair{"i64(-1)", "i64(-1)"}, Pair{"lowest( i8 )", "lowest(i8)"}, Pair{"true&&!false", "true && !false"}));
+        Pair{"max( a,b )", "max(a, b)"}, Pair{"max((a),(b+c))", "max(a, b + c)"},
+        Pair{"f(c?x:y)", "f(c ? x : y)"}, Pair{"f()", "f()"}, Pair{"t[i+1]", "t[i + 1]"},
+        Pair{"t[(i)]*x", "t[i] * x"}, Pair{"t[t[i]]", "t[t[i]]"}, Pair{"a . mean", "a.mean"},
+        Pair{"-a.mean", "-a.mean"}, Pair{"f32(n)/f32(m)", "f32(n) / f32(m)"}, Pair{"i64(-1)", "i64(-1)"},
+        Pair{"lowest( i8 )", "lowest(i8)"}, Pair{"true&&!false", "true && !false"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, HandWritten,
     testing::Values(Pair{"0", "0"}, Pair{"007", "7"}, Pair{"0x1F", "31"}, Pair{"0XfF", "255"},
                     Pair{"18446744073709551615", "18446744073709551615"},
-                    Pair{"-9223372036854775808", "-9223372036854775808"}, Pair{"0.5", "0.5"}, Pair{"1.", "1.0"},
-                    Pair{"1.e2", "100.0"}, Pair{"1e2", "100.0"}, Pair{"1e-3", "0.001"}, Pair{"1E+30", "1e+30"},
-                    Pair{"123456789.0", "123456789.0"}, Pair{"0.1", "0.1"}, Pair{"4.9e-324", "5e-324"},
-                    Pair{"1.7976931348623157e308", "1.7976931348623157e+308"}, Pair{"0e5", "0.0"},
-                    Pair{"0.1000000000000000055511151231257827", "0.1"}, Pair{"3.14159265358979323846", "3.141592653589793"}));
+                    Pair{"-9223372036854775808", "-9223372036854775808"}, Pair{"0.5", "0.5"},
+                    Pair{"1.", "1.0"}, Pair{"1.e2", "100.0"}, Pair{"1e2", "100.0"}, Pair{"1e-3", "0.001"},
+                    Pair{"1E+30", "1e+30"}, Pair{"123456789.0", "123456789.0"}, Pair{"0.1", "0.1"},
+                    Pair{"4.9e-324", "5e-324"}, Pair{"1.7976931348623157e308", "1.7976931348623157e+308"},
+                    Pair{"0e5", "0.0"}, Pair{"0.1000000000000000055511151231257827", "0.1"},
+                    Pair{"3.14159265358979323846", "3.141592653589793"}));
 
 TEST(Printer, RealsReadBackAsTheSameBits)
 {
@@ -114,7 +122,8 @@ TEST(Printer, RealsReadBackAsTheSameBits)
             continue;
         const auto tree = read(print_real(value));
         ASSERT_EQ(tree->kind, ExpressionKind::real) << print_real(value);
-        ASSERT_EQ(std::bit_cast<std::uint64_t>(tree->real), std::bit_cast<std::uint64_t>(value)) << print_real(value);
+        ASSERT_EQ(std::bit_cast<std::uint64_t>(tree->real), std::bit_cast<std::uint64_t>(value))
+            << print_real(value);
     }
     EXPECT_EQ(print_real(1.0), "1.0");
     EXPECT_EQ(print_real(-0.0), "-0.0");
@@ -123,8 +132,8 @@ TEST(Printer, RealsReadBackAsTheSameBits)
 
 TEST(Printer, IntegersFromCppReadBack)
 {
-    for (const std::int64_t value : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1}, std::int64_t{0},
-                                     std::numeric_limits<std::int64_t>::max()})
+    for (const std::int64_t value : {std::numeric_limits<std::int64_t>::min(), std::int64_t{-1},
+                                     std::int64_t{0}, std::numeric_limits<std::int64_t>::max()})
         EXPECT_TRUE(same(read(print(Expression(value))), Expression(value))) << value;
     const std::uint64_t most = ~std::uint64_t{0};
     EXPECT_EQ(print(Expression(most)), "18446744073709551615");
@@ -227,8 +236,9 @@ TEST(Printer, OneFieldIsWrittenShort)
 
 TEST(Printer, FieldsOfOperandsTakeTheirOperatorsNames)
 {
-    const auto op = parse_operator("test", "operator f(x: f32) -> (p: f32, q: f32) { state { p: f32; q: f32 } "
-                                           "lift { p = x; q = x } combine(l, r) { p = l.p; q = r.q } }");
+    const auto op = parse_operator("test",
+                                   "operator f(x: f32) -> (p: f32, q: f32) { state { p: f32; q: f32 } "
+                                   "lift { p = x; q = x } combine(l, r) { p = l.p; q = r.q } }");
     EXPECT_EQ(print(op.combine.assignments[1].value, &op), "r.q");
     EXPECT_EQ(print(op.combine.assignments[1].value), "b.q");
 }

@@ -16,7 +16,8 @@ class RandomOperator {
 public:
     explicit RandomOperator(std::uint32_t seed) : random_(seed) {}
 
-    /// An operator of every construct: two columns, a table, two or one state fields, lets, finish, empty, laws.
+    /// An operator of every construct: two columns, a table, two or one state fields, lets, finish, empty,
+    /// laws.
     Operator make()
     {
         Operator op;
@@ -33,7 +34,9 @@ public:
             if (identity)
                 op.state.back().identity = expression(type, 2);
         }
-        scope_ = {{{"x", x}, {"y", y}, {"index", Type::i64}, {"position", Type::i64}, {"segment", Type::i64}}, {}, {{"t", t}}};
+        scope_ = {{{"x", x}, {"y", y}, {"index", Type::i64}, {"position", Type::i64}, {"segment", Type::i64}},
+                  {},
+                  {{"t", t}}};
         op.lift = block(op.state);
         scope_ = {};
         for (const auto& field : op.state)
@@ -53,7 +56,8 @@ public:
         return check(std::move(op));
     }
 
-    /// An expression whose value is a `type`, of at most `depth` levels below a leaf; its names are those of lift.
+    /// An expression whose value is a `type`, of at most `depth` levels below a leaf; its names are those of
+    /// lift.
     Expression make_expression(Type type, int depth)
     {
         scope_ = {};
@@ -98,17 +102,17 @@ private:
         if (depth == 0 || chance(15))
             return leaf(type, states);
         switch (pick(6)) {
-        case 0:
-            return unary(type, depth, states);
-        case 1:
-            return select(expression(Type::boolean, depth - 1), expression(type, depth - 1, states),
-                          expression(type, depth - 1));
-        case 2:
-            return convert(type, expression(any_type(), depth - 1, true));
-        case 3:
-            return called(type, depth, states);
-        default:
-            return binary(type, depth, states);
+            case 0:
+                return unary(type, depth, states);
+            case 1:
+                return select(expression(Type::boolean, depth - 1), expression(type, depth - 1, states),
+                              expression(type, depth - 1));
+            case 2:
+                return convert(type, expression(any_type(), depth - 1, true));
+            case 3:
+                return called(type, depth, states);
+            default:
+                return binary(type, depth, states);
         }
     }
 

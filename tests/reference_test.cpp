@@ -205,6 +205,20 @@ TEST(Reference, AgreesWithFoldsWrittenOut)
     }
 }
 
+TEST(Reference, FoldsLongSegmentsInPartsInWidePrecision)
+{
+    constexpr std::int64_t kElements = (std::int64_t{1} << 20) + 12345;
+    const auto workload = workload_of(standard_operator("trace_u64"),
+                                      segments_from_offsets(indices({0, 5, kElements}), kElements),
+                                      generate_values(Type::u64, kElements, 5, ValueRange::uniform));
+    const auto results = reduce_sequentially(workload);
+    const auto wide = reduce_widely(workload, 3);
+    for (std::size_t f = 0; f < 2; ++f)
+        for (std::size_t s = 0; s < 2; ++s)
+            EXPECT_EQ(wide[f].values[s].bits, results[f].array.as<std::uint64_t>()[s])
+                << "field " << f << ", segment " << s;
+}
+
 TEST(Reference, DoesNotDependOnThreads)
 {
     const auto workload =

@@ -117,8 +117,8 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
             if (has_empty && !empties)
                 continue;
             const Judge judge(workload);
-            if (thrust_available(ThrustKind::cuda)) {
-                const auto comparison = judge.compare(reduce_by_key(workload, ThrustKind::cuda));
+            if (thrust_available(ThrustSystem::cuda)) {
+                const auto comparison = judge.compare(reduce_by_key(workload, ThrustSystem::cuda));
                 ASSERT_TRUE(comparison.agrees()) << "thrust " << op << " " << layout << ": " << segfold::print(comparison);
             }
             for (const auto& stage : Catalogue::standard().stages()) {
@@ -144,8 +144,8 @@ TEST_F(StagesOnGpu, BeyondTwoBillionElements)
         ASSERT_EQ(resolved.segments.index_bits(), 64);
         const auto workload = make_workload("trace_u8", std::move(resolved.segments), 23);
         const Judge judge(workload);
-        if (thrust_available(ThrustKind::cuda)) {
-            const auto comparison = judge.compare(reduce_by_key(workload, ThrustKind::cuda));
+        if (thrust_available(ThrustSystem::cuda)) {
+            const auto comparison = judge.compare(reduce_by_key(workload, ThrustSystem::cuda));
             ASSERT_TRUE(comparison.agrees()) << "thrust " << layout << ": " << segfold::print(comparison);
         }
         for (const auto& stage : Catalogue::standard().stages()) {

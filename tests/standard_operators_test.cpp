@@ -40,13 +40,13 @@ Slot<double> slot_of(Type type, double value)
     return slot;
 }
 
-/// Results of folding rows of column values as one segment, combined by a random tree of the elements in order.
+/// Results of folding rows of column values as one segment, combined by a random tree of the elements in
+/// order.
 class Fold {
 public:
     explicit Fold(const std::string& name, std::optional<Type> type = {})
         : bytecode_(compile_bytecode(standard_operator(name, type))), evaluator_(bytecode_)
-    {
-    }
+    {}
 
     std::vector<double> of(const std::vector<std::vector<double>>& rows)
     {
@@ -128,7 +128,8 @@ void expect_fold(const std::string& name, Expected expected)
         for (const std::size_t count : {1, 2, 3, 9}) {
             const auto values = small_numbers(type, count, static_cast<std::uint32_t>(count));
             const Column wanted = expected(values);
-            EXPECT_EQ(fold.of_column(values), wanted) << name << " of " << segfold::name(type) << ", " << count;
+            EXPECT_EQ(fold.of_column(values), wanted)
+                << name << " of " << segfold::name(type) << ", " << count;
         }
     }
 }
@@ -161,8 +162,12 @@ TEST(StandardOperators, FoldAsTheirNamesSay)
         const auto greatest = std::ranges::max_element(v);
         return Column{*greatest, place_of(v, greatest)};
     });
-    expect_fold("any", [](const Column& v) { return Column{std::ranges::any_of(v, [](double x) { return x != 0; }) + 0.0}; });
-    expect_fold("all", [](const Column& v) { return Column{std::ranges::all_of(v, [](double x) { return x != 0; }) + 0.0}; });
+    expect_fold("any", [](const Column& v) {
+        return Column{std::ranges::any_of(v, [](double x) { return x != 0; }) + 0.0};
+    });
+    expect_fold("all", [](const Column& v) {
+        return Column{std::ranges::all_of(v, [](double x) { return x != 0; }) + 0.0};
+    });
     expect_fold("keep_first", [](const Column& v) { return Column{v[0]}; });
     expect_fold("max_subarray", [](const Column& v) { return Column{best_part(v)}; });
 }
@@ -209,8 +214,14 @@ TEST(StandardOperators, MeanVarianceAndLogSumExp)
     }
     for (const Type type : types_of("log_sum_exp")) {
         Fold fold("log_sum_exp", type);
-        EXPECT_NEAR(fold.of_column({1, 2, 3})[0], 3.4076059644443806, type == Type::bf16 ? 0.03 : type == Type::f16 ? 0.004 : 1e-6);
-        EXPECT_NEAR(fold.of_column({1000, 1000})[0], 1000.6931471805599, type == Type::bf16 ? 4 : type == Type::f16 ? 0.5 : 1e-4);
+        EXPECT_NEAR(fold.of_column({1, 2, 3})[0], 3.4076059644443806,
+                    type == Type::bf16  ? 0.03
+                    : type == Type::f16 ? 0.004
+                                        : 1e-6);
+        EXPECT_NEAR(fold.of_column({1000, 1000})[0], 1000.6931471805599,
+                    type == Type::bf16  ? 4
+                    : type == Type::f16 ? 0.5
+                                        : 1e-4);
         EXPECT_EQ(fold.of_column({-INFINITY, -INFINITY}), Column{-INFINITY});
         EXPECT_EQ(fold.of_column({}), Column{-INFINITY});
         EXPECT_EQ(fold.of_column({INFINITY, 1, INFINITY}), Column{INFINITY});
@@ -287,15 +298,18 @@ TEST(StandardOperators, TypesInNames)
 
 TEST(StandardOperators, Refusals)
 {
-    EXPECT_EQ(refusal("summ"), "unknown operator 'summ'; 'segfold operators' lists those that come with the program; "
-                               "did you mean 'sum'?");
-    EXPECT_EQ(refusal("sum_f32", Type::f64), "operator 'sum_f32' is for f32, but --type says f64; give one of them");
+    EXPECT_EQ(refusal("summ"),
+              "unknown operator 'summ'; 'segfold operators' lists those that come with the program; "
+              "did you mean 'sum'?");
+    EXPECT_EQ(refusal("sum_f32", Type::f64),
+              "operator 'sum_f32' is for f32, but --type says f64; give one of them");
     EXPECT_EQ(refusal("trace_f32"),
               "operator 'trace' is not defined for f32; it takes i8, i16, i32, i64, u8, u16, u32 and u64");
     EXPECT_EQ(refusal("log_sum_exp", Type::i32),
               "operator 'log_sum_exp' is not defined for i32; it takes f16, bf16, f32 and f64");
-    EXPECT_EQ(refusal("sum", Type::boolean), "operator 'sum' is not defined for bool; it takes i8, i16, i32, i64, u8, "
-                                             "u16, u32, u64, f16, bf16, f32 and f64");
+    EXPECT_EQ(refusal("sum", Type::boolean),
+              "operator 'sum' is not defined for bool; it takes i8, i16, i32, i64, u8, "
+              "u16, u32, u64, f16, bf16, f32 and f64");
 }
 
 TEST(StandardOperators, EveryOneIsDescribed)
@@ -312,9 +326,9 @@ TEST(StandardOperators, EveryOneIsDescribed)
             EXPECT_FALSE(op.description.empty()) << standard.name << " of " << name(type);
         }
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"affine", "all", "any", "argmax", "argmin", "count", "dot", "keep_first",
-                                               "log_sum_exp", "max", "max_subarray", "mean", "mean_variance", "min",
-                                               "product", "sum", "trace"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"affine", "all", "any", "argmax", "argmin", "count", "dot",
+                                               "keep_first", "log_sum_exp", "max", "max_subarray", "mean",
+                                               "mean_variance", "min", "product", "sum", "trace"}));
 }
 
 }  // namespace

@@ -65,9 +65,10 @@ Arguments::Arguments(std::string_view verb, const Words& words, std::vector<Flag
     read(words);
     check_repetition();
     if (operands_.size() > most_operands)
-        throw InputError(fmt::format("{} takes {}; '{}' is one too many", verb_,
-                                     most_operands == 0 ? "no operand" : "one operand",
-                                     shown(operands_[most_operands])));
+        throw InputError(most_operands == 0
+                             ? fmt::format("{} takes flags alone; '{}' is none", verb_, shown(operands_[0]))
+                             : fmt::format("{} takes one operator; '{}' is given beside '{}'", verb_,
+                                           shown(operands_[1]), shown(operands_[0])));
 }
 
 void Arguments::read(const Words& words)

@@ -26,7 +26,7 @@ std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
 class Arguments {
 public:
     /// Reads `words`; all verbs take --json. Refuses unknown flags (they are never guessed from their
-    /// beginnings), flags given twice, missing values, and more than `most_operands` operands.
+    /// beginnings), flags given twice, missing values, and more than `most_operands` (0 or 1) operands.
     Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands);
 
     [[nodiscard]] std::string_view verb() const { return verb_; }

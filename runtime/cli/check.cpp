@@ -2,10 +2,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
 #include "runtime/cli/check_matrix.h"
+#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/table.h"
@@ -96,16 +98,34 @@ std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
 /// Why stages could not serve; what only says that a form is missing is left to the table.
 std::string print_unmet(const CheckMatrix& matrix)
 {
-    Table table({{""}, {""}});
-    std::vector<std::string> said;
+    std::map<std::string, std::vector<std::string>> stages_by_reason;
     for (const auto& outcome : matrix.outcomes) {
-        if (!outcome.unmet || outcome.unmet->starts_with("takes segments") ||
-            std::ranges::find(said, outcome.stage) != said.end())
+        if (!outcome.unmet || outcome.unmet->starts_with("takes segments"))
             continue;
-        said.push_back(outcome.stage);
-        table.add({outcome.stage, *outcome.unmet});
+        auto& stages = stages_by_reason[*outcome.unmet];
+        if (std::ranges::find(stages, outcome.stage) == stages.end())
+            stages.push_back(outcome.stage);
     }
-    return table.empty() ? "" : "\n" + table.print();
+    std::string text;
+    for (const auto& [reason, stages] : stages_by_reason)
+        text += fmt::format("\n{}: {}\n", fmt::join(stages, ", "), reason);
+    return text;
+}
+
+/// "All 17 runs agree." or how many do not.
+std::string print_summary(const CheckMatrix& matrix)
+{
+    std::int64_t num_runs = 0, num_failed = 0;
+    for (const auto& outcome : matrix.outcomes) {
+        num_runs += !outcome.unmet;
+        num_failed += outcome.failed();
+    }
+    const auto against = matrix.without_thrust.empty() ? "the reference and with Thrust" : "the reference";
+    if (num_failed == 0)
+        return fmt::format("\n{} with {}\n",
+                           num_runs == 1 ? "the run agrees" : fmt::format("all {} runs agree", num_runs),
+                           against);
+    return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
 std::string print_failures(const CheckMatrix& matrix)
@@ -122,8 +142,6 @@ std::string print_failures(const CheckMatrix& matrix)
             if (!comparison.agrees())
                 text += indented(comparison.against + ": " + print(comparison));
     }
-    if (count > kShownFailures)
-        text += fmt::format("\n{} failures in all\n", count);
     return text;
 }
 
@@ -138,10 +156,11 @@ std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix,
           fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
          {"back end", fmt::format("{}: {}", name(executor.backend()), executor.description())},
          {"thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust}});
-    return text + "\n" + print_matrix(request, matrix) + print_unmet(matrix) + print_failures(matrix);
+    return text + "\n" + print_matrix(request, matrix) + print_unmet(matrix) + print_failures(matrix) +
+           print_summary(matrix);
 }
 
-Json json_of(const CheckMatrix& matrix)
+Json outcomes_of(const CheckMatrix& matrix)
 {
     Json list = Json::array();
     for (const auto& outcome : matrix.outcomes) {
@@ -198,7 +217,7 @@ int verb_check(const Words& words)
                     {"device", executor.description()},
                     {"thrust", matrix.without_thrust.empty() ? matrix.thrust : matrix.without_thrust},
                     {"num_elements", matrix.num_elements},
-                    {"checks", json_of(matrix)},
+                    {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws, op) + "\n";

@@ -22,7 +22,7 @@ namespace {
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"all", "DIR"}};
 
-Json json_of(const Problem& problem, const Plan& plan)
+Json document_of(const Problem& problem, const Plan& plan)
 {
     const auto& emitted = plan.emitted;
     Json document = {{"operator", json_of(problem.op)},  {"form", name(problem.form)},
@@ -113,7 +113,7 @@ int verb_emit(const Words& words)
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (arguments.json())
-        write_json(json_of(problem, plan));
+        write_json(document_of(problem, plan));
     else
         write_output(plan.emitted.source);
     return 0;

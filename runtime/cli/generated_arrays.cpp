@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 #include <utility>
 
 #include "dsl/error.h"
@@ -15,6 +14,12 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kGeneratedTable = 4096;
+
+/// A table with its length.
+struct NamedLength {
+    std::string name;
+    std::int64_t length;
+};
 
 void find_gathers(const Expression& expression, bool always, std::vector<TableUse>& uses)
 {
@@ -110,20 +115,40 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
-/// The shortest table that a column indexes, if it does.
-std::optional<std::int64_t> indexed_length(const std::vector<TableUse>& uses, const std::string& column,
-                                           const std::map<std::string, Array>& arrays)
+/// The shortest table that a column indexes, if it indexes one.
+const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
+                              const std::vector<NamedLength>& tables)
 {
-    std::optional<std::int64_t> length;
+    const NamedLength* shortest = nullptr;
     for (const auto& use : uses)
-        if (const auto table = arrays.find(use.table); use.index == column && table != arrays.end()) {
-            const auto own = static_cast<std::int64_t>(table->second.length());
-            length = std::min(length.value_or(own), own);
-        }
-    return length;
+        for (const auto& table : tables)
+            if (use.index == column && use.table == table.name &&
+                (shortest == nullptr || table.length < shortest->length))
+                shortest = &table;
+    return shortest;
+}
+
+/// Values that are places of `table`.
+Array generate_places(const Parameter& column, const NamedLength& table, std::int64_t num_elements,
+                      std::uint64_t seed)
+{
+    if (table.length == 0)
+        throw InputError(
+            fmt::format("column '{}' cannot be generated, because table '{}', which it indexes, is empty; "
+                        "give --input {}=FILE.npy",
+                        column.name, table.name, column.name));
+    auto array = generate_values(column.type, num_elements, seed, ValueRange::uniform);
+    fold_into(array, table.length);
+    return array;
 }
 
 }  // namespace
+
+std::string_view name(ValueRange range)
+{
+    constexpr std::string_view names[] = {"small_integers", "uniform", "edge"};
+    return names[static_cast<std::size_t>(range)];
+}
 
 std::vector<TableUse> table_uses(const Operator& op)
 {
@@ -136,30 +161,38 @@ std::vector<TableUse> table_uses(const Operator& op)
     return uses;
 }
 
-void complete_arrays(const Operator& op, const Segments& segments, std::uint64_t seed, ValueRange range,
-                     std::map<std::string, Array>& arrays)
+std::map<std::string, std::string> complete_arrays(const Operator& op, const Segments& segments,
+                                                   GenerateOptions options,
+                                                   std::map<std::string, Array>& arrays)
 {
-    for (const auto& [name, type, table, position] : op.parameters)
-        if (table && !arrays.contains(name))
-            arrays.emplace(name, generate_values(type, table_length(op, segments, name, arrays),
-                                                 seed_of(op, name, seed), range));
-    const auto uses = table_uses(op);
-    for (const auto& [name, type, table, position] : op.parameters) {
-        if (table || arrays.contains(name))
+    std::map<std::string, std::string> origins;
+    const auto add = [&](const Parameter& parameter, std::string_view what, Array array) {
+        origins[parameter.name] = fmt::format("{}, seed {}", what, options.seed);
+        arrays.emplace(parameter.name, std::move(array));
+    };
+    std::vector<NamedLength> tables;
+    for (const auto& parameter : op.parameters) {
+        if (!parameter.table)
             continue;
-        const auto places = indexed_length(uses, name, arrays);
-        auto array = generate_values(type, segments.num_elements, seed_of(op, name, seed),
-                                     places ? ValueRange::uniform : range);
-        if (places) {
-            if (*places == 0)
-                throw InputError(
-                    fmt::format("column '{}' cannot be generated, because the table that it indexes is "
-                                "empty; give --input {}=FILE.npy",
-                                name, name));
-            fold_into(array, *places);
-        }
-        arrays.emplace(name, std::move(array));
+        if (!arrays.contains(parameter.name))
+            add(parameter, name(options.range),
+                generate_values(parameter.type, table_length(op, segments, parameter.name, arrays),
+                                seed_of(op, parameter.name, options.seed), options.range));
+        tables.push_back({parameter.name, static_cast<std::int64_t>(arrays.at(parameter.name).length())});
     }
+    const auto uses = table_uses(op);
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table || arrays.contains(parameter.name))
+            continue;
+        const auto seed = seed_of(op, parameter.name, options.seed);
+        if (const auto* table = find_table(uses, parameter.name, tables))
+            add(parameter, "places of " + table->name,
+                generate_places(parameter, *table, segments.num_elements, seed));
+        else
+            add(parameter, name(options.range),
+                generate_values(parameter.type, segments.num_elements, seed, options.range));
+    }
+    return origins;
 }
 
 void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays)

@@ -21,16 +21,27 @@ struct TableUse {
 /// Every gather of the operator, in the order of the text.
 std::vector<TableUse> table_uses(const Operator& op);
 
-/// Adds the arrays that are missing.
+/// How to generate values.
+struct GenerateOptions {
+    std::uint64_t seed = 7;
+    ValueRange range = ValueRange::small_integers;
+};
+
+/// Adds the arrays that are missing; returns what they hold, by parameter: "uniform, seed 7", "places of v,
+/// seed 7".
 ///
 /// Values depend on the seed, the parameter's place and the range. A column that indexes a table holds places
 /// of it; a table that has no array is as long as what it is read by needs. Throws InputError for a table
 /// whose length cannot be told, because its index is computed.
-void complete_arrays(const Operator& op, const Segments& segments, std::uint64_t seed, ValueRange range,
-                     std::map<std::string, Array>& arrays);
+std::map<std::string, std::string> complete_arrays(const Operator& op, const Segments& segments,
+                                                   GenerateOptions options,
+                                                   std::map<std::string, Array>& arrays);
 
 /// Throws InputError for the first element of a column that points outside of the table that it always
 /// indexes.
 void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays);
+
+/// "small_integers", "uniform", "edge"
+std::string_view name(ValueRange range);
 
 }  // namespace segfold::cli

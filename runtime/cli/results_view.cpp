@@ -9,13 +9,13 @@
 #include <numeric>
 
 #include "dsl/error.h"
+#include "dsl/interpreter.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/table.h"
 #include "runtime/files/file.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/npz.h"
-#include "runtime/tolerance.h"
 #include "runtime/value_text.h"
 
 namespace segfold::cli {
@@ -23,11 +23,6 @@ namespace {
 
 constexpr std::int64_t kStandardShown = 8;
 constexpr std::int64_t kMostShown = std::int64_t{1} << 40;
-
-std::string number_of(std::size_t count, std::string_view noun)
-{
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 std::vector<std::string> read_labels(const std::string& path, std::int64_t num_segments)
 {
@@ -43,10 +38,9 @@ std::vector<std::string> read_labels(const std::string& path, std::int64_t num_s
         at = end + 1;
     }
     if (static_cast<std::int64_t>(labels.size()) != num_segments)
-        throw InputError(
-            fmt::format("{}: has {}, but there {}; one line for each segment is needed", path,
-                        number_of(labels.size(), "line"),
-                        num_segments == 1 ? "is 1 segment" : fmt::format("are {} segments", num_segments)));
+        throw InputError(fmt::format("{}: has {} for {}; one line for each is needed", path,
+                                     count_text(static_cast<std::int64_t>(labels.size()), "line"),
+                                     count_text(num_segments, "segment")));
     return labels;
 }
 
@@ -158,7 +152,7 @@ std::string ResultsView::print(const Results& results) const
     auto text = table.print();
     if (const auto rest = workload_.segments.num_segments - static_cast<std::int64_t>(segments.size());
         rest > 0)
-        text += fmt::format("... and {} more\n", number_of(static_cast<std::size_t>(rest), "segment"));
+        text += "... and " + count_text(rest, "more segment") + "\n";
     return text;
 }
 

@@ -67,13 +67,14 @@ std::string describe_inputs(const PreparedWorkload& prepared)
     return text;
 }
 
-std::string print(const Report& report)
+std::string text_of(const Report& report)
 {
     const auto& segments = report.prepared.workload.segments;
     std::vector<std::pair<std::string, std::string>> facts = {
         {"operator", signature(report.prepared.workload.op)},
-        {"data", fmt::format("{} elements in {} segments ({}), {}-bit indices", segments.num_elements,
-                             segments.num_segments, print(report.request.layout), segments.index_bits())},
+        {"data", fmt::format("{} in {} ({}), {}-bit indices", count_text(segments.num_elements, "element"),
+                             count_text(segments.num_segments, "segment"), print(report.request.layout),
+                             segments.index_bits())},
         {"inputs", describe_inputs(report.prepared)},
         {"back end", fmt::format("{}: {}", name(report.executor.backend()), report.executor.description())}};
     if (const auto& plan = report.plan)
@@ -94,7 +95,7 @@ std::string print(const Report& report)
     return facts.empty() ? text : text + "\n" + print_facts(facts);
 }
 
-Json json_of(const Report& report)
+Json document_of(const Report& report)
 {
     const auto& workload = report.prepared.workload;
     Json document = {{"operator", json_of(workload.op)},
@@ -166,9 +167,9 @@ int verb_run(const Words& words)
     const auto output = view.save(results);
     const Report report{prepared, request, executor, plan, view, results, judgement, output};
     if (arguments.json())
-        write_json(json_of(report));
+        write_json(document_of(report));
     else
-        write_output(print(report));
+        write_output(text_of(report));
     return judgement && !judgement->agrees() ? 1 : 0;
 }
 

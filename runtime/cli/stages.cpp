@@ -33,7 +33,7 @@ std::string join_needs(const std::vector<Formula>& needs)
     return text;
 }
 
-std::string print(const Tunable& tunable)
+std::string text_of(const Tunable& tunable)
 {
     return fmt::format("{} = {}", tunable.name, fmt::join(tunable.values, ", "));
 }
@@ -65,7 +65,7 @@ std::string print_ladder(const Catalogue& catalogue)
         table.add({"layouts", join_forms(stage->forms)});
         table.add({"needs", stage->needs.empty() ? "nothing" : join_needs(stage->needs)});
         for (const auto& tunable : stage->tunables)
-            table.add({&tunable == stage->tunables.data() ? "tunables" : "", print(tunable)});
+            table.add({&tunable == stage->tunables.data() ? "tunables" : "", text_of(tunable)});
         for (const auto& where : stage->where)
             table.add({"where", where.text()});
         table.add({"source", stage->source});

@@ -50,4 +50,9 @@ std::string print_facts(const std::vector<std::pair<std::string, std::string>>& 
     return table.print();
 }
 
+std::string count_text(std::int64_t count, const std::string& noun)
+{
+    return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 }  // namespace segfold::cli

@@ -1,6 +1,8 @@
 #pragma once
 // Aligned columns of text.
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace segfold::cli {
@@ -32,5 +34,8 @@ private:
 
 /// Names and texts in two columns, as in "stage     tile_scan".
 std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
+
+/// "1 segment", "2048 segments"
+std::string count_text(std::int64_t count, const std::string& noun);
 
 }  // namespace segfold::cli

@@ -146,8 +146,6 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
 
 }  // namespace
 
-std::string_view name(ValueRange range) { return kRangeNames[static_cast<std::size_t>(range)]; }
-
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
 {
     WorkloadRequest request;
@@ -190,15 +188,12 @@ PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& req
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
 
-    complete_arrays(op, resolved.segments, request.seed, request.values, arrays);
+    origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values}, arrays));
     check_table_places(op, arrays);
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments)}, {}};
     for (const auto& parameter : op.parameters) {
         prepared.workload.arrays.push_back(std::move(arrays.at(parameter.name)));
-        const auto origin = origins.find(parameter.name);
-        prepared.origins.push_back(origin != origins.end()
-                                       ? origin->second
-                                       : fmt::format("{}, seed {}", name(request.values), request.seed));
+        prepared.origins.push_back(origins.at(parameter.name));
     }
     check_workload(prepared.workload);
     return prepared;

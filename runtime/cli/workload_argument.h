@@ -40,7 +40,4 @@ struct PreparedWorkload {
 /// indices need. Throws InputError.
 PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request);
 
-/// "small_integers", "uniform", "edge"
-std::string_view name(ValueRange range);
-
 }  // namespace segfold::cli

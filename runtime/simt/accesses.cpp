@@ -13,10 +13,10 @@
 namespace segfold::simt {
 namespace {
 
-/// An earlier access that the checked one is not ordered after. `number` 0: the memory was never written.
+/// An earlier access that the checked one is not ordered after. `block` 0: the memory was never written.
 struct Conflict {
-    std::uint32_t number = 0;
-    std::uint32_t site = 0;
+    std::uint32_t block = 0;
+    std::uintptr_t site = 0;
     bool wrote = false;
     std::string who;
 };
@@ -38,10 +38,7 @@ bool in_launch(const Check& check, std::uint32_t number)
     return number - launch.first_number < launch.num_blocks;
 }
 
-bool both_strong(const Check& check, std::uint16_t flags)
-{
-    return (check.access.flags & flags & kStrong) != 0;
-}
+bool both_strong(const Check& check, Accessor other) { return check.access.strong && other.strong(); }
 
 bool over(const Check& check, std::uint32_t number, unsigned thread, std::uint32_t time)
 {
@@ -50,19 +47,26 @@ bool over(const Check& check, std::uint32_t number, unsigned thread, std::uint32
     return known(check.worker, number, thread, time);
 }
 
+Accessor accessor(const Check& check, unsigned index)
+{
+    return {index, check.access.strong,
+            reinterpret_cast<std::uintptr_t>(check.access.site) - check.worker.launch().module.base()};
+}
+
 std::optional<Conflict> check_write(const Check& check, const Write& last)
 {
+    const unsigned thread = last.thread.index();
     if (last.block == check.block.number) {
-        if (last.thread == check.thread || last.time < check.block.barrier_time ||
-            both_strong(check, last.flags) || ordered_in_block(check.worker, last.thread, last.time))
+        if (thread == check.thread || last.time < check.block.barrier_time ||
+            both_strong(check, last.thread) || ordered_in_block(check.worker, thread, last.time))
             return std::nullopt;
     } else if (check.shared) {
         return check.access.reads ? std::optional(Conflict{}) : std::nullopt;
-    } else if (!in_launch(check, last.block) || both_strong(check, last.flags) ||
-               known(check.worker, last.block, last.thread, last.time)) {
+    } else if (!in_launch(check, last.block) || both_strong(check, last.thread) ||
+               known(check.worker, last.block, thread, last.time)) {
         return std::nullopt;
     }
-    return Conflict{last.block, last.site, true, thread_text(check.worker.launch(), last.thread)};
+    return Conflict{last.block, last.thread.site(), true, thread_text(check.worker.launch(), thread)};
 }
 
 std::optional<Conflict> check_reads(const Check& check, const Reads& reads)
@@ -70,67 +74,57 @@ std::optional<Conflict> check_reads(const Check& check, const Reads& reads)
     const bool same_block = reads.block == check.block.number;
     if (!same_block && (check.shared || !in_launch(check, reads.block)))
         return std::nullopt;
-    if ((same_block && reads.time < check.block.barrier_time) || both_strong(check, reads.flags))
+    if ((same_block && reads.time < check.block.barrier_time) || both_strong(check, reads.warp))
         return std::nullopt;
-    if (reads.who == kSeveralWarps) {
+    if (reads.warp.index() == kSeveralWarps) {
         const std::uint32_t others = same_block ? reads.mask & ~(1u << check.warp) : reads.mask;
         if (others == 0 || perhaps_known(check.worker, reads.block, reads.time))
             return std::nullopt;
-        return Conflict{reads.block, reads.site, false, fmt::format("warp {}", std::countr_zero(others))};
+        return Conflict{reads.block, reads.warp.site(), false,
+                        fmt::format("warp {}", std::countr_zero(others))};
     }
     for (std::uint32_t rest = reads.mask; rest != 0; rest &= rest - 1) {
-        const unsigned thread = reads.who * kWarpLanes + static_cast<unsigned>(std::countr_zero(rest));
+        const unsigned thread =
+            reads.warp.index() * kWarpLanes + static_cast<unsigned>(std::countr_zero(rest));
         if (!over(check, reads.block, thread, reads.time))
-            return Conflict{reads.block, reads.site, false, thread_text(check.worker.launch(), thread)};
+            return Conflict{reads.block, reads.warp.site(), false,
+                            thread_text(check.worker.launch(), thread)};
     }
     return std::nullopt;
 }
 
-/// Whether nothing that comes after the running thread's next event can race with `reads`.
-bool may_be_forgotten(const Check& check, const Reads& reads)
-{
-    if (reads.block == check.block.number)
-        return reads.time < check.block.barrier_time ||
-               (reads.who == check.warp && reads.time < check.worker.warp().synced);
-    return check.shared || !in_launch(check, reads.block);
-}
-
-void note_read(const Check& check, Cell& cell)
+void note_read(const Check& check, Reads& reads)
 {
     const std::uint32_t bit = 1u << check.thread % kWarpLanes;
-    const auto base = check.worker.launch().module.base();
-    const Reads mine{check.block.number,
-                     check.phase,
-                     static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(check.access.site) - base),
-                     bit,
-                     static_cast<std::uint16_t>(check.warp),
-                     check.access.flags};
-    for (Reads& reads : cell.reads) {
-        if (reads.block == mine.block && reads.who == mine.who && reads.time == mine.time &&
-            reads.flags == mine.flags) {
-            reads.mask |= bit;
-            return;
-        }
+    const unsigned warp = reads.warp.index();
+    if (reads.block == check.block.number && reads.warp.strong() == check.access.strong &&
+        warp == check.warp && reads.time == check.phase) {
+        reads.mask |= bit;
+        return;
     }
-    for (Reads& reads : cell.reads) {
-        if (may_be_forgotten(check, reads)) {
-            reads = mine;
-            return;
-        }
+    // There is room for one block's reads. Those that are over for everybody who can come now may be
+    // forgotten.
+    if (reads.block != check.block.number || reads.time < check.block.barrier_time ||
+        (warp == check.warp && reads.time < check.worker.warp().synced)) {
+        reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
+        return;
     }
-    for (Reads& reads : cell.reads) {
-        if (reads.block == mine.block && reads.who != mine.who && reads.flags == mine.flags) {
-            if (reads.who != kSeveralWarps)
-                reads.mask = 1u << reads.who;
-            reads.mask |= 1u << mine.who;
-            reads.who = kSeveralWarps;
-            reads.time = std::max(reads.time, mine.time);
-            return;
-        }
+    // Only plain writes race with strong reads, and both kinds with plain ones: those are the ones to keep.
+    if (reads.warp.strong() != check.access.strong) {
+        if (reads.warp.strong())
+            reads = {check.block.number, check.phase, bit, accessor(check, check.warp)};
+        return;
     }
-    // More readers than there is room for: the oldest is forgotten, so a race with it alone would be missed.
-    cell.reads[0] = cell.reads[1];
-    cell.reads[1] = mine;
+    if (warp == check.warp) {
+        // The older time may hide a race of the newer read, but never makes one up.
+        reads.mask |= bit;
+        return;
+    }
+    if (warp != kSeveralWarps)
+        reads.mask = 1u << warp;
+    reads.mask |= 1u << check.warp;
+    reads.time = std::max(reads.time, check.phase);
+    reads.warp = accessor(check, kSeveralWarps);
 }
 
 std::optional<Conflict> check_cell(const Check& check, Cell& cell)
@@ -138,17 +132,14 @@ std::optional<Conflict> check_cell(const Check& check, Cell& cell)
     if (auto conflict = check_write(check, cell.write))
         return conflict;
     if (!check.access.writes) {
-        note_read(check, cell);
+        note_read(check, cell.reads);
         return std::nullopt;
     }
-    for (const Reads& reads : cell.reads)
-        if (auto conflict = check_reads(check, reads))
+    if (cell.reads.block != 0)
+        if (auto conflict = check_reads(check, cell.reads))
             return conflict;
-    const auto base = check.worker.launch().module.base();
-    cell.write = {check.block.number, check.phase,
-                  static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(check.access.site) - base),
-                  static_cast<std::uint16_t>(check.thread), check.access.flags};
-    cell.reads[0].block = cell.reads[1].block = 0;
+    cell.write = {check.block.number, check.phase, accessor(check, check.thread)};
+    cell.reads.block = 0;
     return std::nullopt;
 }
 
@@ -165,14 +156,14 @@ std::string verb(const Access& access)
     const Access& access = check.access;
     const std::string memory =
         memory_text(worker.launch(), worker.shared_base(), address, std::min<std::size_t>(access.bytes, 4));
-    if (conflict.number == 0)
+    if (conflict.block == 0)
         worker.fail(Fault::uninitialised, access.site,
                     fmt::format("{} {}, which no thread of the block has written", verb(access), memory));
     const Launch& launch = worker.launch();
     std::string who = conflict.who;
     std::string cure = "threads of a block are ordered by __syncthreads(), lanes of a warp by __syncwarp()";
-    if (conflict.number != check.block.number) {
-        who += " of " + block_number_text(launch, conflict.number);
+    if (conflict.block != check.block.number) {
+        who += " of " + block_number_text(launch, conflict.block);
         cure = "blocks are ordered by __threadfence() on both sides of an atomic or volatile flag";
     }
     const auto site = reinterpret_cast<const void*>(launch.module.base() + conflict.site);
@@ -254,11 +245,11 @@ Place check_access(Worker& worker, const Access& access)
         std::optional<Conflict> conflict;
         {
             const CellLock lock(cell, locked);
-            const Extra* extra = extra_of(cell);
-            if (word_end - offset == 4 && (extra == nullptr || extra->bytes == nullptr)) {
+            const Extra* extra = target.shadow->extra_of(cell);
+            if (word_end - offset == 4 && (extra == nullptr || !extra->split)) {
                 conflict = check_cell(check, cell);
             } else {
-                Cell* bytes = require_bytes(cell, *target.shadow);
+                Cell* bytes = target.shadow->require_bytes(cell);
                 for (std::size_t i = offset; i < word_end && !conflict; ++i)
                     conflict = check_cell(check, bytes[i % 4]);
             }

@@ -14,7 +14,7 @@ struct Access {
     const void* site = nullptr;
     bool reads = false;
     bool writes = false;
-    std::uint16_t flags = 0;  ///< `kStrong` or 0
+    bool strong = false;  ///< through an atomic function or `volatile`
 };
 
 /// Checks an access that is about to happen; does not return when it is a fault.

@@ -21,19 +21,22 @@ namespace segfold::simt {
 
 constexpr unsigned kWarpLanes = 32;
 
-/// One CUDA thread.
+/// One CUDA thread. Small, as every switch touches it.
 struct Thread {
     Fiber* fiber = nullptr;      ///< null before it begins and after it ends
     std::uint64_t value = 0;     ///< what it brings to a meeting of its warp, then what it takes away
     const void* site = nullptr;  ///< where in the text it waits
-    std::uint32_t mask = 0;      ///< lanes of the meeting it waits for
-    std::uint32_t argument = 0;  ///< of a shuffle
-    std::uint32_t kind = 0;      ///< of the barrier or meeting it waits for
+    std::uint16_t argument = 0;  ///< of a shuffle
     std::uint16_t index = 0;     ///< in the block
-    std::uint8_t polled_bytes = 0;
-    std::uint8_t polls = 0;                  ///< reads of flags since it last changed one
-    std::array<std::uintptr_t, 4> polled{};  ///< the last flags it read
-    std::uint64_t polled_value = 0;          ///< of the last one
+    std::uint8_t kind = 0;       ///< of the barrier or meeting it waits for
+};
+
+/// The flags that a thread reads again and again.
+struct Polls {
+    std::array<std::uintptr_t, 4> flags{};  ///< the last ones, the newest first
+    std::uint64_t value = 0;                ///< of the newest
+    std::uint8_t bytes = 0;                 ///< size of the newest; 0: the thread sleeps
+    std::uint8_t count = 0;                 ///< reads since the thread last changed a flag or let others run
 };
 
 /// What one thread knows of others beyond barriers and warp meetings; see order.h.
@@ -90,6 +93,7 @@ struct Block {
     Knowledge known;           ///< what all threads know since the last barrier
     Knowledge published;       ///< what fences before the last barrier publish for whoever writes a flag
     std::vector<Order> order;  ///< by thread
+    std::vector<Polls> polls;  ///< by thread; empty until one reads a flag
     std::vector<std::byte> shared_image;  ///< its shared memory while another block has the core's copy
     std::unique_ptr<Shadow> shared_shadow;
     std::size_t shadowed_bytes = 0;

@@ -28,21 +28,23 @@ std::uintptr_t number(const void* address) { return reinterpret_cast<std::uintpt
 
 void read(const void* address, unsigned long bytes, const void* site)
 {
-    on_worker([&](Worker& worker) { check_access(worker, {number(address), bytes, site, true, false, 0}); });
+    on_worker([&](Worker& worker) {
+        check_access(worker, {number(address), bytes, site, true, false, false});
+    });
 }
 
 void write(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
         worker.made_progress();
-        check_access(worker, {number(address), bytes, site, false, true, 0});
+        check_access(worker, {number(address), bytes, site, false, true, false});
     });
 }
 
 void volatile_read(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
-        const Place flag = check_access(worker, {number(address), bytes, site, true, false, kStrong});
+        const Place flag = check_access(worker, {number(address), bytes, site, true, false, true});
         worker.poll(number(address), bytes, site);
         if (flag.cell != nullptr)
             defer_flag(worker, flag);
@@ -53,7 +55,7 @@ void volatile_write(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
         worker.changed_flag();
-        const Place flag = check_access(worker, {number(address), bytes, site, false, true, kStrong});
+        const Place flag = check_access(worker, {number(address), bytes, site, false, true, true});
         if (flag.cell != nullptr)
             publish(worker, flag);
     });
@@ -69,7 +71,7 @@ Place check_atomic(Worker& worker, const void* address, unsigned long bytes, con
                         memory_text(worker.launch(), worker.shared_base(), number(address), 0), bytes));
     if (!worker.launch().module.checked())
         return {};
-    return check_access(worker, {number(address), bytes, site, reads, writes, kStrong});
+    return check_access(worker, {number(address), bytes, site, reads, writes, true});
 }
 
 void atomic_begin(const void* address, unsigned long bytes, const void* site)
@@ -146,19 +148,28 @@ unsigned coordinate(unsigned which)
     Worker& worker = *current_worker;
     const Dimensions& shape = worker.launch().dimensions;
     const unsigned thread = worker.thread().index;
-    const unsigned values[] = {thread % shape.block_x,
-                               thread / shape.block_x % shape.block_y,
-                               thread / shape.block_x / shape.block_y,
-                               worker.block().place[0],
-                               worker.block().place[1],
-                               worker.block().place[2],
-                               shape.block_x,
-                               shape.block_y,
-                               shape.block_z,
-                               shape.grid_x,
-                               shape.grid_y,
-                               shape.grid_z};
-    return values[which];
+    switch (which) {
+        case kSegfoldThread:
+            return thread < shape.block_x ? thread : thread % shape.block_x;
+        case kSegfoldThread + 1:
+            return thread / shape.block_x % shape.block_y;
+        case kSegfoldThread + 2:
+            return thread / shape.block_x / shape.block_y;
+        case kSegfoldBlockDimension:
+            return shape.block_x;
+        case kSegfoldBlockDimension + 1:
+            return shape.block_y;
+        case kSegfoldBlockDimension + 2:
+            return shape.block_z;
+        case kSegfoldGridDimension:
+            return shape.grid_x;
+        case kSegfoldGridDimension + 1:
+            return shape.grid_y;
+        case kSegfoldGridDimension + 2:
+            return shape.grid_z;
+        default:
+            return worker.block().place[which - kSegfoldBlock];
+    }
 }
 
 unsigned lane() { return current_worker->lane(); }

@@ -58,16 +58,21 @@ bool is_shuffle(unsigned kind) { return kind >= kSegfoldShuffle && kind <= kSegf
 
 }  // namespace
 
+void Worker::fail_barrier(unsigned kind, const void* site)
+{
+    fail(
+        Fault::barrier_divergence, site,
+        "calls " + barrier_name(kind) + " while other threads wait at " + barrier_name(block_->barrier_kind));
+}
+
 unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
 {
     Block& block = *block_;
     if (block.arrived != 0 && block.barrier_kind != kind)
-        fail(Fault::barrier_divergence, site,
-             "calls " + barrier_name(kind) + " while other threads wait at " +
-                 barrier_name(block.barrier_kind));
+        fail_barrier(kind, site);
     block.barrier_kind = kind;
     block.votes += value;
-    thread_->kind = kind;
+    thread_->kind = static_cast<std::uint8_t>(kind);
     if (++block.arrived == block.live) {
         --block.arrived;
         release_barrier();
@@ -105,29 +110,42 @@ void Worker::release_barrier()
     progress_ += launch_.shadow ? 0 : 1;
 }
 
+void Worker::fail_meeting(std::uint32_t mask, unsigned kind, unsigned argument, const void* site)
+{
+    const Warp& mine = warp();
+    std::string what = call_text(kind, mask);
+    const std::uint32_t absent = mask & ~mine.live;
+    if ((mask >> lane() & 1) == 0)
+        what += " leaves out the calling lane " + std::to_string(lane());
+    else if (absent != 0)
+        what += " names " + lanes_text(absent) +
+                ((absent & ~mine.lanes) != 0 ? ", beyond the block's last thread" : ", which has returned") +
+                "; the live lanes are " + hexadecimal(mine.live);
+    else
+        what += " has width " + std::to_string(argument >> 8) + "; it must be a power of two up to 32";
+    fail(Fault::warp_mask, site, what);
+}
+
+void Worker::fail_mixed(const Meeting& meeting, unsigned kind, const void* site)
+{
+    fail(Fault::warp_mask, site,
+         "calls " + call_text(kind, meeting.mask) + " where " + lanes_text(meeting.arrived) +
+             " of its warp called " + call_text(meeting.kind, meeting.mask));
+}
+
 std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t value, unsigned argument,
                            const void* site)
 {
     Warp& mine = warp();
     Thread& thread = *thread_;
     const std::uint32_t bit = 1u << lane();
-    if ((mask & bit) == 0)
-        fail(Fault::warp_mask, site,
-             call_text(kind, mask) + " leaves out the calling lane " + std::to_string(lane()));
-    if ((mask & ~mine.live) != 0)
-        fail(Fault::warp_mask, site,
-             call_text(kind, mask) + " names " + lanes_text(mask & ~mine.live) +
-                 ((mask & ~mine.lanes) != 0 ? ", beyond the block's last thread" : ", which has returned") +
-                 "; the live lanes are " + hexadecimal(mine.live));
-    if (const unsigned width = argument >> 8;
-        is_shuffle(kind) && (!std::has_single_bit(width) || width > kWarpLanes))
-        fail(Fault::warp_mask, site,
-             call_text(kind, mask) + " has width " + std::to_string(width) +
-                 "; it must be a power of two up to 32");
+    const unsigned width = argument >> 8;
+    if ((mask & bit) == 0 || (mask & ~mine.live) != 0 ||
+        (is_shuffle(kind) && (width > kWarpLanes || width == 0 || (width & (width - 1)) != 0)))
+        fail_meeting(mask, kind, argument, site);
     thread.value = value;
-    thread.argument = argument;
-    thread.mask = mask;
-    thread.kind = kind;
+    thread.argument = static_cast<std::uint16_t>(argument);
+    thread.kind = static_cast<std::uint8_t>(kind);
     thread.site = site;
 
     Meeting* meeting = mine.meetings.data();
@@ -138,9 +156,7 @@ std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t valu
         ++mine.num_meetings;
         *meeting = {mask, 0, kind};
     } else if (meeting->kind != kind) {
-        fail(Fault::warp_mask, site,
-             "calls " + call_text(kind, mask) + " where " + lanes_text(meeting->arrived) +
-                 " of its warp called " + call_text(meeting->kind, mask));
+        fail_mixed(*meeting, kind, site);
     }
     meeting->arrived |= bit;
     if (meeting->arrived != mask) {

@@ -13,7 +13,7 @@ namespace {
 Knowledge published_at(Worker& worker, std::uint32_t block_number, const Place& flag)
 {
     const CellLock lock(*flag.cell, flag.locked);
-    const Extra* extra = extra_of(*flag.cell);
+    const Extra* extra = flag.shadow->extra_of(*flag.cell);
     if (extra == nullptr || extra->launch != worker.launch().first_number)
         return nullptr;
     return extra->block_number == block_number ? join(extra->device, extra->block) : extra->device;
@@ -99,7 +99,7 @@ void publish(Worker& worker, const Place& flag)
     if (within == nullptr)
         return;
     const CellLock lock(*flag.cell, flag.locked);
-    Extra& extra = require_extra(*flag.cell, *flag.shadow);
+    Extra& extra = flag.shadow->require_extra(*flag.cell);
     if (std::exchange(extra.launch, worker.launch().first_number) != worker.launch().first_number)
         extra.device = extra.block = nullptr;
     extra.device = join(extra.device, device);
@@ -150,6 +150,7 @@ void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask)
     if (!block.uses_order)
         return;
     const auto first = static_cast<std::size_t>(&warp - block.warps.data()) * kWarpLanes;
+    block.order.resize(block.threads.size());
     Knowledge all;
     Knowledge published;
     const auto for_each_order = [&](auto&& action) {

@@ -28,10 +28,11 @@ Waits collect_waits(const Launch& launch, std::uintptr_t shared_base, const Bloc
         std::string what;
         if ((warp.at_barrier & bit) != 0)
             what = "waits at " + barrier_name(thread.kind);
-        else if ((warp.spinning & bit) != 0 && thread.polled[0] == 0)
+        else if ((warp.spinning & bit) != 0 && block.polls[thread.index].bytes == 0)
             what = "sleeps";
         else if ((warp.spinning & bit) != 0)
-            what = "spins on " + memory_text(launch, shared_base, thread.polled[0], thread.polled_bytes);
+            what = "spins on " + memory_text(launch, shared_base, block.polls[thread.index].flags[0],
+                                             block.polls[thread.index].bytes);
         for (std::uint32_t i = 0; i < warp.num_meetings; ++i)
             if ((warp.meetings[i].arrived & bit) != 0)
                 what = "waits at " + call_text(warp.meetings[i].kind, warp.meetings[i].mask);

@@ -2,6 +2,10 @@
 
 #include <sys/mman.h>
 
+#include <bit>
+#include <string>
+#include <utility>
+
 #include "dsl/error.h"
 
 namespace segfold::simt {
@@ -27,33 +31,34 @@ Shadow::~Shadow()
         munmap(cells_, mapped_bytes_);
 }
 
-Extra* Shadow::make_extra()
+Extra& Shadow::extra(std::uint32_t number) const
 {
+    const std::uint32_t index = number - 1;
+    const auto chunk = static_cast<unsigned>(std::bit_width(index / kFirstChunk + 1)) - 1;
+    return chunks_[chunk][index - kFirstChunk * ((1u << chunk) - 1)];
+}
+
+Extra& Shadow::require_extra(Cell& cell)
+{
+    if (Extra* existing = extra_of(cell))
+        return *existing;
     const std::lock_guard lock(mutex_);
-    return &extras_.emplace_back();
+    const std::uint32_t index = num_extras_;
+    const auto chunk = static_cast<unsigned>(std::bit_width(index / kFirstChunk + 1)) - 1;
+    if (chunks_.at(chunk) == nullptr)
+        chunks_[chunk] = std::make_unique<Extra[]>(std::size_t{kFirstChunk} << chunk);
+    cell.extra.fetch_or(++num_extras_ << 1, std::memory_order_relaxed);
+    return extra(num_extras_);
 }
 
-Extra& require_extra(Cell& cell, Shadow& shadow)
+Cell* Shadow::require_bytes(Cell& cell)
 {
-    Extra* extra = extra_of(cell);
-    if (extra == nullptr) {
-        extra = shadow.make_extra();
-        cell.extra.fetch_or(reinterpret_cast<std::uintptr_t>(extra), std::memory_order_relaxed);
-    }
-    return *extra;
-}
-
-Cell* require_bytes(Cell& cell, Shadow& shadow)
-{
-    Extra& extra = require_extra(cell, shadow);
-    if (extra.bytes == nullptr) {
-        for (Cell& byte : extra.storage) {
+    Extra& extra = require_extra(cell);
+    if (!std::exchange(extra.split, true))
+        for (Cell& byte : extra.bytes) {
             byte.write = cell.write;
-            byte.reads[0] = cell.reads[0];
-            byte.reads[1] = cell.reads[1];
+            byte.reads = cell.reads;
         }
-        extra.bytes = extra.storage;
-    }
     return extra.bytes;
 }
 

@@ -1,48 +1,63 @@
 #pragma once
 // Shadow memory: for each word that kernels use, who wrote it and read it last.
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <mutex>
 
 #include "runtime/simt/knowledge.h"
 
 namespace segfold::simt {
 
-/// Access by an atomic function or through `volatile`: such accesses do not race with each other.
-constexpr std::uint16_t kStrong = 1;
-/// `Reads::who` when lanes of several warps have read; then `mask` holds warps.
-constexpr std::uint16_t kSeveralWarps = 0xffff;
+/// Who accessed a word, and from where: a thread or warp, whether strongly, and the place in the text's code.
+///
+/// Strong accesses, those by atomic functions and through `volatile`, do not race with each other.
+class Accessor {
+public:
+    Accessor() = default;
+    Accessor(unsigned index, bool strong, std::uintptr_t site)
+        : bits_(index | static_cast<std::uint32_t>(strong) << 10 |
+                (site < kMaxSite ? static_cast<std::uint32_t>(site) << 11 : 0))
+    {}
+    [[nodiscard]] unsigned index() const { return bits_ & 1023; }
+    [[nodiscard]] bool strong() const { return (bits_ >> 10 & 1) != 0; }
+    /// Offset from the start of the text's library; 0: not known.
+    [[nodiscard]] std::uintptr_t site() const { return bits_ >> 11; }
+
+private:
+    static constexpr std::uintptr_t kMaxSite = 1u << 21;
+    std::uint32_t bits_ = 0;
+};
 
 /// The last write of a word. Block numbers are unique over all launches of the process; 0: none yet.
 struct Write {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
-    std::uint32_t site = 0;
-    std::uint16_t thread = 0;
-    std::uint16_t flags = 0;
+    Accessor thread;
 };
 
-/// Reads of a word since its last write by lanes of one warp at one time, or by several warps of a block.
+/// `Reads::warp` when lanes of several warps have read; then `mask` holds warps.
+constexpr unsigned kSeveralWarps = 32;
+
+/// Reads of a word since its last write by lanes of a warp, or by several warps, of the block that read it
+/// last.
 struct Reads {
     std::uint32_t block = 0;
     std::uint32_t time = 0;
-    std::uint32_t site = 0;
     std::uint32_t mask = 0;
-    std::uint16_t who = 0;
-    std::uint16_t flags = 0;
+    Accessor warp;
 };
-
-struct Extra;
 
 /// What is kept for one word of four bytes, or for one byte of a word that is used in parts.
 struct Cell {
     Write write;
-    Reads reads[2];
-    std::atomic<std::uintptr_t> extra{0};  ///< an `Extra*`; the lowest bit is a lock
+    Reads reads;
+    std::atomic<std::uint32_t> extra{
+        0};  ///< twice the number of its `Extra`, 0: none; the lowest bit is a lock
 };
-static_assert(sizeof(Cell) == 64);
+static_assert(sizeof(Cell) == 32);
 
 /// What has been published through a word, and the cells of its bytes: kept for few words.
 struct Extra {
@@ -50,8 +65,8 @@ struct Extra {
     Knowledge block;   ///< released for threads of `block_number` only
     std::uint32_t block_number = 0;
     std::uint32_t launch = 0;  ///< the launch that the knowledge belongs to
-    Cell* bytes = nullptr;     ///< four cells, or null
-    Cell storage[4];
+    bool split = false;        ///< whether the bytes have cells of their own
+    Cell bytes[4];
 };
 
 /// The cells of one buffer, or of one block's shared memory; memory is taken when a cell is first touched.
@@ -63,14 +78,29 @@ public:
     ~Shadow();
 
     [[nodiscard]] Cell* cells() { return cells_; }
-    /// A new `Extra`, owned by this shadow.
-    Extra* make_extra();
+    /// The cell's `Extra`, or null. The caller holds the cell.
+    [[nodiscard]] Extra* extra_of(const Cell& cell) const
+    {
+        const std::uint32_t number = cell.extra.load(std::memory_order_relaxed) >> 1;
+        return number == 0 ? nullptr : &extra(number);
+    }
+    /// The cell's `Extra`, made when it has none. The caller holds the cell.
+    Extra& require_extra(Cell& cell);
+    /// The cells of the word's four bytes, made when it has none. The caller holds the cell.
+    Cell* require_bytes(Cell& cell);
 
 private:
+    // Chunk k holds kFirstChunk << k extras, so that none moves when another is made.
+    static constexpr std::uint32_t kFirstChunk = 64;
+    static constexpr std::size_t kChunks = 25;
+
+    [[nodiscard]] Extra& extra(std::uint32_t number) const;
+
     Cell* cells_ = nullptr;
     std::size_t mapped_bytes_ = 0;
     std::mutex mutex_;
-    std::deque<Extra> extras_;
+    std::uint32_t num_extras_ = 0;
+    std::array<std::unique_ptr<Extra[]>, kChunks> chunks_;
 };
 
 /// Holds a cell against other cores; does nothing when a launch uses one core.
@@ -83,7 +113,7 @@ public:
     ~CellLock()
     {
         if (needed_)
-            cell_.extra.fetch_and(~std::uintptr_t{1}, std::memory_order_release);
+            cell_.extra.fetch_and(~1u, std::memory_order_release);
     }
     CellLock(const CellLock&) = delete;
     CellLock& operator=(const CellLock&) = delete;
@@ -93,22 +123,11 @@ private:
     bool needed_;
 };
 
-inline Extra* extra_of(const Cell& cell)
-{
-    return reinterpret_cast<Extra*>(cell.extra.load(std::memory_order_relaxed) & ~std::uintptr_t{1});
-}
-
 /// The cell of an address, with what is needed to use it.
 struct Place {
     Cell* cell = nullptr;
     Shadow* shadow = nullptr;
     bool locked = false;  ///< whether other cores may use the cell
 };
-
-/// The word's `Extra`, made when it has none. The caller holds the cell.
-Extra& require_extra(Cell& cell, Shadow& shadow);
-
-/// The cells of the word's four bytes, made when it has none. The caller holds the cell.
-Cell* require_bytes(Cell& cell, Shadow& shadow);
 
 }  // namespace segfold::simt

@@ -112,7 +112,7 @@ bool Worker::start_block(Block& block)
     block.uses_order = false;
     block.known = block.published = nullptr;
     block.order.clear();
-    block.order.resize(launch_.shadow ? count : 0);
+    block.polls.clear();
     poison_shared(block);
     ++strong_progress_;
     return true;
@@ -161,35 +161,32 @@ void Worker::run_thread()
     end_thread();
 }
 
-void Worker::resume(Thread& next)
+Fiber* Worker::go_on_with(Thread& next)
 {
     if (next.fiber == nullptr)
         next.fiber = &memory_.fibers.take();
     thread_ = &next;
     ++steps_;
     ++switches_;
-    Fiber& from = fiber_ == nullptr ? loop_ : *fiber_;
-    fiber_ = next.fiber;
-    switch_fiber(from, *next.fiber);
+    return fiber_ = next.fiber;
 }
 
-void Worker::suspend()
+void Worker::resume(Thread& next) { switch_fiber(loop_, *go_on_with(next)); }
+
+Fiber* Worker::choose_next()
 {
     const bool change_block = may_change_block_ && random_.below(kBlockStay) == 0;
     if (!change_block && !launch_.failed.load(std::memory_order_relaxed)) {
         if (Thread* next = pick()) {
-            if (next != thread_) {
-                resume(*next);
-            } else {
-                ++steps_;
-            }
-            return;
+            if (next != thread_)
+                return go_on_with(*next);
+            ++steps_;
+            return nullptr;
         }
     }
-    Fiber& from = *fiber_;
     fiber_ = nullptr;
     ++switches_;
-    switch_fiber(from, loop_);
+    return &loop_;
 }
 
 void Worker::leave()
@@ -222,14 +219,14 @@ void Worker::end_thread()
         ++steps_;
         return;
     }
-    memory_.fibers.give_back(*fiber_);
+    Fiber& idle = *fiber_;
+    memory_.fibers.give_back(idle);
     if (next != nullptr) {
-        resume(*next);
+        switch_fiber(idle, *go_on_with(*next));
     } else {
-        Fiber& from = *fiber_;
         fiber_ = nullptr;
         ++switches_;
-        switch_fiber(from, loop_);
+        switch_fiber(idle, loop_);
     }
 }
 
@@ -241,10 +238,17 @@ void Worker::set_runnable(Warp& warp, std::uint32_t lanes)
     block_->runnable_warps |= 1u << (&warp - block_->warps.data());
 }
 
+Polls& Worker::polls()
+{
+    if (block_->polls.empty())
+        block_->polls.resize(launch_.block_threads);
+    return block_->polls[thread_->index];
+}
+
 void Worker::spin(const void* site)
 {
     thread_->site = site;
-    thread_->polls = 0;
+    polls().count = 0;
     warp().spinning |= 1u << lane();
     ++block_->spinning;
     suspend();
@@ -252,31 +256,39 @@ void Worker::spin(const void* site)
 
 void Worker::poll(std::uintptr_t address, std::size_t bytes, const void* site)
 {
-    std::uint64_t value = 0;
-    std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, sizeof value));
-    Thread& thread = *thread_;
-    thread.polled_bytes = static_cast<std::uint8_t>(bytes);
-    if (thread.polled[0] == address && thread.polled_value == value) {
+    const auto read_flag = [=] {
+        std::uint64_t value = 0;
+        std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, sizeof value));
+        return value;
+    };
+    Polls& mine = polls();
+    mine.bytes = static_cast<std::uint8_t>(bytes);
+    if (mine.flags[0] == address && mine.value == read_flag()) {
         spin(site);
     } else {
-        const auto place = std::find(thread.polled.begin(), thread.polled.end(), address);
-        progress_ += place == thread.polled.end() ? 1 : 0;
-        std::rotate(thread.polled.begin(), place == thread.polled.end() ? std::prev(place) : place,
-                    place == thread.polled.end() ? place : std::next(place));
-        thread.polled[0] = address;
-        if (++thread.polls >= kPollsInTurn)
+        auto place = std::find(mine.flags.begin(), mine.flags.end(), address);
+        if (place == mine.flags.end()) {
+            ++progress_;
+            --place;
+        }
+        std::rotate(mine.flags.begin(), place, std::next(place));
+        mine.flags[0] = address;
+        if (++mine.count >= kPollsInTurn)
             spin(site);
     }
-    std::memcpy(&value, reinterpret_cast<const void*>(address), std::min(bytes, sizeof value));
-    thread.polled_value = value;
+    mine.value = read_flag();
 }
 
-void Worker::sleep(const void* site) { spin(site); }
+void Worker::sleep(const void* site)
+{
+    polls().bytes = 0;
+    spin(site);
+}
 
 void Worker::changed_flag()
 {
     ++strong_progress_;
-    thread_->polls = 0;
+    polls().count = 0;
     if (random_switches_ && random_.below(kFlagStay) == 0) {
         set_runnable(warp(), 1u << lane());
         suspend();

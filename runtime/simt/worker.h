@@ -28,7 +28,13 @@ public:
     [[nodiscard]] Block& block() { return *block_; }
     [[nodiscard]] Thread& thread() { return *thread_; }
     [[nodiscard]] Warp& warp() { return block_->warps[thread_->index / kWarpLanes]; }
-    [[nodiscard]] Order& order() { return block_->order[thread_->index]; }
+    [[nodiscard]] Order& order()
+    {
+        // Most blocks use neither fences nor flags.
+        if (block_->order.empty())
+            block_->order.resize(launch_.block_threads);
+        return block_->order[thread_->index];
+    }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
@@ -75,7 +81,21 @@ private:
     Thread* pick();
     unsigned pick_warp(std::uint32_t warps);
     void resume(Thread& next);
-    void suspend();
+    /// Prepares the switch to `next` and returns its fiber.
+    Fiber* go_on_with(Thread& next);
+    /// Chooses who goes on while the running thread waits; null: that thread itself.
+    Fiber* choose_next();
+    /// Waits until the running thread's turn has come again. Inlined: a waiting thread's stack stays shallow.
+    void suspend()
+    {
+        Fiber& from = *fiber_;
+        if (Fiber* to = choose_next())
+            switch_fiber(from, *to);
+    }
+    [[noreturn]] void fail_meeting(std::uint32_t mask, unsigned kind, unsigned argument, const void* site);
+    [[noreturn]] void fail_mixed(const Meeting& meeting, unsigned kind, const void* site);
+    [[noreturn]] void fail_barrier(unsigned kind, const void* site);
+    Polls& polls();
     void spin(const void* site);
     void end_thread();
     void release_barrier();

@@ -56,6 +56,8 @@ void add_runs(const Segments& segments, ThrustJob& job)
     bool scattered = false;
     bool gaps = false;
     job.num_segments = segments.num_segments;
+    for (auto* list : {&job.starts, &job.begins, &job.segments})
+        list->reserve(static_cast<std::size_t>(segments.num_segments) + 1);
     for (std::int64_t segment = 0; segment < segments.num_segments; ++segment) {
         const std::int64_t begin = segments.begin(segment);
         const std::int64_t length = segments.end(segment) - begin;

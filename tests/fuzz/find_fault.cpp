@@ -54,8 +54,7 @@ void run(const Operator& op)
         evaluator.finish(total.data(), 0, kRows, result.data());
         if (bytecode.has_empty)
             evaluator.empty(1, result.data());
-    } catch (const InputError&) {
-    }
+    } catch (const InputError&) {}
 }
 
 std::string fault_of_operator(const Operator& op)

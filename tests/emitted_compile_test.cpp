@@ -1,0 +1,246 @@
+// Emitted texts are accepted by NVRTC and by nvcc without a word, for every architecture that the project promises.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+
+#include "codegen/emit.h"
+#include "codegen/operator_section.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/cuda/compile.h"
+#include "runtime/cuda/library.h"
+#include "runtime/simt/process.h"
+#include "tests/files.h"
+#include "tests/random_operator.h"
+
+namespace segfold {
+namespace {
+
+const std::vector<std::string> kGolden = {"sum_i32", "mean_variance_f32", "affine_u32", "keep_first_i32"};
+const std::vector<std::string> kMore = {"trace_u64", "max_subarray_i32",   "sum_f16",         "argmax_f32",
+                                        "dot_bf16",  "mean_variance_bf16", "log_sum_exp_f64", "all_i8"};
+
+/// Names that CUDA, C++, kernels/ or the printed functions have taken, wherever a user may put names.
+constexpr const char* kTakenNames = R"(
+operator int(expf: f32, to_f32: f32, divide_i32: i32, double: f64, kWarpThreads: u8, fmin: table f64)
+    -> (u8: u8, f16: f16, index: i64, segment: i32, min: f64, i64: i64) {
+  state { present: u8; present_: f16; State: i64; join: i32; bits: f64; length_: i64 }
+  lift {
+    let inputs = exp(expf) + f32(divide_i32 / i32(kWarpThreads));
+    let unused = expf;
+    let also_unused = unused + 1;
+    present = kWarpThreads; present_ = f16(inputs * to_f32); State = index; join = divide_i32 % i32(segment);
+    bits = min(double, fmin[position]); length_ = position
+  }
+  combine(threadIdx, fmaxf) {
+    let results = max(threadIdx.bits, fmaxf.bits);
+    present = threadIdx.present; present_ = min(threadIdx.present_, fmaxf.present_);
+    State = threadIdx.State + fmaxf.State; join = threadIdx.join; bits = results; length_ = fmaxf.length_
+  }
+  finish { let results = i64(present); u8 = present; f16 = present_; index = State; segment = join; min = bits; i64 = results }
+}
+)";
+
+struct Text {
+    std::string what;  ///< for messages
+    Emitted emitted;
+};
+
+std::string describe(const Stage& stage, const std::string& op, SegmentForm form, int bits)
+{
+    return stage.name + "." + op + "." + std::string(name(form)) + "." + std::to_string(bits) + ".cu";
+}
+
+/// Every stage with the operators it can serve; over every form and width, or over one form with 32-bit indices.
+std::vector<Text> texts(const std::vector<std::string>& operators, bool all_forms)
+{
+    std::vector<Text> result;
+    const auto& catalogue = Catalogue::standard();
+    for (const auto& stage : catalogue.stages())
+        for (const auto form : stage.forms)
+            for (const int bits : {32, 64})
+                for (const auto& op : operators) {
+                    const bool usual = bits == 32 && (form == SegmentForm::offsets || stage.forms.size() == 1);
+                    const Problem problem(standard_operator(op), form, bits);
+                    if ((all_forms || usual) && !catalogue.unmet(stage, problem))
+                        result.push_back({describe(stage, op, form, bits),
+                                          emit(problem, stage, default_configuration(stage))});
+                }
+    return result;
+}
+
+class EmittedCompile : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        try {
+            cuda::nvrtc();
+        } catch (const DeviceError& error) {
+            GTEST_SKIP() << error.what();
+        }
+    }
+
+    /// Compiles all; expects silence, every launched kernel and no spills. Records the times.
+    void compile_silently(const std::vector<Text>& list, const std::string& architecture)
+    {
+        const auto known = cuda::supported_architectures();
+        if (std::ranges::find(known, architecture) == known.end())
+            GTEST_SKIP() << "NVRTC " << cuda::nvrtc().version() << " does not know " << architecture;
+        std::vector<cuda::CompileRequest> requests;
+        for (const auto& text : list)
+            requests.push_back({text.emitted.source, text.what, architecture, {}});
+        const auto compiled = cuda::compile_many(requests, 2);
+        std::vector<std::pair<double, std::string>> seconds;
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            EXPECT_EQ(compiled[i].log, "") << list[i].what;
+            for (const auto& launch : list[i].emitted.launches)
+                EXPECT_TRUE(std::ranges::find(compiled[i].resources, launch.kernel, &cuda::KernelResources::kernel) !=
+                            compiled[i].resources.end())
+                    << list[i].what << " has no kernel " << launch.kernel;
+            for (const auto& kernel : compiled[i].resources)
+                EXPECT_EQ(kernel.spill_store_bytes, 0) << list[i].what << ": " << kernel.kernel;
+            seconds.emplace_back(compiled[i].seconds, list[i].what);
+        }
+        std::ranges::sort(seconds);
+        RecordProperty("programs", static_cast<int>(list.size()));
+        RecordProperty("median_milliseconds", std::to_string(seconds[seconds.size() / 2].first * 1e3));
+        RecordProperty("worst_milliseconds", std::to_string(seconds.back().first * 1e3));
+        RecordProperty("worst", seconds.back().second);
+    }
+};
+
+TEST_F(EmittedCompile, EveryFormAndWidthCompilesInSilence)
+{
+    auto operators = kGolden;
+    operators.insert(operators.end(), kMore.begin(), kMore.begin() + 4);
+    compile_silently(texts(operators, true), "sm_90");
+}
+
+TEST_F(EmittedCompile, MoreOperatorsCompileInSilence) { compile_silently(texts(kMore, false), "sm_90"); }
+
+class EmittedArchitecture : public EmittedCompile, public testing::WithParamInterface<const char*> {};
+
+TEST_P(EmittedArchitecture, CompilesInSilence) { compile_silently(texts(kGolden, false), GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(EmittedCompile, EmittedArchitecture,
+                         testing::Values("sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_F(EmittedCompile, EveryConfigurationCompilesInSilence)
+{
+    std::vector<Text> list;
+    for (const auto& stage : Catalogue::standard().stages()) {
+        const Problem problem(standard_operator("affine_u32"), stage.forms.back());
+        for (const auto& configuration : configurations(stage))
+            if (!Catalogue::standard().unmet(stage, problem))
+                list.push_back({stage.name + "." + print(configuration), emit(problem, stage, configuration)});
+    }
+    // The ends of a large space say as much as all of it.
+    std::vector<Text> some;
+    for (std::size_t i = 0; i < list.size(); ++i)
+        if (i % 4 == 0 || i + 1 == list.size())
+            some.push_back(list[i]);
+    compile_silently(some, "sm_90");
+}
+
+TEST_F(EmittedCompile, NamesThatOthersHaveTakenStayUsable)
+{
+    std::vector<Text> list;
+    const auto op = parse_operator("names.seg", kTakenNames);
+    for (const auto& stage : Catalogue::standard().stages()) {
+        const Problem problem(op, stage.forms.back());
+        if (!Catalogue::standard().unmet(stage, problem))
+            list.push_back({stage.name, emit(problem, stage, default_configuration(stage))});
+    }
+    compile_silently(list, "sm_90");
+}
+
+// What a random operator says may well deserve a warning (x >= 0 of an unsigned x); an error it never deserves.
+TEST_F(EmittedCompile, RandomOperatorsCompile)
+{
+    const auto& stage = Catalogue::standard().stage("warp_per_segment");
+    std::vector<cuda::CompileRequest> requests;
+    for (unsigned seed = 1; seed <= 24; ++seed) {
+        const Problem problem(RandomOperator(seed).make(), SegmentForm::offsets, seed % 2 == 0 ? 64 : 32);
+        requests.push_back({emit(problem, stage, default_configuration(stage)).source, "random.cu", "sm_90", {}});
+    }
+    EXPECT_EQ(cuda::compile_many(requests, 2).size(), requests.size());
+}
+
+/// A state of random fields, in a semigroup or a monoid.
+Operator with_random_state(std::mt19937& random)
+{
+    Operator op;
+    const bool identity = random() % 2 == 0;
+    for (unsigned i = 0, fields = 1 + random() % 6; i < fields; ++i) {
+        const Type type = kTypes[random() % kTypes.size()];
+        const auto field = "f" + std::to_string(i) + "_";
+        op.state.push_back({field, type, identity ? std::optional(with_type(make_limit("lowest", Type::u8), {}, type))
+                                                  : std::nullopt, {}});
+    }
+    return op;
+}
+
+TEST_F(EmittedCompile, StatesHaveTheSizeThatIsAllocatedForThem)
+{
+    std::mt19937 random(3);
+    const auto read_part = [](std::string_view path) { return Catalogue::standard().part(path); };
+    std::string aliases, states;
+    for (int i = 0; i < 200; ++i) {
+        auto op = with_random_state(random);
+        const auto bytes = state_bytes(op);
+        op.earlier = "a";
+        const Problem problem(std::move(op), SegmentForm::whole);
+        aliases.clear();
+        for (const auto& piece : operator_section(problem, {}, read_part)) {
+            if (piece.kind == Piece::Kind::alias || piece.name == "f16" || piece.name == "bf16")
+                aliases += piece.text;
+            if (piece.name == "State")
+                states += "namespace n" + std::to_string(i) + " {\n" + piece.text +
+                          "static_assert(sizeof(State) == " + std::to_string(bytes) + ");\n}\n";
+        }
+    }
+    const auto compiled = cuda::compile({aliases + states + "extern \"C\" __global__ void none()\n{\n}\n", "states.cu", "sm_90", {}});
+    EXPECT_EQ(compiled.log, "");
+}
+
+std::optional<std::string> find_nvcc()
+{
+    std::vector<std::string> candidates = {"nvcc"};
+    for (const char* variable : {"SEGFOLD_TOOLKIT", "CUDA_HOME"})
+        if (const char* folder = std::getenv(variable))
+            candidates.push_back(std::string(folder) + "/bin/nvcc");
+    candidates.insert(candidates.end(), {"/usr/local/cuda/bin/nvcc", SEGFOLD_SOURCE_DIR "/.toolkit/bin/nvcc"});
+    for (const auto& candidate : candidates)
+        if (const auto path = simt::find_program(candidate))
+            return path;
+    return std::nullopt;
+}
+
+// One file of all goldens, each in a namespace of its own: nvcc takes seconds to start.
+TEST(EmittedNvcc, AcceptsEveryGoldenWithoutAWarning)
+{
+    const auto nvcc = find_nvcc();
+    if (!nvcc)
+        GTEST_SKIP() << "no nvcc on PATH, in SEGFOLD_TOOLKIT, CUDA_HOME, /usr/local/cuda or .toolkit";
+    std::string all;
+    for (const auto& text : texts(kGolden, false)) {
+        auto source = text.emitted.source;
+        for (std::size_t at = 0; (at = source.find("extern \"C\" ", at)) != std::string::npos;)
+            source.erase(at, std::string_view("extern \"C\" ").size());
+        std::string space = text.what;
+        std::ranges::replace(space, '.', '_');
+        all += "namespace " + space + " {\n" + source + "}\n";
+    }
+    const TemporaryFolder folder;
+    const auto file = folder.write("goldens.cu", all);
+    const auto result = simt::run_process({*nvcc, "-cubin", "-arch=sm_90", "-Werror", "all-warnings", "-o",
+                                           folder.file("goldens.cubin"), file});
+    EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_EQ(result.output, "");
+}
+
+}  // namespace
+}  // namespace segfold

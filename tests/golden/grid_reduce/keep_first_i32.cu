@@ -1,0 +1,166 @@
+// grid_reduce: All blocks reduce one segment in one launch; the last block finishes
+// Segments given as whole, 32-bit indices.
+// block_threads = 256
+// items_per_thread = 8
+//
+// First value of the segment; a semigroup: an empty segment has none.
+// operator keep_first(x: i32) -> i32 {
+//   state first: i32
+//   lift x
+//   combine(a, b) a
+//   laws idempotent
+// }
+//
+// Emitted by segfold from kernels/stages/grid_reduce.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kItemsPerThread = 8;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+struct State {
+    int first;
+    bool present;  // false: no element yet, which serves as the identity
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {};
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return {x, true};
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    if (!a.present)
+        return b;
+    if (!b.present)
+        return a;
+    return {a.first, true};
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state.first;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.first = __shfl_down_sync(kFullMask, state.first, delta);
+    state.present = bool(__shfl_down_sync(kFullMask, int(state.present), delta));
+    return state;
+}
+
+// One segment of all items.
+struct Segments {
+    Index num_items;
+    Index num_segments;
+};
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// Reduces one state per thread to thread 0, in thread order.
+__device__ __forceinline__ State block_reduce(State state)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    __shared__ State partials[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    state = warp_reduce(state);
+    if (lane == 0)
+        partials[warp] = state;
+    __syncthreads();  // the partials of all warps are there
+    if (warp == 0)
+        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
+    __syncthreads();  // all have been read, the next call may write them
+    return state;
+}
+
+// combine() need not commute: each warp of the grid takes one contiguous share of the input and walks it in chunks,
+// in which a lane folds kItemsPerThread consecutive elements. Shares, partials and blocks are joined in order.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* partials,
+       unsigned* ticket)
+{
+    const Index length = segments.num_items;
+    State total = identity();
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kChunk = kItemsPerThread * kWarpThreads;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index num_warps = Index(gridDim.x) * kWarps;
+    const Index warp = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
+    const Index num_chunks = length / kChunk + 1;
+    // Warps take equal shares of whole chunks; the first ones one chunk more where it does not divide evenly.
+    const Index chunks = num_chunks / num_warps;
+    const Index more = num_chunks % num_warps;
+    const Index begin = (warp * chunks + min(warp, more)) * kChunk;
+    const Index end = min(begin + (chunks + (warp < more ? 1 : 0)) * kChunk, length);
+    for (Index chunk = begin; chunk < end; chunk += kChunk) {
+        const Index mine = chunk + lane * kItemsPerThread;
+        State part = identity();
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            if (mine + k < end)
+                part = combine(part, load_item(inputs, mine + k, mine + k, 0));
+        part = warp_reduce(part);
+        if (lane == 0)  // the other lanes' totals stay the identity, so that the block's order is the shares'
+            total = combine(total, part);
+    }
+    total = block_reduce(total);
+
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partials[blockIdx.x] = total;
+        __threadfence();  // the partial is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' partials are read after their tickets
+
+    // The last block joins the partials, each thread a few consecutive ones.
+    const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
+    total = identity();
+    for (int k = 0; k < share; ++k) {
+        const int block = threadIdx.x * share + k;
+        if (block < int(gridDim.x))
+            total = combine(total, partials[block]);
+    }
+    total = block_reduce(total);
+    if (threadIdx.x == 0)
+        store(results, 0, length, total);
+}

@@ -1,0 +1,151 @@
+// grid_reduce: All blocks reduce one segment in one launch; the last block finishes
+// Segments given as whole, 32-bit indices.
+// block_threads = 256
+// items_per_thread = 8
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/grid_reduce.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kItemsPerThread = 8;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    return __shfl_down_sync(kFullMask, state, delta);
+}
+
+// One segment of all items.
+struct Segments {
+    Index num_items;
+    Index num_segments;
+};
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// Reduces one state per thread to thread 0, in thread order.
+__device__ __forceinline__ State block_reduce(State state)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    __shared__ State partials[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    state = warp_reduce(state);
+    if (lane == 0)
+        partials[warp] = state;
+    __syncthreads();  // the partials of all warps are there
+    if (warp == 0)
+        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
+    __syncthreads();  // all have been read, the next call may write them
+    return state;
+}
+
+// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the tile.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* partials,
+       unsigned* ticket)
+{
+    const Index length = segments.num_items;
+    State total = identity();
+    constexpr int kTileItems = kBlockThreads * kItemsPerThread;
+    const Index stride = Index(gridDim.x) * kTileItems;
+    Index tile = Index(blockIdx.x) * kTileItems;
+    for (; tile + kTileItems <= length; tile += stride) {
+        State items[kItemsPerThread];
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index index = tile + k * kBlockThreads + threadIdx.x;
+            items[k] = load_item(inputs, index, index, 0);
+        }
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            total = combine(total, items[k]);
+    }
+    // The last tile may be a part of one; it is the only one left for its block.
+    for (Index index = tile + threadIdx.x; index < length; index += kBlockThreads)
+        total = combine(total, load_item(inputs, index, index, 0));
+    total = block_reduce(total);
+
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partials[blockIdx.x] = total;
+        __threadfence();  // the partial is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' partials are read after their tickets
+
+    // The last block joins the partials, each thread a few consecutive ones.
+    const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
+    total = identity();
+    for (int k = 0; k < share; ++k) {
+        const int block = threadIdx.x * share + k;
+        if (block < int(gridDim.x))
+            total = combine(total, partials[block]);
+    }
+    total = block_reduce(total);
+    if (threadIdx.x == 0)
+        store(results, 0, length, total);
+}

@@ -1,0 +1,104 @@
+// thread_per_segment: One thread reduces one segment
+// Segments given as offsets, 32-bit indices.
+// block_threads = 256
+//
+// Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
+// operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
+//   state { scale: u32 = 1; shift: u32 = 0 }
+//   lift {
+//     scale = scale;
+//     shift = shift;
+//   }
+//   combine(a, b) {
+//     scale = a.scale * b.scale;
+//     shift = a.shift * b.scale + b.shift;
+//   }
+// }
+//
+// Emitted by segfold from kernels/stages/thread_per_segment.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+
+struct Inputs {
+    const unsigned* scale;
+    const unsigned* shift;
+};
+
+struct Results {
+    unsigned* scale;
+    unsigned* shift;
+};
+
+struct State {
+    unsigned scale;
+    unsigned shift;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {1, 0};
+}
+
+__device__ __forceinline__ State lift(unsigned scale, unsigned shift)
+{
+    return {scale, shift};
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.scale[index], inputs.shift[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return {a.scale * b.scale, a.shift * b.scale + b.shift};
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.scale[segment] = state.scale;
+    results.shift[segment] = state.shift;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// Elements are combined strictly from left to right, so not even associativity is needed, and the result is the
+// reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment apart: good for
+// segments of a few elements, the slow baseline for longer ones.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    if (segment >= segments.num_segments)
+        return;
+
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    State total = identity();
+    for (Index position = 0; position < length; ++position)
+        total = combine(total, load_item(inputs, first + position, position, segment));
+    store(results, segment, length, total);
+}

@@ -1,0 +1,337 @@
+// tile_scan: Equal tiles, a segmented scan in each block, carries fixed up in parallel
+// Segments given as offsets, 32-bit indices.
+// block_threads = 256
+// items_per_thread = 8
+//
+// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
+//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   lift {
+//     n = 1;
+//     mean = x;
+//     m2 = 0;
+//   }
+//   combine(a, b) {
+//     let total = a.n + b.n;
+//     let delta = b.mean - a.mean;
+//     let share = f32(b.n) / f32(total);
+//     n = total;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//   }
+//   finish {
+//     mean = mean;
+//     variance = m2 / f32(n);
+//   }
+//   empty {
+//     mean = nan;
+//     variance = nan;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/tile_scan.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kItemsPerThread = 8;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* mean;
+    float* variance;
+};
+
+struct State {
+    int n;
+    float mean;
+    float m2;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {0, 0.0f, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {1, x, 0.0f};
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const int total = int(unsigned(a.n) + unsigned(b.n));
+    const float delta = b.mean - a.mean;
+    const float share = float(b.n) / float(total);
+    return {
+        total,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+    };
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index length, State state)
+{
+    if (length == 0) {
+        results.mean[segment] = kNan;
+        results.variance[segment] = kNan;
+        return;
+    }
+    results.mean[segment] = state.mean;
+    results.variance[segment] = state.m2 / float(state.n);
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    state.n = __shfl_up_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_up_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_up_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+// The segment that holds `item`, known to be one of `first` to `last`.
+// It is the last segment that begins at or before the item, so empty ones are passed over.
+__device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
+{
+    while (first < last) {
+        const Index middle = last - (last - first) / 2;
+        if (segments.offsets[middle] <= item)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the last end,
+// which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const Run earlier = {shuffle_up(run.total, delta), bool(__shfl_up_sync(kFullMask, int(run.ends), delta))};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+__device__ __forceinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}
+
+constexpr int kTileItems = kBlockThreads * kItemsPerThread;
+
+// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments that begin
+// and end in one thread are stored at once. A segment that ends in a thread but began before it gets the total of the
+// threads between; if it began before the tile, its part in this tile becomes the tile's head and waits for fix_up.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+scan_tiles(Inputs inputs,
+           Segments segments,
+           Results results,
+           State* tile_heads,
+           Index* head_segments,
+           State* tile_totals,
+           bool* tile_ends)
+{
+    const Index tile_begin = Index(blockIdx.x) * kTileItems;
+    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
+    __shared__ Index bounds[2];  // the segments of the tile's first and last item
+    if (threadIdx.x < 2)
+        bounds[threadIdx.x] =
+            find_segment(segments, threadIdx.x == 0 ? tile_begin : tile_end - 1, 0, segments.num_segments - 1);
+    __syncthreads();  // both bounds are there
+    const Index first_segment = bounds[0];
+    const Index last_segment = bounds[1];
+
+    const Index begin = tile_begin + threadIdx.x * kItemsPerThread;
+    const Index end = min(begin + kItemsPerThread, tile_end);
+    Run run = {identity(), false};
+    State head = identity();  // total up to the first segment end in this thread
+    Index head_segment = 0;
+    Index head_begin = 0;
+    if (begin < end) {
+        Index segment = find_segment(segments, begin, first_segment, last_segment);
+        Index from = segment_begin(segments, segment);
+        Index to = segment_end(segments, segment);
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index item = begin + k;
+            if (item >= end)
+                break;
+            const Index position = item - from;
+            run.total = combine(run.total, load_item(inputs, item, position, segment));
+            if (item + 1 < to)
+                continue;
+
+            if (run.ends) {
+                store(results, segment, to - from, run.total);
+            } else {
+                head = run.total;
+                head_segment = segment;
+                head_begin = from;
+            }
+            run = {identity(), true};
+            if (item + 1 < end) {
+                ++segment;
+                if (segment_end(segments, segment) == item + 1)  // empty: look for the next that is not
+                    segment = find_segment(segments, item + 1, segment, last_segment);
+                from = item + 1;
+                to = segment_end(segments, segment);
+            }
+        }
+    }
+
+    const Run before = block_scan_runs(run);
+    if (run.ends) {
+        const Index length = segment_end(segments, head_segment) - head_begin;
+        const bool waits = !before.ends && head_begin < tile_begin;
+        head = combine(before.total, head);
+        if (waits)
+            tile_heads[blockIdx.x] = head;
+        else
+            store(results, head_segment, length, head);
+        if (!before.ends)
+            head_segments[blockIdx.x] = waits ? head_segment : segments.num_segments;
+    }
+    if (threadIdx.x == kBlockThreads - 1) {
+        const Run tile = join(before, run);
+        tile_totals[blockIdx.x] = tile.total;
+        tile_ends[blockIdx.x] = tile.ends;
+        if (!tile.ends)
+            head_segments[blockIdx.x] = segments.num_segments;  // no segment ends here, none waits
+    }
+}
+
+// A group is kBlockThreads consecutive tiles; its run is what later groups need to know of it.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce_groups(Segments segments,
+              const State* tile_totals,
+              const bool* tile_ends,
+              State* group_totals,
+              bool* group_ends)
+{
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    Run run = {identity(), false};
+    if (tile < num_tiles)
+        run = {tile_totals[tile], tile_ends[tile]};
+    const Run before = block_scan_runs(run);
+    if (threadIdx.x == kBlockThreads - 1) {
+        const Run group = join(before, run);
+        group_totals[blockIdx.x] = group.total;
+        group_ends[blockIdx.x] = group.ends;
+    }
+}
+
+// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head waits gets the
+// total of all items between the head's segment begin and the tile.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+fix_up(Segments segments,
+       Results results,
+       const State* tile_heads,
+       const Index* head_segments,
+       const State* tile_totals,
+       const bool* tile_ends,
+       const State* group_totals,
+       const bool* group_ends)
+{
+    const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
+    Run run = {identity(), false};
+    for (int k = 0; k < share; ++k) {
+        const int group = threadIdx.x * share + k;
+        if (group < int(blockIdx.x))
+            run = join(run, {group_totals[group], group_ends[group]});
+    }
+    __shared__ Run carry;
+    const Run earlier = block_scan_runs(run);
+    if (threadIdx.x == kBlockThreads - 1)
+        carry = join(earlier, run);
+
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    run = {identity(), false};
+    if (tile < num_tiles)
+        run = {tile_totals[tile], tile_ends[tile]};
+    const Run inside = block_scan_runs(run);  // its barriers show the carry to all threads
+    const Run before = join(carry, inside);
+    if (tile >= num_tiles || head_segments[tile] == segments.num_segments)
+        return;
+    const Index segment = head_segments[tile];
+    const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
+    store(results, segment, length, combine(before.total, tile_heads[tile]));
+}
+
+// Empty segments have no items, so no tile knows of them.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+store_empty(Segments segments,
+            Results results)
+{
+    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    if (segment < segments.num_segments && segment_begin(segments, segment) == segment_end(segments, segment))
+        store(results, segment, 0, identity());
+}

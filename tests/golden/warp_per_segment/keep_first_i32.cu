@@ -1,0 +1,130 @@
+// warp_per_segment: One warp reduces one segment
+// Segments given as offsets, 32-bit indices.
+// block_threads = 256
+// items_per_thread = 4
+//
+// First value of the segment; a semigroup: an empty segment has none.
+// operator keep_first(x: i32) -> i32 {
+//   state first: i32
+//   lift x
+//   combine(a, b) a
+//   laws idempotent
+// }
+//
+// Emitted by segfold from kernels/stages/warp_per_segment.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kItemsPerThread = 4;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+struct State {
+    int first;
+    bool present;  // false: no element yet, which serves as the identity
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {};
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return {x, true};
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    if (!a.present)
+        return b;
+    if (!b.present)
+        return a;
+    return {a.first, true};
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state.first;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.first = __shfl_down_sync(kFullMask, state.first, delta);
+    state.present = bool(__shfl_down_sync(kFullMask, int(state.present), delta));
+    return state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which each lane
+// folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane 0.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    const Index segment = (Index(blockIdx.x) * kBlockThreads + threadIdx.x) / kWarpThreads;
+    const int lane = threadIdx.x % kWarpThreads;
+    if (segment >= segments.num_segments)
+        return;  // the whole warp leaves together
+
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    State total = identity();
+    for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {
+        const Index mine = chunk + lane * kItemsPerThread;
+        State part = identity();
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            if (mine + k < length)
+                part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
+        total = combine(total, warp_reduce(part));  // meaningful in lane 0 only
+    }
+
+    if (lane == 0)
+        store(results, segment, length, total);
+}

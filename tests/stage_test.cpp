@@ -1,0 +1,155 @@
+// Stage files as data, and a message for every directive that can be malformed.
+#include "codegen/stage.h"
+
+#include <gtest/gtest.h>
+
+#include "dsl/error.h"
+
+namespace segfold {
+namespace {
+
+constexpr const char* kHead = "//% stage x\n//% title One does it\n//% layout offsets\n//% launch fold grid = 1 block = 2\n";
+
+template <class Call>
+std::string failure(Call call)
+{
+    try {
+        call();
+        return "read";
+    } catch (const SpecError& error) {
+        return error.what();
+    }
+}
+
+/// What reading a stage with one more directive, in line 5, says.
+std::string failure_of(const std::string& directive)
+{
+    return failure([&] { read_stage("stages/x.cu", kHead + ("//% " + directive) + "\n"); });
+}
+
+/// What reading the directive as plumbing, in line 9, says.
+std::string plumbing_failure(const std::string& word, const std::string& argument)
+{
+    return failure([&] { read_plumbing("stages/x.cu", {{word, argument, 9}}); });
+}
+
+TEST(Stage, ReadsItsFrontMatter)
+{
+    const auto stage = read_stage("stages/tile.cu", R"(//% stage   tile
+//% title   Tiles of equal size
+//% after   simple
+//% source  Blelloch 1990, section 2
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, state_bytes <= 64
+//% needs   commutative
+//% tune    block_threads = 256, 64
+//% tune    blocks = -1,2
+//% where   block_threads % 32 == 0
+//% launch  fold  grid = 1  block = block_threads
+body
+)");
+    EXPECT_EQ(stage.file, "stages/tile.cu");
+    EXPECT_EQ(stage.name, "tile");
+    EXPECT_EQ(stage.title, "Tiles of equal size");
+    EXPECT_EQ(stage.after, "simple");
+    EXPECT_EQ(stage.source, "Blelloch 1990, section 2");
+    EXPECT_EQ(stage.forms, (std::vector{SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}));
+    ASSERT_EQ(stage.needs.size(), 3u);
+    EXPECT_EQ(stage.needs[1].text(), "state_bytes <= 64");
+    EXPECT_EQ(stage.needs[2].text(), "commutative");
+    ASSERT_EQ(stage.tunables.size(), 2u);
+    EXPECT_EQ(stage.tunables[0].name, "block_threads");
+    EXPECT_EQ(stage.tunables[0].values, (std::vector{256, 64}));
+    EXPECT_EQ(stage.tunables[1].values, (std::vector{-1, 2}));
+    ASSERT_EQ(stage.where.size(), 1u);
+    EXPECT_EQ(stage.where[0].text(), "block_threads % 32 == 0");
+    EXPECT_NE(stage.text.find("//% stage"), std::string::npos) << "the text keeps its directives";
+}
+
+TEST(Stage, MayLackWhatIsOptional)
+{
+    const auto stage = read_stage("stages/x.cu", kHead);
+    EXPECT_EQ(stage.after, "");
+    EXPECT_EQ(stage.source, "");
+    EXPECT_TRUE(stage.needs.empty() && stage.tunables.empty() && stage.where.empty());
+}
+
+TEST(Stage, NeedsFourDirectives)
+{
+    const std::string message = "stages/x.cu: a stage file needs the directives stage, title, layout and launch";
+    const std::string head = kHead;
+    for (const std::string word : {"stage", "title", "layout", "launch"}) {
+        const auto begin = head.find("//% " + word);
+        const auto without = head.substr(0, begin) + head.substr(head.find('\n', begin) + 1);
+        EXPECT_EQ(failure([&] { read_stage("stages/x.cu", without); }), message) << word;
+    }
+    EXPECT_EQ(failure([&] { read_stage("stages/x.cu", ""); }), message);
+}
+
+TEST(Stage, MalformedDirectivesAreNamed)
+{
+    EXPECT_EQ(failure_of("lunch fold"), "stages/x.cu:5: unknown directive 'lunch'; did you mean 'launch'?");
+    EXPECT_EQ(failure_of(""), "stages/x.cu:5: unknown directive ''");
+    EXPECT_EQ(failure_of("stage y"), "stages/x.cu:5: 'stage' is said twice");
+    EXPECT_EQ(failure_of("title Another"), "stages/x.cu:5: 'title' is said twice");
+    EXPECT_EQ(failure_of("layout keys"), "stages/x.cu:5: unknown layout 'keys'; stages take whole, uniform, offsets and ranges");
+    EXPECT_EQ(failure_of("layout"), "stages/x.cu:5: unknown layout ''; stages take whole, uniform, offsets and ranges");
+    EXPECT_EQ(failure_of("tune block_threads"), "stages/x.cu:5: expected 'NAME = ...', found 'block_threads'");
+    EXPECT_EQ(failure_of("tune block_threads = 64, many"),
+              "stages/x.cu:5: 'many' is not a value for block_threads; values are integers");
+    EXPECT_EQ(failure_of("tune block_threads = 64,"),
+              "stages/x.cu:5: '' is not a value for block_threads; values are integers");
+    EXPECT_EQ(failure_of("tune block_threads = 99999999999"),
+              "stages/x.cu:5: '99999999999' is not a value for block_threads; values are integers");
+    EXPECT_EQ(failure_of("tune b = 1\n//% tune b = 2"), "stages/x.cu:6: tunable 'b' is declared twice");
+    EXPECT_EQ(failure_of("needs state_bytes <="), R"(stages/x.cu:5:1:15: expected an expression, found the end of the text
+    state_bytes <=
+                  ^)");
+    EXPECT_EQ(failure_of("where").substr(0, 18), "stages/x.cu:5:1:1:");
+    EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "read") << "weaving balances these";
+}
+
+TEST(Plumbing, ReadsSizesScratchAndLaunchesInOrder)
+{
+    const auto plumbing = read_plumbing("stages/x.cu", {{"title", "ignored", 1},
+                                                        {"let", "num_tiles = ceil_div(num_items, 256)", 2},
+                                                        {"scratch", "totals : State[num_tiles + 1]", 3},
+                                                        {"scratch", "ticket:unsigned[1] zero", 4},
+                                                        {"launch", "fold  grid = num_tiles  block = 256", 5},
+                                                        {"launch", "fix grid = 1 block = max(32, 64)", 6}});
+    ASSERT_EQ(plumbing.sizes.size(), 1u);
+    EXPECT_EQ(plumbing.sizes[0].first, "num_tiles");
+    EXPECT_EQ(plumbing.sizes[0].second.value({{"num_items", 257}}), 2);
+    ASSERT_EQ(plumbing.scratch.size(), 2u);
+    EXPECT_EQ(plumbing.scratch[0].name, "totals");
+    EXPECT_EQ(plumbing.scratch[0].element, "State");
+    EXPECT_EQ(plumbing.scratch[0].count.text(), "num_tiles + 1");
+    EXPECT_FALSE(plumbing.scratch[0].zero);
+    EXPECT_EQ(plumbing.scratch[1].name, "ticket");
+    EXPECT_EQ(plumbing.scratch[1].element, "unsigned");
+    EXPECT_TRUE(plumbing.scratch[1].zero);
+    ASSERT_EQ(plumbing.launches.size(), 2u);
+    EXPECT_EQ(plumbing.launches[0].kernel, "fold");
+    EXPECT_EQ(plumbing.launches[0].grid.text(), "num_tiles");
+    EXPECT_EQ(plumbing.launches[1].block.value({}), 64);
+}
+
+TEST(Plumbing, MalformedDirectivesAreNamed)
+{
+    EXPECT_EQ(plumbing_failure("let", "num_tiles"), "stages/x.cu:9: expected 'NAME = ...', found 'num_tiles'");
+    for (const std::string argument : {"totals State[1]", "totals : State", "totals : State[1", "[1] : State", ""})
+        EXPECT_EQ(plumbing_failure("scratch", argument),
+                  "stages/x.cu:9: expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
+    EXPECT_EQ(plumbing_failure("scratch", "totals : float[1]"),
+              "stages/x.cu:9: unknown element 'float'; scratch is made of State, Index, unsigned or bool");
+    EXPECT_EQ(plumbing_failure("scratch", "totals : State[1] clear"),
+              "stages/x.cu:9: expected 'zero' or nothing behind the count, found 'clear'");
+    EXPECT_EQ(plumbing_failure("scratch", "totals : State[]").substr(0, 18), "stages/x.cu:9:1:1:");
+    for (const std::string argument : {"fold", "fold grid = 1", "fold block = 1", "fold block = 1 grid = 2"})
+        EXPECT_EQ(plumbing_failure("launch", argument),
+                  "stages/x.cu:9: expected 'KERNEL grid = ... block = ...', found '" + argument + "'");
+    EXPECT_EQ(plumbing_failure("launch", "fold grid = block = 1").substr(0, 18), "stages/x.cu:9:1:1:");
+}
+
+}  // namespace
+}  // namespace segfold
