@@ -37,6 +37,9 @@ void FiberPool::reset()
 {
     idle_.clear();
     for (Fiber& fiber : fibers_) {
+#if defined(__SANITIZE_ADDRESS__)
+        __asan_unpoison_memory_region(reinterpret_cast<void*>(fiber.low), fiber.high - fiber.low);
+#endif
         fiber.context = boost::context::detail::make_fcontext(reinterpret_cast<void*>(fiber.high),
                                                               fiber.high - fiber.low, entry_);
         idle_.push_back(&fiber);

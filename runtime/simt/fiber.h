@@ -5,6 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <vector>
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 namespace segfold::simt {
 
@@ -15,17 +19,43 @@ struct Fiber {
     std::uintptr_t high = 0;
 };
 
+// The address sanitizer must be told of every change of the stack.
+#if defined(__SANITIZE_ADDRESS__)
+inline void announce_switch(void** from_fake_stack, const Fiber& to)
+{
+    __sanitizer_start_switch_fiber(from_fake_stack, reinterpret_cast<void*>(to.low), to.high - to.low);
+}
+inline void confirm_switch(void* fake_stack, Fiber* from)
+{
+    const void* low = nullptr;
+    std::size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(fake_stack, &low, &bytes);
+    if (from != nullptr) {
+        from->low = reinterpret_cast<std::uintptr_t>(low);
+        from->high = from->low + bytes;
+    }
+}
+#else
+inline void announce_switch(void**, const Fiber&) {}
+inline void confirm_switch(void*, Fiber*) {}
+#endif
+
 /// Leaves `from`, goes on in `to`; returns when something switches back to `from`.
 inline void switch_fiber(Fiber& from, Fiber& to)
 {
-    const auto arrival = boost::context::detail::jump_fcontext(to.context, &from.context);
-    *static_cast<boost::context::detail::fcontext_t*>(arrival.data) = arrival.fctx;
+    void* fake_stack = nullptr;
+    announce_switch(&fake_stack, to);
+    const auto arrival = boost::context::detail::jump_fcontext(to.context, &from);
+    static_cast<Fiber*>(arrival.data)->context = arrival.fctx;
+    confirm_switch(fake_stack, nullptr);
 }
 
 /// To be called first on a new stack: notes where the fiber that switched here goes on.
 inline void begin_fiber(boost::context::detail::transfer_t arrival)
 {
-    *static_cast<boost::context::detail::fcontext_t*>(arrival.data) = arrival.fctx;
+    auto* from = static_cast<Fiber*>(arrival.data);
+    from->context = arrival.fctx;
+    confirm_switch(nullptr, from);
 }
 
 /// Fibers of one OS thread, made when first needed and used again.

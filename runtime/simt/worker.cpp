@@ -191,8 +191,8 @@ Fiber* Worker::choose_next()
 
 void Worker::leave()
 {
+    Fiber& abandoned = *fiber_;
     fiber_ = nullptr;
-    Fiber abandoned;
     switch_fiber(abandoned, loop_);
     std::abort();
 }
