@@ -30,8 +30,9 @@ std::string explain(const Formula& need, const Problem& problem)
         return "needs an associative operator, and combine of operator " + op.name + " is refuted";
     if (text == "commutative" || text == "idempotent") {
         const bool declared = text == "commutative" ? op.laws.commutative : op.laws.idempotent;
-        return "needs a" + std::string(text == "commutative" ? " " : "n ") + text + " operator, and operator " +
-               op.name + (declared ? " is refuted to be one" : " does not declare that law");
+        return "needs a" + std::string(text == "commutative" ? " " : "n ") + text +
+               " operator, and operator " + op.name +
+               (declared ? " is refuted to be one" : " does not declare that law");
     }
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
@@ -103,7 +104,8 @@ void Catalogue::order()
     std::vector<Stage> ordered;
     while (!stages_.empty()) {
         const auto ready = std::ranges::find_if(stages_, [&](const Stage& stage) {
-            return stage.after.empty() || std::ranges::find(ordered, stage.after, &Stage::name) != ordered.end();
+            return stage.after.empty() ||
+                   std::ranges::find(ordered, stage.after, &Stage::name) != ordered.end();
         });
         if (ready == stages_.end())
             throw SpecError(stages_.front().file + ": comes after '" + stages_.front().after +
@@ -125,7 +127,8 @@ const Stage& Catalogue::stage(std::string_view name) const
         names.push_back(stage.name);
         list += (list.empty() ? "" : ", ") + stage.name;
     }
-    throw InputError("unknown stage '" + std::string(name) + "'; the stages are " + list + did_you_mean(name, names));
+    throw InputError("unknown stage '" + std::string(name) + "'; the stages are " + list +
+                     did_you_mean(name, names));
 }
 
 std::string_view Catalogue::part(std::string_view path) const

@@ -16,7 +16,8 @@ FormulaNames names_of(const Configuration& configuration)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration)
 {
     const auto names = names_of(configuration);
-    const auto violated = std::ranges::find_if(stage.where, [&](const auto& where) { return where.value(names) == 0; });
+    const auto violated =
+        std::ranges::find_if(stage.where, [&](const auto& where) { return where.value(names) == 0; });
     return violated == stage.where.end() ? nullptr : &*violated;
 }
 
@@ -76,7 +77,8 @@ std::vector<Configuration> configurations(const Stage& stage)
             }
         all = std::move(next);
     }
-    std::erase_if(all, [&](const auto& configuration) { return first_violation(stage, configuration) != nullptr; });
+    std::erase_if(
+        all, [&](const auto& configuration) { return first_violation(stage, configuration) != nullptr; });
     return all;
 }
 

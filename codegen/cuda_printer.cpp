@@ -32,7 +32,8 @@ bool is_comparison(const std::string& symbol)
 int operand_level(const std::string& symbol, const Expression& operand, bool right)
 {
     const auto& inner = operand->symbol;
-    const bool mixed = inner != symbol && (is_bitwise(symbol) || is_shift(symbol) || (symbol == "||" && inner == "&&"));
+    const bool mixed =
+        inner != symbol && (is_bitwise(symbol) || is_shift(symbol) || (symbol == "||" && inner == "&&"));
     const bool chained = is_comparison(symbol) && is_comparison(inner);
     if (operand->kind == ExpressionKind::binary && (mixed || chained))
         return kPrimaryLevel;
@@ -90,17 +91,17 @@ std::string real_literal(Real value)
 /// The value of a literal of a floating-point type.
 double literal_value(const ExpressionNode& node)
 {
-    const double value = node.kind == ExpressionKind::real ? node.real
-                                                           : (node.negative ? -1.0 : 1.0) *
-                                                                 static_cast<double>(node.magnitude);
+    const double value = node.kind == ExpressionKind::real
+                             ? node.real
+                             : (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude);
     const auto single = static_cast<float>(value);
     switch (*node.type) {
-    case Type::f16:
-        return f16_to_f32(f32_to_f16(single));
-    case Type::bf16:
-        return bf16_to_f32(f32_to_bf16(single));
-    default:
-        return value;
+        case Type::f16:
+            return f16_to_f32(f32_to_f16(single));
+        case Type::bf16:
+            return bf16_to_f32(f32_to_bf16(single));
+        default:
+            return value;
     }
 }
 
@@ -118,8 +119,10 @@ std::string constant_of(const ExpressionNode& node)
 /// What CUDA calls a function of f32 ("expf") or f64 ("exp").
 std::string math_name(const std::string& function, Type type)
 {
-    const std::string stem =
-        function == "min" ? "fmin" : function == "max" ? "fmax" : function == "abs" ? "fabs" : function;
+    const std::string stem = function == "min"   ? "fmin"
+                             : function == "max" ? "fmax"
+                             : function == "abs" ? "fabs"
+                                                 : function;
     return type == Type::f64 ? stem : stem + "f";
 }
 
@@ -155,34 +158,37 @@ std::string CudaPrinter::raw(const Expression& expression, int& level) const
 {
     const auto& node = *expression;
     switch (node.kind) {
-    case ExpressionKind::boolean:
-        return node.magnitude ? "true" : "false";
-    case ExpressionKind::integer:
-    case ExpressionKind::real:
-        return number(node, level);
-    case ExpressionKind::constant:
-    case ExpressionKind::limit:
-        return is_half(*node.type) ? with_type_name("to", *node.type) + "(" + constant_of(node) + ")" : constant_of(node);
-    case ExpressionKind::name:
-        return is_place(node) && index_bits_ == 32 ? "i64(" + node.name + ")" : cuda_identifier(node.name);
-    case ExpressionKind::field:
-        return field(node);
-    case ExpressionKind::unary:
-        return unary(node, level);
-    case ExpressionKind::binary:
-        return binary(node, level);
-    case ExpressionKind::conditional:
-        return conditional(node, level);
-    case ExpressionKind::call:
-        if (is_test(node))
-            return "bool(" + real_call(node) + ")";
-        return is_integer(*node.arguments[0]->type) ? integer_call(node, level) : real_call(node);
-    case ExpressionKind::convert:
-        return convert(node, level);
-    case ExpressionKind::gather: {
-        const auto& index = node.arguments[0];
-        return cuda_identifier(node.name) + "[" + (is_place(*index) ? index->name : value(index, 0)) + "]";
-    }
+        case ExpressionKind::boolean:
+            return node.magnitude ? "true" : "false";
+        case ExpressionKind::integer:
+        case ExpressionKind::real:
+            return number(node, level);
+        case ExpressionKind::constant:
+        case ExpressionKind::limit:
+            return is_half(*node.type) ? with_type_name("to", *node.type) + "(" + constant_of(node) + ")"
+                                       : constant_of(node);
+        case ExpressionKind::name:
+            return is_place(node) && index_bits_ == 32 ? "i64(" + node.name + ")"
+                                                       : cuda_identifier(node.name);
+        case ExpressionKind::field:
+            return field(node);
+        case ExpressionKind::unary:
+            return unary(node, level);
+        case ExpressionKind::binary:
+            return binary(node, level);
+        case ExpressionKind::conditional:
+            return conditional(node, level);
+        case ExpressionKind::call:
+            if (is_test(node))
+                return "bool(" + real_call(node) + ")";
+            return is_integer(*node.arguments[0]->type) ? integer_call(node, level) : real_call(node);
+        case ExpressionKind::convert:
+            return convert(node, level);
+        case ExpressionKind::gather: {
+            const auto& index = node.arguments[0];
+            return cuda_identifier(node.name) + "[" + (is_place(*index) ? index->name : value(index, 0)) +
+                   "]";
+        }
     }
     throw InternalError("unknown kind of expression");
 }
@@ -199,12 +205,16 @@ std::string CudaPrinter::number(const ExpressionNode& node, int& level) const
         return text;
     }
     // C++ has no literal for the lowest values: it reads a minus and a number that does not fit.
-    if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) && size_bytes(type) >= 4)
+    if (node.negative && node.magnitude == std::uint64_t{1} << (size_bytes(type) * 8 - 1) &&
+        size_bytes(type) >= 4)
         return type == Type::i32 ? "kLowestI32" : "kLowestI64";
     if (is_narrow(type))
         return cuda_name(type) + "(" + digits(node) + ")";
     level = node.negative ? kUnaryLevel : kPrimaryLevel;
-    return digits(node) + (type == Type::u32 ? "u" : type == Type::i64 ? "ll" : type == Type::u64 ? "ull" : "");
+    return digits(node) + (type == Type::u32   ? "u"
+                           : type == Type::i64 ? "ll"
+                           : type == Type::u64 ? "ull"
+                                               : "");
 }
 
 std::string CudaPrinter::conditional(const ExpressionNode& node, int& level) const
@@ -270,6 +280,8 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     // The low bits are all that counts, whatever the conversion in between.
     const bool converts = node.kind == ExpressionKind::convert && !is_float(*node.arguments[0]->type);
     const auto& argument = converts ? node.arguments[0] : expression;
+    if (converts && *argument->type == *node.type)
+        return wrapped(argument, loosest);
     if (*argument->type == wide)
         return value(argument, loosest);
     return cuda_name(wide) + "(" + (is_place(*argument) ? argument->name : value(argument, 0)) + ")";
@@ -280,7 +292,8 @@ std::string CudaPrinter::wrapped_arithmetic(const ExpressionNode& node) const
 {
     const int own = precedence(node.symbol);
     if (node.kind == ExpressionKind::unary)
-        return (wrapping_type(*node.type) == Type::u64 ? "0ull - " : "0u - ") + wrapped(node.arguments[0], own + 1);
+        return (wrapping_type(*node.type) == Type::u64 ? "0ull - " : "0u - ") +
+               wrapped(node.arguments[0], own + 1);
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
         const bool typed = neighbour->kind != ExpressionKind::integer;
         return typed && is_short_integer(*expression) ? digits(*expression) : wrapped(expression, loosest);
@@ -317,8 +330,8 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     }
     // u16 * u16 overflows the int it is promoted to.
     const bool overflows = type == Type::u16 && symbol == "*";
-    const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : beside(left, right, left_level)) + " " + symbol +
-                      " " + beside(right, left, right_level);
+    const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : beside(left, right, left_level)) +
+                      " " + symbol + " " + beside(right, left, right_level);
     if (is_narrow(type))
         return cuda_name(type) + "(" + text + ")";
     level = precedence(symbol);
@@ -334,7 +347,8 @@ std::string CudaPrinter::logical(const ExpressionNode& node, int& level) const
         const int loosest = operand_level(symbol, expression, right);
         return any_truth ? truth(expression, loosest) : value(expression, loosest);
     };
-    const auto text = operand(node.arguments[0], false) + " " + symbol + " " + operand(node.arguments[1], true);
+    const auto text =
+        operand(node.arguments[0], false) + " " + symbol + " " + operand(node.arguments[1], true);
     if (is_bitwise(symbol))
         return "bool(" + text + ")";
     level = precedence(symbol);
@@ -349,9 +363,10 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
     const auto& shifted = node.arguments[0];
     const auto& count = node.arguments[1];
     const std::uint64_t known = count->negative ? 0 - count->magnitude : count->magnitude;
-    const std::string amount = count->kind == ExpressionKind::integer
-                                   ? std::to_string(known % width)
-                                   : fmt::format("({} & {})", value(count, operand_level("&", count, false)), width - 1);
+    const std::string amount =
+        count->kind == ExpressionKind::integer
+            ? std::to_string(known % width)
+            : fmt::format("({} & {})", value(count, operand_level("&", count, false)), width - 1);
     const int loosest = operand_level(node.symbol, shifted, false);
     if (node.symbol == "<<" && is_signed_integer(type))
         return cuda_name(type) + "(" + wrapped(shifted, loosest) + " << " + amount + ")";
@@ -427,10 +442,13 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const Type from = *argument->type;
     if (to == from)
         return raw(argument, level);
-    const auto plain = is_place(*argument) ? argument->name : is_float(from) ? as_float(argument, 0) : value(argument, 0);
+    const auto plain = is_place(*argument) ? argument->name
+                       : is_float(from)    ? as_float(argument, 0)
+                                           : value(argument, 0);
     if (to == Type::boolean) {
         level = precedence("!=");
-        const auto left = is_place(*argument) ? plain : as_float(argument, operand_level("!=", argument, false));
+        const auto left =
+            is_place(*argument) ? plain : as_float(argument, operand_level("!=", argument, false));
         return left + " != " + (from == Type::f64 ? "0.0" : is_float(from) ? "0.0f" : "0");
     }
     if (is_half(to)) {

@@ -9,9 +9,9 @@ namespace segfold {
 
 /// Prints the expressions of one operator.
 ///
-/// Signed arithmetic that may overflow is printed in unsigned arithmetic, so that it wraps as the language says; f16 and
-/// bf16 are computed in float and rounded back after every operation. Parentheses stand where C needs them, and where
-/// people do not trust their memory of its precedences: `(a & b) | c`, `(a && b) || c`.
+/// Signed arithmetic that may overflow is printed in unsigned arithmetic, so that it wraps as the language
+/// says; f16 and bf16 are computed in float and rounded back after every operation. Parentheses stand where C
+/// needs them, and where people do not trust their memory of its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
     CudaPrinter(const Operator& op, int index_bits) : op_(op), index_bits_(index_bits) {}
@@ -23,7 +23,8 @@ private:
     /// Text whose C++ type is the expression's, in parentheses if it binds less tightly than `loosest`.
     [[nodiscard]] std::string value(const Expression& expression, int loosest) const;
     /// The same, but a short literal goes without its suffix if `neighbour` says the type.
-    [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour, int loosest) const;
+    [[nodiscard]] std::string beside(const Expression& expression, const Expression& neighbour,
+                                     int loosest) const;
     /// A condition: as value(), but int serves where bool does.
     [[nodiscard]] std::string truth(const Expression& expression, int loosest) const;
     /// A signed value in the unsigned type of its width; arithmetic in it stays there.

@@ -67,11 +67,12 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
 {
     std::set<std::string, std::less<>> words;
     add_words(text_below, words);
-    const auto segments = problem.form == SegmentForm::whole     ? std::string("One segment")
-                          : problem.form == SegmentForm::uniform ? "Segments of one length"
-                                                                 : fmt::format("Segments given as {}", name(problem.form));
-    std::string text =
-        fmt::format("// {}: {}\n// {}, {}-bit indices.\n", stage.name, stage.title, segments, problem.index_bits);
+    const auto segments = problem.form == SegmentForm::whole ? std::string("One segment")
+                          : problem.form == SegmentForm::uniform
+                              ? "Segments of one length"
+                              : fmt::format("Segments given as {}", name(problem.form));
+    std::string text = fmt::format("// {}: {}\n// {}, {}-bit indices.\n", stage.name, stage.title, segments,
+                                   problem.index_bits);
     for (const auto& [name, value] : configuration)
         if (words.contains(constant_name(name)))
             text += fmt::format("// {} = {}\n", name, value);
@@ -83,7 +84,8 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
         text += fmt::format("// {}\n", line.starts_with("# ") ? line.substr(2) : line);
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
-    return text + fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
+    return text +
+           fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
 }
 
 /// True if what stands at `at` is named by a `__global__` before it.
@@ -95,7 +97,8 @@ bool is_kernel(std::string_view body, std::size_t at)
 }
 
 /// The names of a kernel's parameters, read from its signature.
-std::vector<std::string> parameters_of(const std::string& kernel, std::string_view body, const std::string& file)
+std::vector<std::string> parameters_of(const std::string& kernel, std::string_view body,
+                                       const std::string& file)
 {
     auto at = body.find(kernel + "(");
     while (at != std::string_view::npos && !is_kernel(body, at))
@@ -146,17 +149,20 @@ void check_parameters(const Emitted& emitted, const std::string& file)
 {
     for (const auto& launch : emitted.launches)
         for (const auto& parameter : launch.parameters) {
-            const bool known = parameter == "inputs" || parameter == "segments" || parameter == "results" ||
-                               std::ranges::find(emitted.scratch, parameter, &EmittedScratch::name) != emitted.scratch.end();
+            const bool known =
+                parameter == "inputs" || parameter == "segments" || parameter == "results" ||
+                std::ranges::find(emitted.scratch, parameter, &EmittedScratch::name) != emitted.scratch.end();
             if (!known)
-                throw SpecError(file + ": kernel '" + launch.kernel + "' has the parameter '" + parameter +
-                                "'; parameters are inputs, segments, results and the names of scratch buffers");
+                throw SpecError(
+                    file + ": kernel '" + launch.kernel + "' has the parameter '" + parameter +
+                    "'; parameters are inputs, segments, results and the names of scratch buffers");
         }
 }
 
 }  // namespace
 
-Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration, const Catalogue& catalogue)
+Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
+             const Catalogue& catalogue)
 {
     catalogue.require(stage, problem);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
@@ -167,15 +173,17 @@ Emitted emit(const Problem& problem, const Stage& stage, const Configuration& co
     emitted.configuration = configuration;
     emitted.sizes = std::move(plumbing.sizes);
     for (auto& scratch : plumbing.scratch)
-        emitted.scratch.push_back({scratch.name, element_bytes(scratch.element, problem), scratch.count, scratch.zero});
+        emitted.scratch.push_back(
+            {scratch.name, element_bytes(scratch.element, problem), scratch.count, scratch.zero});
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back({launch.kernel, parameters_of(launch.kernel, woven.body, stage.file), launch.grid,
-                                    launch.block});
+        emitted.launches.push_back(
+            {launch.kernel, parameters_of(launch.kernel, woven.body, stage.file), launch.grid, launch.block});
     check_parameters(emitted, stage.file);
 
     const auto below = woven.parts + woven.body;
     emitted.source = heading(problem, stage, configuration, below) +
-                     keep_mentioned(operator_section(problem, configuration, read_part), below) + '\n' + below;
+                     keep_mentioned(operator_section(problem, configuration, read_part), below) + '\n' +
+                     below;
     return emitted;
 }
 

@@ -24,12 +24,13 @@ struct EmittedLaunch {
 
 /// CUDA text and how to launch it.
 ///
-/// inputs is a struct of one pointer for each parameter of the operator, results one of a pointer for each result
-/// field; segments is described in kernels/README.md. Formulas know num_elements, num_items, num_segments,
-/// num_multiprocessors, the tunables, and the stage's own sizes.
+/// inputs is a struct of one pointer for each parameter of the operator, results one of a pointer for each
+/// result field; segments is described in kernels/README.md. Formulas know num_elements, num_items,
+/// num_segments, num_multiprocessors, the tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
-    std::vector<std::pair<std::string, Formula>> sizes;  ///< evaluated in order, each may use the earlier ones
+    std::vector<std::pair<std::string, Formula>>
+        sizes;  ///< evaluated in order, each may use the earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     Configuration configuration;

@@ -18,8 +18,8 @@ public:
     /// `place` names the text in messages, e.g. "stages/tile_scan.cu:9". Throws SpecError.
     Formula(std::string place, const std::string& text);
 
-    /// The value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division by zero,
-    /// and a value beyond 64 bits.
+    /// The value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division by
+    /// zero, and a value beyond 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
 

@@ -31,7 +31,8 @@ void add_integer_limits(std::vector<Piece>& pieces, Type type)
     const std::uint64_t highest = ~std::uint64_t{0} >> (64 - bits + (is_signed ? 1 : 0));
     const auto text = std::to_string(highest) + suffix(type);
     const auto type_name = cuda_name(type);
-    pieces.push_back(constant(type_name, "kLowest" + upper_name(type), is_signed ? "-" + text + " - 1" : "0"));
+    pieces.push_back(
+        constant(type_name, "kLowest" + upper_name(type), is_signed ? "-" + text + " - 1" : "0"));
     pieces.push_back(constant(type_name, "kHighest" + upper_name(type), text));
 }
 
@@ -78,8 +79,8 @@ void add_division(std::vector<Piece>& pieces, Type type)
         std::string("Division as the language has it: x / 0 is 0") +
             (is_signed_integer(type) ? ", and the lowest value / -1 wraps." : "."),
         "0", special(negated), value("x / y"));
-    add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x", special("0"),
-        value("x % y"));
+    add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x",
+        special("0"), value("x % y"));
 }
 
 void add_absolute(std::vector<Piece>& pieces, Type type)
@@ -89,11 +90,12 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
     const std::string negated = type == Type::i64   ? "i64(0ull - u64(x))"
                                 : type == Type::i32 ? "int(0u - unsigned(x))"
                                                     : t + "(-x)";
-    pieces.push_back({function,
-                      fmt::format("// The lowest value has no positive twin and stays as it is.\n"
-                                  "__device__ __forceinline__ {} {}({} x)\n{{\n    return x < 0 ? {} : x;\n}}\n",
-                                  t, function, t, negated),
-                      Piece::Kind::declaration});
+    pieces.push_back(
+        {function,
+         fmt::format("// The lowest value has no positive twin and stays as it is.\n"
+                     "__device__ __forceinline__ {} {}({} x)\n{{\n    return x < 0 ? {} : x;\n}}\n",
+                     t, function, t, negated),
+         Piece::Kind::declaration});
 }
 
 /// 2^exponent as a literal of `real`.
@@ -112,15 +114,19 @@ void add_conversion(std::vector<Piece>& pieces, Type type)
     const auto function = fmt::format("to_{}", name(type));
     const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
     const bool is_signed = is_signed_integer(type);
-    std::string text = "// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.\n";
+    std::string text =
+        "// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.\n";
     for (const std::string real : {"float", "double"}) {
         const auto end = power_of_two(is_signed ? bits - 1 : bits, real);
-        text += fmt::format("__device__ __forceinline__ {0} {1}({2} x)\n{{\n"
-                            "    if (!(x > {3}))\n        return x != x ? 0 : {4};\n"
-                            "    return x >= {5} ? {6} : {0}(x);\n}}\n{7}",
-                            t, function, real, is_signed ? "-" + end : real == "float" ? "0.0f" : "0.0",
-                            "kLowest" + upper_name(type), end, "kHighest" + upper_name(type),
-                            real == "float" ? "\n" : "");
+        text += fmt::format(
+            "__device__ __forceinline__ {0} {1}({2} x)\n{{\n"
+            "    if (!(x > {3}))\n        return x != x ? 0 : {4};\n"
+            "    return x >= {5} ? {6} : {0}(x);\n}}\n{7}",
+            t, function, real,
+            is_signed         ? "-" + end
+            : real == "float" ? "0.0f"
+                              : "0.0",
+            "kLowest" + upper_name(type), end, "kHighest" + upper_name(type), real == "float" ? "\n" : "");
     }
     pieces.push_back({function, text, Piece::Kind::declaration});
 }

@@ -11,12 +11,13 @@ constexpr std::size_t kIndent = 4;
 /// True where a line may end: at the space before an operator or after a comma.
 bool may_break(std::string_view line, std::size_t space)
 {
-    constexpr std::array<std::string_view, 12> before = {"? ", ": ", "|| ", "&& ", "| ", "^ ",
-                                                         "& ", "<< ", ">> ", "+ ", "- ", "* "};
+    constexpr std::array<std::string_view, 12> before = {"? ", ": ",  "|| ", "&& ", "| ", "^ ",
+                                                         "& ", "<< ", ">> ", "+ ",  "- ", "* "};
     if (line[space] != ' ' || space == 0)
         return false;
     const auto rest = line.substr(space + 1);
-    return line[space - 1] == ',' || std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
+    return line[space - 1] == ',' ||
+           std::ranges::any_of(before, [&](auto symbol) { return rest.starts_with(symbol); });
 }
 
 /// The best place within `width`, else the first behind it; npos if there is none.

@@ -8,8 +8,9 @@ namespace segfold {
 /// Width of emitted text, comment marks included.
 inline constexpr std::size_t kWidestLine = 110;
 
-/// The lines of `text`, those wider than `width` broken where the fewest parentheses are open: before an operator or
-/// after a comma. What follows a break is indented by four more. A line without such a place stays as it is.
+/// The lines of `text`, those wider than `width` broken where the fewest parentheses are open: before an
+/// operator or after a comma. What follows a break is indented by four more. A line without such a place
+/// stays as it is.
 std::string break_lines(std::string_view text, std::size_t width = kWidestLine);
 
 }  // namespace segfold

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
@@ -61,8 +62,8 @@ private:
     {
         std::string text = "struct Inputs {\n";
         for (const auto& parameter : op_.parameters)
-            text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type), cuda_identifier(parameter.name),
-                                parameter.table ? "  // table" : "");
+            text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type),
+                                cuda_identifier(parameter.name), parameter.table ? "  // table" : "");
         return text + "};\n";
     }
 
@@ -82,7 +83,8 @@ private:
         for (const auto& field : op_.state)
             text += fmt::format("    {} {};\n", cuda_name(field.type), cuda_identifier(field.name));
         if (!op_.has_identity())
-            text += fmt::format("    bool {};  // false: no element yet, which serves as the identity\n", present());
+            text += fmt::format("    bool {};  // false: no element yet, which serves as the identity\n",
+                                present());
         return text + "};\n";
     }
 
@@ -102,20 +104,33 @@ private:
         if (scalar_state())
             return "    return " + values[0] + ";\n";
         const auto line = fmt::format("    return {{{}}};\n", fmt::join(values, ", "));
-        return line.size() <= kWidestLine + 1 ? line : fmt::format("    return {{\n        {},\n    }};\n", fmt::join(values, ",\n        "));
+        return line.size() <= kWidestLine + 1
+                   ? line
+                   : fmt::format("    return {{\n        {},\n    }};\n", fmt::join(values, ",\n        "));
+    }
+
+    static void add_names(const Expression& expression, std::set<std::string>& names)
+    {
+        if (expression->kind == ExpressionKind::name)
+            names.insert(expression->name);
+        for (const auto& argument : expression->arguments)
+            add_names(argument, names);
     }
 
     /// The lets that something kept mentions, as constants.
     [[nodiscard]] std::string lets(const Block& block) const
     {
-        Block kept{{}, block.assignments, {}};
+        std::set<std::string> mentioned;
+        for (const auto& assignment : block.assignments)
+            add_names(assignment.value, mentioned);
         for (auto let = block.lets.rbegin(); let != block.lets.rend(); ++let)
-            if (uses_name(kept, let->name))
-                kept.lets.insert(kept.lets.begin(), *let);
+            if (mentioned.contains(let->name))
+                add_names(let->value, mentioned);
         std::string text;
-        for (const auto& let : kept.lets)
-            text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type), cuda_identifier(let.name),
-                                printer_.expression(let.value));
+        for (const auto& let : block.lets)
+            if (mentioned.contains(let.name))
+                text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type),
+                                    cuda_identifier(let.name), printer_.expression(let.value));
         return text;
     }
 
@@ -139,7 +154,8 @@ private:
     {
         if (!parameter.table)
             return uses_name(op_.lift, parameter.name);
-        return std::ranges::any_of(op_.lift.lets, [&](const auto& let) { return gathers(let.value, parameter.name); }) ||
+        return std::ranges::any_of(op_.lift.lets,
+                                   [&](const auto& let) { return gathers(let.value, parameter.name); }) ||
                std::ranges::any_of(op_.lift.assignments,
                                    [&](const auto& set) { return gathers(set.value, parameter.name); });
     }
@@ -149,8 +165,9 @@ private:
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
             if (lift_uses(parameter))
-                parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "", cuda_name(parameter.type),
-                                                 parameter.table ? "*" : "", cuda_identifier(parameter.name)));
+                parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "",
+                                                 cuda_name(parameter.type), parameter.table ? "*" : "",
+                                                 cuda_identifier(parameter.name)));
         for (const char* place : {"index", "position", "segment"})
             if (uses_name(op_.lift, place))
                 parameters.push_back(std::string("Index ") + place);
@@ -162,7 +179,8 @@ private:
         std::vector<std::string> arguments;
         for (const auto& parameter : op_.parameters)
             if (lift_uses(parameter))
-                arguments.push_back("inputs." + cuda_identifier(parameter.name) + (parameter.table ? "" : "[index]"));
+                arguments.push_back("inputs." + cuda_identifier(parameter.name) +
+                                    (parameter.table ? "" : "[index]"));
         const bool index = std::ranges::any_of(
             op_.parameters, [&](const auto& parameter) { return !parameter.table && lift_uses(parameter); });
         std::string parameters = arguments.empty() ? "const Inputs&" : "const Inputs& inputs";
@@ -183,10 +201,12 @@ private:
         const auto later = cuda_identifier(op_.later);
         std::string guard;
         if (!op_.has_identity())
-            guard = fmt::format("    if (!{0}.{2})\n        return {1};\n    if (!{1}.{2})\n        return {0};\n", earlier,
-                                later, present());
+            guard = fmt::format(
+                "    if (!{0}.{2})\n        return {1};\n    if (!{1}.{2})\n        return {0};\n", earlier,
+                later, present());
         return "// The left operand covers earlier elements, always.\n" +
-               function(fmt::format("State combine(State {}, State {})", earlier, later), guard + body_of(op_.combine));
+               function(fmt::format("State combine(State {}, State {})", earlier, later),
+                        guard + body_of(op_.combine));
     }
 
     std::string assign_results(const Block& block, const std::string& indent)
@@ -205,9 +225,10 @@ private:
             block = *op_.finish;
         else
             for (std::size_t i = 0; i < op_.state.size(); ++i)
-                block.assignments.push_back({op_.results[i].name,
-                                             with_type(make_field(Operand::state, op_.state[i].name), {}, op_.state[i].type),
-                                             {}});
+                block.assignments.push_back(
+                    {op_.results[i].name,
+                     with_type(make_field(Operand::state, op_.state[i].name), {}, op_.state[i].type),
+                     {}});
         std::string body;
         bool uses_length = uses_name(block, "length");
         if (op_.empty) {
@@ -219,7 +240,8 @@ private:
                 indented += "    " + empty.substr(at, end - at);
                 at = end;
             }
-            body += "    if (length == 0) {\n" + indented + assign_results(*op_.empty, "        ") + "        return;\n    }\n";
+            body += "    if (length == 0) {\n" + indented + assign_results(*op_.empty, "        ") +
+                    "        return;\n    }\n";
         }
         body += lets(block) + assign_results(block, "    ");
         const auto* comment = op_.finish ? "// Finishes the total of a segment and writes its results.\n"
@@ -231,15 +253,16 @@ private:
     }
 
     /// Warp shuffles move 32 and 64 bits; the 16-bit formats travel as their bits.
-    [[nodiscard]] std::string shuffle(const std::string& name, const std::string& intrinsic, const std::string& parameter,
-                                      const std::string& argument) const
+    [[nodiscard]] std::string shuffle(const std::string& name, const std::string& intrinsic,
+                                      const std::string& parameter, const std::string& argument) const
     {
         const auto moved = [&](Type type, const std::string& value) {
             const auto call = [&](const std::string& what) {
                 return fmt::format("{}(kFullMask, {}, {})", intrinsic, what, argument);
             };
             if (type == Type::f16 || type == Type::bf16)
-                return fmt::format("{}{{(unsigned short)({})}}", cuda_name(type), call(fmt::format("unsigned({}.bits)", value)));
+                return fmt::format("{}{{(unsigned short)({})}}", cuda_name(type),
+                                   call(fmt::format("unsigned({}.bits)", value)));
             if (size_bytes(type) >= 4)
                 return call(value);
             return fmt::format("{}({})", cuda_name(type), call(fmt::format("int({})", value)));
@@ -253,7 +276,8 @@ private:
             body += fmt::format("    {} = {};\n", member, moved(field.type, member));
         }
         if (!op_.has_identity())
-            body += fmt::format("    state.{0} = {1};\n", present(), moved(Type::boolean, "state." + present()));
+            body +=
+                fmt::format("    state.{0} = {1};\n", present(), moved(Type::boolean, "state." + present()));
         return function(head, body + "    return state;\n");
     }
 
@@ -298,7 +322,8 @@ std::vector<Piece> operator_section(const Problem& problem, const Configuration&
     std::vector<Piece> pieces;
     add_aliases(pieces, problem.index_bits);
     const auto constant = [&](const std::string& type, const std::string& name, const std::string& value) {
-        pieces.push_back({name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant});
+        pieces.push_back(
+            {name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant});
     };
     for (const auto& [name, value] : configuration)
         constant("int", constant_name(name), std::to_string(value));

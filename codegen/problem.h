@@ -18,8 +18,7 @@ struct Problem {
           form(segment_form),
           index_bits(bits),
           laws{true, op.laws.commutative, op.laws.idempotent}
-    {
-    }
+    {}
 
     Operator op;  ///< checked
     SegmentForm form;

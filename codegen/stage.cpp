@@ -10,10 +10,11 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 16> kWords = {"stage", "title", "after",   "source", "layout", "needs",
-                                                     "tune",  "where", "let",     "scratch", "launch", "use",
-                                                     "if",    "elif",  "else",    "end"};
-constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges};
+constexpr std::array<std::string_view, 16> kWords = {"stage", "title", "after", "source",  "layout", "needs",
+                                                     "tune",  "where", "let",   "scratch", "launch", "use",
+                                                     "if",    "elif",  "else",  "end"};
+constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                               SegmentForm::ranges};
 constexpr std::array<std::string_view, 4> kElements = {"State", "Index", "unsigned", "bool"};
 
 std::string_view trim(std::string_view text)
@@ -67,7 +68,8 @@ void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::str
     tunables.push_back(std::move(tunable));
 }
 
-void set_once(std::string& value, const std::string& word, const std::string& argument, const std::string& place)
+void set_once(std::string& value, const std::string& word, const std::string& argument,
+              const std::string& place)
 {
     if (!value.empty())
         throw SpecError(place + ": '" + word + "' is said twice");
@@ -79,7 +81,8 @@ SegmentForm read_form(const std::string& word, const std::string& place)
     for (const auto form : kForms)
         if (name(form) == word)
             return form;
-    throw SpecError(place + ": unknown layout '" + word + "'; stages take whole, uniform, offsets and ranges");
+    throw SpecError(place + ": unknown layout '" + word +
+                    "'; stages take whole, uniform, offsets and ranges");
 }
 
 /// "NAME : ELEMENT[COUNT] [zero]"
@@ -93,10 +96,11 @@ Scratch read_scratch(const std::string& argument, const std::string& place)
     const std::string_view view = argument;
     const auto rest = trim(view.substr(close + 1));
     if (!rest.empty() && rest != "zero")
-        throw SpecError(place + ": expected 'zero' or nothing behind the count, found '" + std::string(rest) + "'");
-    Scratch scratch{std::string(trim(view.substr(0, colon))), std::string(trim(view.substr(colon + 1, open - colon - 1))),
-                    Formula(place, argument.substr(open + 1, close - open - 1)),
-                    rest == "zero"};
+        throw SpecError(place + ": expected 'zero' or nothing behind the count, found '" + std::string(rest) +
+                        "'");
+    Scratch scratch{std::string(trim(view.substr(0, colon))),
+                    std::string(trim(view.substr(colon + 1, open - colon - 1))),
+                    Formula(place, argument.substr(open + 1, close - open - 1)), rest == "zero"};
     if (std::ranges::find(kElements, scratch.element) == kElements.end())
         throw SpecError(place + ": unknown element '" + scratch.element +
                         "'; scratch is made of State, Index, unsigned or bool");

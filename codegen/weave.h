@@ -29,8 +29,9 @@ struct Woven {
 
 /// Resolves `//% if / elif / else / end` against `facts` and follows `//% use`.
 ///
-/// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws SpecError naming file
-/// and line for an unknown fact, an unbalanced block, an unknown part, or parts that use each other.
+/// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws SpecError
+/// naming file and line for an unknown fact, an unbalanced block, an unknown part, or parts that use each
+/// other.
 Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part);
 
 /// The directives of a file as they stand, in all paragraphs.

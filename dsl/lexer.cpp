@@ -84,7 +84,7 @@ private:
         if (is_digit(c))
             return number();
         for (const auto symbol : kSymbols)
-            if (text_.substr(at_).starts_with(symbol))
+            if (symbol[0] == c && text_.substr(at_).starts_with(symbol))
                 return take(TokenKind::symbol, symbol.size());
         unexpected();
     }

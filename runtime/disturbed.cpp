@@ -135,8 +135,11 @@ void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
         auto& value = slots[step.out].real;
         if (fits_with_room(type_of_value(step), value))
             continue;
-        const bool up = mix_bits(lot + at) & 1;
-        value *= up ? 1 + frame.movements[at] : 1 - frame.movements[at];
+        // Half to one unit up or down: errors of one size would cancel too often in a fold of few elements.
+        const std::uint64_t draw = mix_bits(lot + at);
+        const long double size = 0.5L + 0.5L * static_cast<long double>(draw >> 11) * 0x1p-53L;
+        const long double movement = frame.movements[at] * size;
+        value *= (draw & 1) != 0 ? 1 + movement : 1 - movement;
     }
     for (std::size_t i = 0; i < frame.program->outputs.size(); ++i)
         out[i] = slots[frame.program->outputs[i]];

@@ -38,8 +38,9 @@ struct Segments {
 
 /// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
 ///
-/// 2^20 below the type's limit, so that an index may run past the end by a tile without overflow.
-inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 20);
+/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid without
+/// overflow.
+inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
 /// One segment of all elements; also when there are none.
 Segments whole_segments(std::int64_t num_elements);

@@ -14,6 +14,7 @@ constexpr int kMaxFolds = 24;
 constexpr int kMinFolds = 3;
 constexpr int kFoldsOfGrossError = 6;
 constexpr long double kGrossError = 100;
+constexpr std::int64_t kManyElements = 4096;
 constexpr std::int64_t kFoldedElements = std::int64_t{1} << 22;
 
 enum class Kind { finite, nan, positive, negative };
@@ -247,6 +248,9 @@ Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
         static_cast<int>(std::clamp<std::int64_t>(kFoldedElements / length, kMinFolds, kMaxFolds));
+    // Few folds of few elements may all be free of rounding where another order is not: no early refusal
+    // there.
+    const bool refuses_early = length >= kManyElements;
     Samples samples;
     Verdict verdict;
     for (int i = 0; i < folds; ++i) {
@@ -263,7 +267,7 @@ Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual
         verdict = weigh(samples, actual, wide);
         if (to_the_end)
             continue;
-        if (verdict.agrees || (i + 1 >= kFoldsOfGrossError && verdict.ratio > kGrossError))
+        if (verdict.agrees || (refuses_early && i + 1 >= kFoldsOfGrossError && verdict.ratio > kGrossError))
             break;
     }
     return verdict.errors.empty() ? weigh(samples, actual, wide) : verdict;

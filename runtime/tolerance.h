@@ -29,14 +29,16 @@ struct Verdict {
 ///
 ///     bound = 3 (spread + movement) + 4 ulp + the smallest positive value of the type
 ///     spread     how far the working-precision results of balanced, left and random trees lie from the wide
-///     result movement   how far wide results move when each rounding is replaced by an error of one unit
-///     roundoff up or down,
-///                by lot (disturbed.h), over trees of the same kinds: the condition of data and operator
+///                result
+///     movement   how far wide results move when each rounding is replaced by an error of half a unit to one
+///                unit roundoff, up or down, by lot (disturbed.h), over trees of the same kinds: the
+///                condition of data and operator
 ///
 /// A commutative operator is folded in other orders of its elements too, as threads that load side by side
 /// take them. Here "ulp" is of the result's type at the wide result. Folds are added while the result lies
 /// outside of the bound, up to 24, or as many as come to 2^22 elements but at least three (balanced, balanced
-/// and disturbed, left); an error beyond a hundred bounds is refused after six. Integer results of an
+/// and disturbed, left); in segments of 4096 elements and more, an error beyond a hundred bounds is refused
+/// after six. Integer results of an
 /// operator that rounds have no ulp: they must equal the wide ones unless the folds differ too.
 ///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as

@@ -33,8 +33,9 @@ public:
         for (const char* half : {"f16", "bf16"})
             (void)folder_.write(std::string("parts/") + half + ".cuh", "struct f {};\n");
         for (const auto& [name, directives] : stages)
-            (void)folder_.write("stages/" + name + ".cu",
-                                "//% stage " + name + "\n//% title T\n//% layout whole, offsets\n" + directives + kKernel);
+            (void)folder_.write(
+                "stages/" + name + ".cu",
+                "//% stage " + name + "\n//% title T\n//% layout whole, offsets\n" + directives + kKernel);
     }
     [[nodiscard]] std::string path() const { return folder_.file(""); }
     [[nodiscard]] const TemporaryFolder& folder() const { return folder_; }
@@ -83,7 +84,8 @@ TEST(Catalogue, EveryStageFollowsTheOneItImprovesOn)
 
 TEST(Catalogue, OrderIsTheLadderAndThenTheName)
 {
-    const KernelFolder kernels(KernelFolder::Files{{"late", "//% after mid\n"}, {"mid", "//% after zero\n"}, {"zero", ""}, {"alone", ""}});
+    const KernelFolder kernels(KernelFolder::Files{
+        {"late", "//% after mid\n"}, {"mid", "//% after zero\n"}, {"zero", ""}, {"alone", ""}});
     EXPECT_EQ(names(kernels.catalogue()), "alone zero mid late");
 }
 
@@ -101,7 +103,8 @@ TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnownOnes)
     const auto catalogue = kernels.catalogue();
     EXPECT_EQ(failure([&] { (void)catalogue.stage("tile_scn"); }),
               "unknown stage 'tile_scn'; the stages are merge, tile_scan; did you mean 'tile_scan'?");
-    EXPECT_EQ(failure([&] { (void)catalogue.stage("elephant"); }), "unknown stage 'elephant'; the stages are merge, tile_scan");
+    EXPECT_EQ(failure([&] { (void)catalogue.stage("elephant"); }),
+              "unknown stage 'elephant'; the stages are merge, tile_scan");
     EXPECT_EQ(failure([&] { (void)catalogue.part("parts/none.cuh"); }), "unknown part 'parts/none.cuh'");
     EXPECT_EQ(catalogue.stage("merge").name, "merge");
 }
@@ -112,26 +115,30 @@ TEST(Catalogue, FoldersThatAreNoneAreRefused)
     EXPECT_EQ(failure([&] { Catalogue::from_directory(folder.file("none")); }),
               folder.file("none") + ": has no folder 'stages'; it must look like kernels/");
     const KernelFolder orphan(KernelFolder::Files{{"a", "//% after b\n"}});
-    EXPECT_EQ(failure([&] { (void)orphan.catalogue(); }), "stages/a.cu: comes after 'b', which is no stage, or after itself");
+    EXPECT_EQ(failure([&] { (void)orphan.catalogue(); }),
+              "stages/a.cu: comes after 'b', which is no stage, or after itself");
 }
 
 TEST(Catalogue, LaddersWithoutAFootAreRefused)
 {
     const KernelFolder circle(KernelFolder::Files{{"a", "//% after b\n"}, {"b", "//% after a\n"}});
-    EXPECT_EQ(failure([&] { (void)circle.catalogue(); }), "stages/a.cu: comes after 'b', which is no stage, or after itself");
+    EXPECT_EQ(failure([&] { (void)circle.catalogue(); }),
+              "stages/a.cu: comes after 'b', which is no stage, or after itself");
 }
 
 TEST(Catalogue, StagesOfOneNameAreRefused)
 {
     const KernelFolder kernels(KernelFolder::Files{{"a", ""}});
     (void)kernels.folder().write("stages/b.cu", read_text(kernels.folder().file("stages/a.cu")));
-    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }), "stages/b.cu: stage 'a' is already that of stages/a.cu");
+    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }),
+              "stages/b.cu: stage 'a' is already that of stages/a.cu");
 }
 
 TEST(Catalogue, FaultsOfAStageFileNameIt)
 {
     const KernelFolder kernels(KernelFolder::Files{{"a", "//% tune x = y\n"}});
-    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }), "stages/a.cu:4: 'y' is not a value for x; values are integers");
+    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }),
+              "stages/a.cu:4: 'y' is not a value for x; values are integers");
 }
 
 /// What requiring `stage` for a problem says, where it and "any" are the stages.
@@ -145,15 +152,18 @@ std::string unmet(const std::string& directives, const Problem& problem)
 TEST(Needs, AreMetOrNamedWithTheStagesThatCanServe)
 {
     EXPECT_EQ(unmet("//% needs associative, identity, commutative\n", problem("sum_i32")), "accepted");
-    EXPECT_EQ(unmet("//% needs commutative\n", problem("affine_u32")),
-              "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
-              "serve: any");
+    EXPECT_EQ(
+        unmet("//% needs commutative\n", problem("affine_u32")),
+        "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
+        "serve: any");
     EXPECT_EQ(unmet("//% needs idempotent\n", problem("sum_i32")),
-              "stage: needs an idempotent operator, and operator sum does not declare that law; stages that can serve: any");
+              "stage: needs an idempotent operator, and operator sum does not declare that law; stages that "
+              "can serve: any");
     EXPECT_EQ(unmet("//% needs identity\n", problem("keep_first_i32")),
               "stage: needs an identity, and operator keep_first declares none; stages that can serve: any");
     EXPECT_EQ(unmet("//% needs state_bytes <= 16\n", problem("max_subarray_i32")),
-              "stage: needs state_bytes <= 16, and operator max_subarray has state_bytes = 32; stages that can serve: any");
+              "stage: needs state_bytes <= 16, and operator max_subarray has state_bytes = 32; stages that "
+              "can serve: any");
     EXPECT_EQ(unmet("", problem("sum_i32", SegmentForm::ranges)),
               "stage: takes segments given as whole, offsets, not as ranges; stages that can serve: none");
     EXPECT_EQ(unmet("//% needs comutative\n", problem("sum_i32")),
@@ -165,10 +175,12 @@ TEST(Needs, RefutedLawsDoNotCount)
     auto refuted = problem("sum_i32");
     refuted.laws.commutative = false;
     EXPECT_EQ(unmet("//% needs commutative\n", refuted),
-              "stage: needs a commutative operator, and operator sum is refuted to be one; stages that can serve: any");
+              "stage: needs a commutative operator, and operator sum is refuted to be one; stages that can "
+              "serve: any");
     refuted.laws.associative = false;
     EXPECT_EQ(unmet("//% needs associative\n", refuted),
-              "stage: needs an associative operator, and combine of operator sum is refuted; stages that can serve: any");
+              "stage: needs an associative operator, and combine of operator sum is refuted; stages that can "
+              "serve: any");
 }
 
 TEST(Needs, EmittingIsRefusedAsWell)
@@ -176,15 +188,17 @@ TEST(Needs, EmittingIsRefusedAsWell)
     const KernelFolder kernels(KernelFolder::Files{{"stage", "//% needs commutative\n"}});
     const auto catalogue = kernels.catalogue();
     const auto& stage = catalogue.stage("stage");
-    EXPECT_EQ(failure([&] { emit(problem("affine_u32"), stage, {}, catalogue); }),
-              "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
-              "serve: none");
+    EXPECT_EQ(
+        failure([&] { emit(problem("affine_u32"), stage, {}, catalogue); }),
+        "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
+        "serve: none");
 }
 
 TEST(RuleOfThumb, TakesAStageThatCanServe)
 {
     const auto& catalogue = Catalogue::standard();
-    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+    for (const auto form :
+         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
         for (const std::string op : {"sum_i32", "affine_u32", "keep_first_i32", "max_subarray_i32"})
             for (const std::int64_t length : {0, 1, 32, 1000000}) {
                 const Shape shape{length * 64, 64};
@@ -196,7 +210,8 @@ TEST(RuleOfThumb, TakesAStageThatCanServe)
 
 TEST(RuleOfThumb, WhereNoneCanServeEachSaysWhy)
 {
-    const KernelFolder kernels(KernelFolder::Files{{"a", "//% needs commutative\n"}, {"b", "//% needs identity\n"}});
+    const KernelFolder kernels(
+        KernelFolder::Files{{"a", "//% needs commutative\n"}, {"b", "//% needs identity\n"}});
     const auto catalogue = kernels.catalogue();
     EXPECT_EQ(failure([&] { (void)catalogue.rule_of_thumb(problem("keep_first_i32"), {}); }),
               "no stage can serve operator keep_first over segments given as offsets\n"

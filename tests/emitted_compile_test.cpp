@@ -1,4 +1,5 @@
-// Emitted texts are accepted by NVRTC and by nvcc without a word, for every architecture that the project promises.
+// Emitted texts are accepted by NVRTC and by nvcc without a word, for every architecture that the project
+// promises.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/operator_section.h"
+#include "dsl/check.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/cuda/compile.h"
@@ -14,6 +16,7 @@
 #include "runtime/simt/process.h"
 #include "tests/files.h"
 #include "tests/random_operator.h"
+#include "tests/taken_names.h"
 
 namespace segfold {
 namespace {
@@ -21,27 +24,6 @@ namespace {
 const std::vector<std::string> kGolden = {"sum_i32", "mean_variance_f32", "affine_u32", "keep_first_i32"};
 const std::vector<std::string> kMore = {"trace_u64", "max_subarray_i32",   "sum_f16",         "argmax_f32",
                                         "dot_bf16",  "mean_variance_bf16", "log_sum_exp_f64", "all_i8"};
-
-/// Names that CUDA, C++, kernels/ or the printed functions have taken, wherever a user may put names.
-constexpr const char* kTakenNames = R"(
-operator int(expf: f32, to_f32: f32, divide_i32: i32, double: f64, kWarpThreads: u8, fmin: table f64)
-    -> (u8: u8, f16: f16, index: i64, segment: i32, min: f64, i64: i64) {
-  state { present: u8; present_: f16; State: i64; join: i32; bits: f64; length_: i64 }
-  lift {
-    let inputs = exp(expf) + f32(divide_i32 / i32(kWarpThreads));
-    let unused = expf;
-    let also_unused = unused + 1;
-    present = kWarpThreads; present_ = f16(inputs * to_f32); State = index; join = divide_i32 % i32(segment);
-    bits = min(double, fmin[position]); length_ = position
-  }
-  combine(threadIdx, fmaxf) {
-    let results = max(threadIdx.bits, fmaxf.bits);
-    present = threadIdx.present; present_ = min(threadIdx.present_, fmaxf.present_);
-    State = threadIdx.State + fmaxf.State; join = threadIdx.join; bits = results; length_ = fmaxf.length_
-  }
-  finish { let results = i64(present); u8 = present; f16 = present_; index = State; segment = join; min = bits; i64 = results }
-}
-)";
 
 struct Text {
     std::string what;  ///< for messages
@@ -53,7 +35,8 @@ std::string describe(const Stage& stage, const std::string& op, SegmentForm form
     return stage.name + "." + op + "." + std::string(name(form)) + "." + std::to_string(bits) + ".cu";
 }
 
-/// Every stage with the operators it can serve; over every form and width, or over one form with 32-bit indices.
+/// Every stage with the operators it can serve; over every form and width, or over one form with 32-bit
+/// indices.
 std::vector<Text> texts(const std::vector<std::string>& operators, bool all_forms)
 {
     std::vector<Text> result;
@@ -62,7 +45,8 @@ std::vector<Text> texts(const std::vector<std::string>& operators, bool all_form
         for (const auto form : stage.forms)
             for (const int bits : {32, 64})
                 for (const auto& op : operators) {
-                    const bool usual = bits == 32 && (form == SegmentForm::offsets || stage.forms.size() == 1);
+                    const bool usual =
+                        bits == 32 && (form == SegmentForm::offsets || stage.forms.size() == 1);
                     const Problem problem(standard_operator(op), form, bits);
                     if ((all_forms || usual) && !catalogue.unmet(stage, problem))
                         result.push_back({describe(stage, op, form, bits),
@@ -97,8 +81,8 @@ protected:
         for (std::size_t i = 0; i < list.size(); ++i) {
             EXPECT_EQ(compiled[i].log, "") << list[i].what;
             for (const auto& launch : list[i].emitted.launches)
-                EXPECT_TRUE(std::ranges::find(compiled[i].resources, launch.kernel, &cuda::KernelResources::kernel) !=
-                            compiled[i].resources.end())
+                EXPECT_TRUE(std::ranges::find(compiled[i].resources, launch.kernel,
+                                              &cuda::KernelResources::kernel) != compiled[i].resources.end())
                     << list[i].what << " has no kernel " << launch.kernel;
             spilling += static_cast<int>(std::ranges::count_if(
                 compiled[i].resources, [](const auto& kernel) { return kernel.spill_store_bytes > 0; }));
@@ -118,7 +102,7 @@ TEST_F(EmittedCompile, EveryFormAndWidthCompilesInSilence)
     compile_silently(texts({"sum_i32", "keep_first_i32", "affine_u32", "argmax_f32"}, true), "sm_90");
 }
 
-TEST_F(EmittedCompile, MoreOperatorsCompileInSilence) 
+TEST_F(EmittedCompile, MoreOperatorsCompileInSilence)
 {
     auto operators = kGolden;
     operators.insert(operators.end(), kMore.begin(), kMore.end());
@@ -140,7 +124,8 @@ TEST_F(EmittedCompile, EveryConfigurationCompilesInSilence)
         const Problem problem(standard_operator("affine_u32"), stage.forms.back());
         for (const auto& configuration : configurations(stage))
             if (!Catalogue::standard().unmet(stage, problem))
-                list.push_back({stage.name + "." + print(configuration), emit(problem, stage, configuration)});
+                list.push_back(
+                    {stage.name + "." + print(configuration), emit(problem, stage, configuration)});
     }
     // The ends of a large space say as much as all of it.
     std::vector<Text> some;
@@ -162,30 +147,36 @@ TEST_F(EmittedCompile, NamesThatOthersHaveTakenStayUsable)
     compile_silently(list, "sm_90");
 }
 
-// What a random operator says may well deserve a warning (x >= 0 of an unsigned x); an error it never deserves.
+// What a random operator says may well deserve a warning (x >= 0 of an unsigned x); an error it never
+// deserves.
 TEST_F(EmittedCompile, RandomOperatorsCompile)
 {
     const auto& stage = Catalogue::standard().stage("warp_per_segment");
     std::vector<cuda::CompileRequest> requests;
     for (unsigned seed = 1; seed <= 24; ++seed) {
         const Problem problem(RandomOperator(seed).make(), SegmentForm::offsets, seed % 2 == 0 ? 64 : 32);
-        requests.push_back({emit(problem, stage, default_configuration(stage)).source, "random.cu", "sm_90", {}});
+        requests.push_back(
+            {emit(problem, stage, default_configuration(stage)).source, "random.cu", "sm_90", {}});
     }
     EXPECT_EQ(cuda::compile_many(requests, 2).size(), requests.size());
 }
 
-/// A state of random fields, in a semigroup or a monoid.
+/// An operator with a state of random fields, a semigroup or a monoid.
 Operator with_random_state(std::mt19937& random)
 {
     Operator op;
+    op.name = "random_state";
+    op.parameters = {{"x", Type::u8, false, {}}};
     const bool identity = random() % 2 == 0;
     for (unsigned i = 0, fields = 1 + random() % 6; i < fields; ++i) {
         const Type type = kTypes[random() % kTypes.size()];
         const auto field = "f" + std::to_string(i) + "_";
-        op.state.push_back({field, type, identity ? std::optional(with_type(make_limit("lowest", Type::u8), {}, type))
-                                                  : std::nullopt, {}});
+        const auto zero = convert(type, convert(Type::u8, Expression(0)));
+        op.state.push_back({field, type, identity ? std::optional(zero) : std::nullopt, {}});
+        op.lift.assignments.push_back({field, convert(type, make_name("x")), {}});
+        op.combine.assignments.push_back({field, make_field(Operand::earlier, field), {}});
     }
-    return op;
+    return check(std::move(op));
 }
 
 TEST_F(EmittedCompile, StatesHaveTheSizeThatIsAllocatedForThem)
@@ -194,10 +185,8 @@ TEST_F(EmittedCompile, StatesHaveTheSizeThatIsAllocatedForThem)
     const auto read_part = [](std::string_view path) { return Catalogue::standard().part(path); };
     std::string aliases, states;
     for (int i = 0; i < 200; ++i) {
-        auto op = with_random_state(random);
-        const auto bytes = state_bytes(op);
-        op.earlier = "a";
-        const Problem problem(std::move(op), SegmentForm::whole);
+        const Problem problem(with_random_state(random), SegmentForm::whole);
+        const auto bytes = state_bytes(problem.op);
         aliases.clear();
         for (const auto& piece : operator_section(problem, {}, read_part)) {
             if (piece.kind == Piece::Kind::alias || piece.name == "f16" || piece.name == "bf16")
@@ -207,7 +196,8 @@ TEST_F(EmittedCompile, StatesHaveTheSizeThatIsAllocatedForThem)
                           "static_assert(sizeof(State) == " + std::to_string(bytes) + ");\n}\n";
         }
     }
-    const auto compiled = cuda::compile({aliases + states + "extern \"C\" __global__ void none()\n{\n}\n", "states.cu", "sm_90", {}});
+    const auto compiled = cuda::compile(
+        {aliases + states + "extern \"C\" __global__ void none()\n{\n}\n", "states.cu", "sm_90", {}});
     EXPECT_EQ(compiled.log, "");
 }
 
@@ -217,7 +207,8 @@ std::optional<std::string> find_nvcc()
     for (const char* variable : {"SEGFOLD_TOOLKIT", "CUDA_HOME"})
         if (const char* folder = std::getenv(variable))
             candidates.push_back(std::string(folder) + "/bin/nvcc");
-    candidates.insert(candidates.end(), {"/usr/local/cuda/bin/nvcc", SEGFOLD_SOURCE_DIR "/.toolkit/bin/nvcc"});
+    candidates.insert(candidates.end(),
+                      {"/usr/local/cuda/bin/nvcc", SEGFOLD_SOURCE_DIR "/.toolkit/bin/nvcc"});
     for (const auto& candidate : candidates)
         if (const auto path = simt::find_program(candidate))
             return path;

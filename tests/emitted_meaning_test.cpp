@@ -1,24 +1,22 @@
-// What the emitted text computes, against the evaluator of the language: every operation of every type on edge
-// values, then random expressions and random operators.
+// What the emitted text computes, against the evaluator of the language: every operation of every type on
+// edge values, then random expressions and random operators.
 //
-// One thread folds one segment from left to right on the fiber executor, so results must agree bit for bit; NaNs are
-// equal whatever their bits. The compiler's checks for undefined behaviour are on.
+// One thread folds one segment from left to right on the fiber executor, so results must agree bit for bit;
+// NaNs are equal whatever their bits. The compiler's checks for undefined behaviour are on.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
-#include <limits>
 
 #include "dsl/check.h"
-#include "dsl/half.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 #include "runtime/reference.h"
 #include "runtime/simt/simt_backend.h"
+#include "tests/edge_values.h"
 #include "tests/random_operator.h"
+#include "tests/taken_names.h"
 
 namespace segfold {
 namespace {
@@ -27,43 +25,6 @@ constexpr std::int64_t kElements = 512;
 constexpr std::size_t kTableLength = 8;
 
 std::string text(Type type) { return std::string(name(type)); }
-
-/// Bits of the values at which operations change their behaviour.
-std::vector<std::uint64_t> edges(Type type)
-{
-    std::vector<std::uint64_t> bits;
-    if (type == Type::boolean)
-        return {0, 1};
-    const unsigned width = static_cast<unsigned>(size_bytes(type)) * 8;
-    if (is_integer(type)) {
-        const std::uint64_t top = std::uint64_t{1} << (width - 1);
-        for (const std::uint64_t value : {0, 1, 2, 3, 7, 8, 15, 31, 32, 63, 100})
-            bits.insert(bits.end(), {value, 0 - value, top + value, top - value});
-        return bits;
-    }
-    const double inf = std::numeric_limits<double>::infinity();
-    const std::vector<double> values = {0,     1,       0.5,    1.5,     2.5,        3,          127.5,   255.5,
-                                        256,   32767.5, 65504,  65535.5, 65536,      2147483520, 0x1p31,  0x1p32,
-                                        0x1p63, 0x1p64, 1e-3,   6e-8,    5.9604e-08, 6.1e-5,     1e-40,   1e-310,
-                                        3e38,  1e300,   1e10,   inf,     std::nan("")};
-    for (const double magnitude : values)
-        for (const double value : {magnitude, -magnitude}) {
-            const auto single = static_cast<float>(value);
-            bits.push_back(type == Type::f16    ? f32_to_f16(single)
-                           : type == Type::bf16 ? f32_to_bf16(single)
-                           : type == Type::f32  ? std::bit_cast<std::uint32_t>(single)
-                                                : std::bit_cast<std::uint64_t>(value));
-        }
-    return bits;
-}
-
-Array array_of_bits(Type type, const std::vector<std::uint64_t>& bits)
-{
-    Array array(type, bits.size());
-    for (std::size_t i = 0; i < bits.size(); ++i)
-        std::memcpy(array.data() + i * size_bytes(type), &bits[i], size_bytes(type));
-    return array;
-}
 
 /// Edge values and random ones by turns.
 Array random_array(Type type, std::size_t length, std::mt19937_64& random)
@@ -118,48 +79,6 @@ Results run_emitted(const Workload& workload)
     return simt::run(workload, emit_for(workload), {}, {.shadow_check = false, .undefined_sanitizer = true});
 }
 
-template <class Word>
-std::uint64_t word_at(const Array& array, std::size_t i)
-{
-    return array.as<Word>()[i];
-}
-
-std::uint64_t bits_at(const Array& array, std::size_t i)
-{
-    const auto size = size_bytes(array.type());
-    return size == 1   ? word_at<std::uint8_t>(array, i)
-           : size == 2 ? word_at<std::uint16_t>(array, i)
-           : size == 4 ? word_at<std::uint32_t>(array, i)
-                       : word_at<std::uint64_t>(array, i);
-}
-
-double number_at(const Array& array, std::size_t i)
-{
-    const auto bits = bits_at(array, i);
-    switch (array.type()) {
-    case Type::f16:
-        return f16_to_f32(static_cast<std::uint16_t>(bits));
-    case Type::bf16:
-        return bf16_to_f32(static_cast<std::uint16_t>(bits));
-    case Type::f32:
-        return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
-    default:
-        return std::bit_cast<double>(bits);
-    }
-}
-
-bool equal(const Array& left, const Array& right, std::size_t i)
-{
-    const bool nans = is_float(left.type()) && std::isnan(number_at(left, i)) && std::isnan(number_at(right, i));
-    return nans || bits_at(left, i) == bits_at(right, i);
-}
-
-std::string value_text(const Array& array, std::size_t i)
-{
-    std::string number = is_float(array.type()) ? fmt::format(" = {}", number_at(array, i)) : "";
-    return fmt::format("{} {:#x}{}", name(array.type()), bits_at(array, i), number);
-}
-
 /// What the segment's first element was, for the message of a failure.
 std::string inputs_text(const Workload& workload, std::size_t element)
 {
@@ -179,8 +98,9 @@ void expect_equal(const Workload& workload, const Results& got, const Results& e
             if (equal(got[f].array, expected[f].array, s))
                 continue;
             const bool by_element = workload.op.lift.assignments.size() == got.size();
-            ADD_FAILURE() << "result " << got[f].name << " of segment " << s << " is " << value_text(got[f].array, s)
-                          << ", not " << value_text(expected[f].array, s) << "\nof "
+            ADD_FAILURE() << "result " << got[f].name << " of segment " << s << " is "
+                          << value_text(got[f].array, s) << ", not " << value_text(expected[f].array, s)
+                          << "\nof "
                           << (by_element ? print(workload.op.lift.assignments[f].value) : print(workload.op))
                           << inputs_text(workload, s);
             break;
@@ -198,65 +118,97 @@ class EveryType : public testing::TestWithParam<Type> {};
 
 std::string type_name(const testing::TestParamInfo<Type>& info) { return text(info.param); }
 
-// Arithmetic, comparisons, shifts, functions and traps of precedence, on all pairs of edge values.
+// What is tried on every pair of edge values x and y, separated by semicolons; T stands for their type. First
+// what is of that type.
+constexpr const char* kOfBools = R"(x; x && y; x || y; !x; x & y; x | y; x ^ y; !(x && y); x ? y : !y;
+    (x ? y : x) ? x : y)";
+constexpr const char* kOfNumbers =
+    R"(x; x == y ? x : y; x < y ? x : x > y ? y : x; x + y; x - y; x * y; x / y; -x;
+    -(-x); x - (y - x); x - y - x; x - -y; x * (y + x); x * y + x; x / (y / 3); x / y / 3; x / (y * y);
+    (x + y) * (x - y); min(x, y); max(x, y); abs(x); -abs(x); x + (y + x); -(x + y); -x - y;
+    min(x, 7) - max(y, 3); x == y ? x + y : x - y; (x < y ? x : y) * 2; -(x < y ? x : y); x * 3 - 100; 100 - x * 3;
+    lowest(T); highest(T))";
+constexpr const char* kOfIntegers = R"(x % y; x / 7; x % 7; x & y; x | y; x ^ y; ~x; -~x; ~-x; x << y; x >> y;
+    x << 1; x >> 1; x << 77; x >> 77; x << (y + 1); (x << 1) + y; x << 1 >> 1; x & y | x ^ y; x & (y | x) ^ y;
+    ~(x & y); x / (y | 1) * y + x % (y | 1); x % (y % 5); -x / y; -(x / y); x * y * x; x * (y * x);
+    x - lowest(T); highest(T) - x; x / lowest(T))";
+constexpr const char* kOfSigned =
+    R"(x - (-1); x / -1; x % -1; x * -1; x / -7; x % -7; lowest(T) / (y | -1); x + -5;
+    -5 - x)";
+constexpr const char* kOfFloats =
+    R"(x - (-1); sqrt(abs(x)); floor(x); ceil(x); round(x); fma(x, y, x); x + 0.1;
+    x * -0.5; 0.1 / x; -0.0; x + inf; x * nan; epsilon(T); 1 / min(x, y); 1 / max(x, y); isnan(x) ? y : x;
+    copysign(x, isnan(y) ? 1 : y); copysign(min(x, 0), -1); x - 1e-3 * y; -(x * y); -x * y)";
+// Literals that C++ would give another type.
+constexpr const char* kOfU32 = "(x + 4000000000) / 3; x / 4000000000; max(x, 4000000000) - 4000000000";
+constexpr const char* kOfU64 = R"((x + 11400714819323198485) / 3; x * 11400714819323198485;
+    max(x, 9223372036854775808))";
+constexpr const char* kOfI32 = R"(-2147483648; max(x, -2147483648); x - -2147483648; x / -2147483648;
+    x == y ? -2147483648 : x)";
+constexpr const char* kOfI64 =
+    R"(-9223372036854775808; max(x, -9223372036854775808); x - -9223372036854775808;
+    x * 4294967296 + 2147483648)";
+// Then bools.
+constexpr const char* kTests = R"(x == y; x != y; !(x == y); x == y && !(x != y); !(x == y && x != y);
+    x == y || x != y && x == x; (x == y || x != y) && x == x; (x == y) == (x != y); x == y == (x == x);
+    x == y | x != y ^ x == x; (x == y | x != y) & x == x)";
+constexpr const char* kTestsOfNumbers = "x < y; x <= y; x > y; x >= y; x < y == y > x; x + y < y";
+constexpr const char* kTestsOfIntegers = R"((x & y) == x; (x & 1) == 0; ~x == y; x << 1 < y;
+    popcount(x) == clz(y))";
+constexpr const char* kTestsOfFloats =
+    R"(isnan(x); isfinite(x); !isnan(x) && isfinite(y); isnan(x) == isnan(y);
+    isnan(x) ^ isfinite(x))";
+// Then i32.
+constexpr const char* kCounts = "popcount(x); clz(x); clz(x) - popcount(y)";
+
+/// Expressions with the types of their values.
+struct Expressions {
+    std::vector<Expression> values;
+    std::vector<Type> types;
+
+    void add(std::string list, Type operands, Type result)
+    {
+        for (std::size_t at = 0; (at = list.find("(T)")) != std::string::npos;)
+            list.replace(at, 3, "(" + text(operands) + ")");
+        for (std::size_t begin = 0; begin < list.size();) {
+            const auto end = std::min(list.find(';', begin), list.size());
+            values.push_back(parse_expression("test", list.substr(begin, end - begin)));
+            types.push_back(result);
+            begin = end + 1;
+        }
+    }
+};
+
+// Arithmetic, comparisons, shifts, functions and traps of precedence.
 TEST_P(EveryType, OperationsMeanWhatTheLanguageSays)
 {
     const Type type = GetParam();
-    std::vector<std::string> same = {"x", "x == y ? x : y", "x < y ? x : x > y ? y : x"};
-    std::vector<std::string> tests = {"x == y", "x != y", "!(x == y)", "x == y && !(x != y)", "!(x == y && x != y)",
-                                      "x == y || x != y && x == x", "(x == y || x != y) && x == x",
-                                      "(x == y) == (x != y)", "x == y == (x == x)", "x == y | x != y ^ x == x",
-                                      "(x == y | x != y) & x == x"};
-    const auto add = [](std::vector<std::string>& to, std::initializer_list<const char*> more) {
-        to.insert(to.end(), more.begin(), more.end());
+    Expressions all;
+    const auto add = [&](bool applies, const char* list, Type result) {
+        if (applies)
+            all.add(list, type, result);
     };
-    if (type == Type::boolean)
-        same = {"x && y", "x || y", "!x", "x & y", "x | y", "x ^ y", "!(x && y)", "x ? y : !y", "(x ? y : x) ? x : y"};
-    else
-        add(tests, {"x < y", "x <= y", "x > y", "x >= y", "x < y == y > x", "x + y < y"});
-    if (type != Type::boolean)
-        add(same, {"x + y", "x - y", "x * y", "x / y", "-x", "-(-x)", "x - (y - x)", "x - y - x", "x - -y", "x - (-1)",
-                   "x * (y + x)", "x * y + x", "x / (y / 3)", "x / y / 3", "x / (y * y)", "(x + y) * (x - y)", "min(x, y)",
-                   "max(x, y)", "abs(x)", "-abs(x)", "x + (y + x)", "-(x + y)", "-x - y", "min(x, 7) - max(y, 3)",
-                   "x == y ? x + y : x - y", "(x < y ? x : y) * 2", "-(x < y ? x : y)", "x * 3 - 100", "100 - x * 3"});
-    if (is_integer(type)) {
-        add(same, {"x % y", "x / 7", "x % 7", "x & y", "x | y", "x ^ y", "~x", "-~x", "~-x", "x << y", "x >> y", "x << 1",
-                   "x >> 1", "x << 77", "x >> 77", "x << (y + 1)", "(x << 1) + y", "x << 1 >> 1", "x & y | x ^ y",
-                   "x & (y | x) ^ y", "~(x & y)", "x / (y | 1) * y + x % (y | 1)", "x % (y % 5)", "-x / y", "-(x / y)",
-                   "x * y * x", "x * (y * x)", "lowest(T)", "highest(T)", "x - lowest(T)", "highest(T) - x", "x / lowest(T)"});
-        add(tests, {"(x & y) == x", "(x & 1) == 0", "~x == y", "x << 1 < y", "popcount(x) == clz(y)"});
-    }
-    if (is_signed_integer(type))
-        add(same, {"x / -1", "x % -1", "x * -1", "x / -7", "x % -7", "lowest(T) / (y | -1)", "x + -5", "-5 - x"});
-    if (is_float(type)) {
-        add(same, {"sqrt(abs(x))", "floor(x)", "ceil(x)", "round(x)", "fma(x, y, x)", "x + 0.1", "x * -0.5", "0.1 / x", "-0.0",
-                   "x + inf", "x * nan", "lowest(T)", "highest(T)", "epsilon(T)", "1 / min(x, y)", "1 / max(x, y)",
-                   "isnan(x) ? y : x", "copysign(x, isnan(y) ? 1 : y)", "x - 1e-3 * y", "-(x * y)", "-x * y",
-                   "copysign(min(x, 0), -1)"});
-        add(tests, {"isnan(x)", "isfinite(x)", "!isnan(x) && isfinite(y)", "isnan(x) == isnan(y)", "isnan(x) ^ isfinite(x)"});
-    }
-    std::vector<Expression> values;
-    std::vector<Type> types;
-    const auto parse = [&](std::string text_of, Type result) {
-        if (const auto at = text_of.find("(T)"); at != std::string::npos)
-            text_of.replace(at, 3, "(" + text(type) + ")");
-        if (is_unsigned_integer(type) && text_of.find("-1") != std::string::npos)
-            return;
-        values.push_back(parse_expression("test", text_of));
-        types.push_back(result);
-    };
-    for (const auto& expression : same)
-        parse(expression, type);
-    for (const auto& expression : tests)
-        parse(expression, Type::boolean);
-    if (is_integer(type))
-        for (const auto* count : {"popcount(x)", "clz(x)", "clz(x) - popcount(y)"})
-            parse(count, Type::i32);
+    const bool logical = type == Type::boolean;
+    add(logical, kOfBools, type);
+    add(!logical, kOfNumbers, type);
+    add(is_integer(type), kOfIntegers, type);
+    add(is_signed_integer(type), kOfSigned, type);
+    add(is_float(type), kOfFloats, type);
+    add(type == Type::u32, kOfU32, type);
+    add(type == Type::u64, kOfU64, type);
+    add(type == Type::i32, kOfI32, type);
+    add(type == Type::i64, kOfI64, type);
+    add(true, kTests, Type::boolean);
+    add(!logical, kTestsOfNumbers, Type::boolean);
+    add(is_integer(type), kTestsOfIntegers, Type::boolean);
+    add(is_float(type), kTestsOfFloats, Type::boolean);
+    add(is_integer(type), kCounts, Type::i32);
     auto [x, y] = pairs_of_edges(type);
     std::vector<Array> arrays;
     arrays.push_back(std::move(x));
     arrays.push_back(std::move(y));
-    expect_meaning(each_element({{"x", type, false, {}}, {"y", type, false, {}}}, values, types), std::move(arrays));
+    expect_meaning(each_element({{"x", type, false, {}}, {"y", type, false, {}}}, all.values, all.types),
+                   std::move(arrays));
 }
 
 // Conversions between all types, alone and of a sum.
@@ -284,7 +236,8 @@ TEST_P(EveryType, ConversionsMeanWhatTheLanguageSays)
 
 INSTANTIATE_TEST_SUITE_P(EmittedMeaning, EveryType, testing::ValuesIn(kTypes), type_name);
 
-// The C library's functions and the reference's are the same ones, but compilers fold constants their own way.
+// The C library's functions and the reference's are the same ones, but compilers fold constants their own
+// way.
 TEST(EmittedMeaning, FunctionsAgreeWithinRounding)
 {
     std::vector<Parameter> parameters;
@@ -296,19 +249,24 @@ TEST(EmittedMeaning, FunctionsAgreeWithinRounding)
         const auto x = "x_" + text(type);
         parameters.push_back({x, type, false, {}});
         arrays.push_back(random_array(type, kElements, random));
-        for (const auto* function : {"rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh"}) {
+        for (const auto* function :
+             {"rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh"}) {
             values.push_back(call(function, {make_name(x)}));
             types.push_back(type);
         }
         values.push_back(call("pow", {make_name(x), Expression(1.5)}));
         types.push_back(type);
     }
-    const Workload workload{each_element(parameters, values, types), std::move(arrays), uniform_segments(kElements, 1)};
+    const Workload workload{each_element(parameters, values, types), std::move(arrays),
+                            uniform_segments(kElements, 1)};
     const auto got = run_emitted(workload);
     const auto expected = reduce_sequentially(workload);
     for (std::size_t f = 0; f < got.size(); ++f) {
         const Type type = got[f].array.type();
-        const double step = type == Type::f64 ? 1e-15 : type == Type::f32 ? 2.5e-7 : type == Type::f16 ? 1e-3 : 8e-3;
+        const double step = type == Type::f64   ? 1e-15
+                            : type == Type::f32 ? 2.5e-7
+                            : type == Type::f16 ? 1e-3
+                                                : 8e-3;
         for (std::size_t s = 0; s < kElements; ++s) {
             const double a = number_at(got[f].array, s);
             const double b = number_at(expected[f].array, s);
@@ -328,8 +286,8 @@ Expression exactly(const Expression& expression)
     for (auto& argument : node.arguments)
         argument = exactly(argument);
     if (node.kind == ExpressionKind::call) {
-        constexpr std::array<std::string_view, 10> rounding = {"rsqrt", "exp", "exp2", "expm1", "log",
-                                                               "log2",  "log1p", "sin", "cos", "tanh"};
+        constexpr std::array<std::string_view, 10> rounding = {"rsqrt", "exp",   "exp2", "expm1", "log",
+                                                               "log2",  "log1p", "sin",  "cos",   "tanh"};
         if (std::ranges::find(rounding, node.name) != rounding.end())
             node.name = "sqrt";
         if (node.name == "pow")
@@ -402,16 +360,16 @@ Segments random_segments(SegmentForm form, bool may_be_empty, std::mt19937_64& r
         return Array::of<std::int64_t>(Type::i64, values);
     };
     switch (form) {
-    case SegmentForm::whole:
-        return whole_segments(9);
-    case SegmentForm::uniform:
-        return uniform_segments(segments * 3, 3);
-    case SegmentForm::offsets:
-        return segments_from_lengths(array(lengths), end);
-    default:
-        for (std::size_t s = 0; s < segments; ++s)
-            lengths[s] += begins[s];
-        return segments_from_ranges(array(begins), array(lengths), 110);
+        case SegmentForm::whole:
+            return whole_segments(9);
+        case SegmentForm::uniform:
+            return uniform_segments(segments * 3, 3);
+        case SegmentForm::offsets:
+            return segments_from_lengths(array(lengths), end);
+        default:
+            for (std::size_t s = 0; s < segments; ++s)
+                lengths[s] += begins[s];
+            return segments_from_ranges(array(begins), array(lengths), 110);
     }
 }
 
@@ -421,7 +379,8 @@ Results fold(const Workload& workload)
     const auto bytecode = compile_bytecode(workload.op);
     const auto inputs = inputs_of(workload);
     Evaluator<double> evaluator(bytecode, inputs.tables);
-    std::vector<Slot<double>> total(evaluator.state_fields()), item(total.size()), result(evaluator.result_fields());
+    std::vector<Slot<double>> total(evaluator.state_fields()), item(total.size()),
+        result(evaluator.result_fields());
     Results results = allocate_results(workload);
     for (std::int64_t s = 0; s < workload.segments.num_segments; ++s) {
         const auto length = workload.segments.length(s);
@@ -444,21 +403,36 @@ Results fold(const Workload& workload)
     return results;
 }
 
-// Whole operators with lets, two-field states, semigroups, tables, finish and empty, over every form of segments.
+// Whole operators with lets, two-field states, semigroups, tables, finish and empty, over every form of
+// segments.
 TEST_P(Seeded, RandomOperatorsMeanWhatTheLanguageSays)
 {
     RandomOperator make(GetParam() + 100);
     std::mt19937_64 random(GetParam());
-    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}) {
+    for (const auto form :
+         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}) {
         Workload workload{exactly(make.make()), {}, {}};
         workload.segments = with_index_bits(random_segments(form, workload.op.allows_empty(), random),
                                             GetParam() % 2 == 0 ? 64 : 32);
         for (const auto& parameter : workload.op.parameters)
             workload.arrays.push_back(random_array(
                 parameter.type,
-                parameter.table ? kTableLength : static_cast<std::size_t>(workload.segments.num_elements), random));
+                parameter.table ? kTableLength : static_cast<std::size_t>(workload.segments.num_elements),
+                random));
         expect_equal(workload, run_emitted(workload), fold(workload));
     }
+}
+
+TEST(EmittedMeaning, NamesThatOthersHaveTakenStayUsable)
+{
+    std::mt19937_64 random(13);
+    Workload workload{parse_operator("names.seg", kTakenNames), {}, uniform_segments(kTableLength * 4, 4)};
+    for (const auto& parameter : workload.op.parameters)
+        workload.arrays.push_back(random_array(
+            parameter.type,
+            parameter.table ? kTableLength : static_cast<std::size_t>(workload.segments.num_elements),
+            random));
+    expect_equal(workload, run_emitted(workload), reduce_sequentially(workload));
 }
 
 }  // namespace

@@ -31,8 +31,10 @@ public:
         const void* columns[] = {&values...};
         Slot<Real> state{};
         evaluator.lift(columns, 0, 0, 0, &state);
+        std::uint64_t bytes = 0;
+        Machine<Real>::store(state, result_, &bytes, 0);
         Result result{};
-        Machine<Real>::store(state, result_, &result, 0);
+        std::memcpy(&result, &bytes, sizeof result);
         return result;
     }
 

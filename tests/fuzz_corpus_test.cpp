@@ -1,4 +1,5 @@
-// Replays the texts that the fuzzer starts from and those it once found, with what it checks of each.
+// Replays the texts that the fuzzer starts from and those it once found, and random operators, with what the
+// fuzzer checks of each.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -7,6 +8,7 @@
 #include <iterator>
 
 #include "tests/fuzz/find_fault.cpp"
+#include "tests/random_operator.h"
 
 namespace segfold {
 namespace {
@@ -41,6 +43,12 @@ TEST(FuzzCorpus, HoldsWhatMustHoldOfEveryText) { EXPECT_GE(replay(kRoot / "tests
 TEST(FuzzCorpus, StandardOperatorsHoldIt) { EXPECT_GE(replay(kRoot / "dsl/standard"), 20); }
 
 TEST(FuzzCorpus, RefusedTextsHoldIt) { EXPECT_GE(replay(kRoot / "tests/errors"), 100); }
+
+TEST(FuzzCorpus, RandomOperatorsHoldIt)
+{
+    for (std::uint32_t seed = 5000; seed < 6000; ++seed)
+        ASSERT_EQ(find_fault(print(RandomOperator(seed).make())), "") << "seed " << seed;
+}
 
 TEST(FuzzCorpus, SomeOfItIsAccepted)
 {

@@ -20,7 +20,8 @@ struct Golden {
     std::string file;  ///< below tests/golden
 };
 
-/// Offsets where the stage takes them, else its first form; tile_scan, whose text depends on the form, in others too.
+/// Offsets where the stage takes them, else its first form; tile_scan, whose text depends on the form, in
+/// others too.
 std::vector<Golden> goldens()
 {
     std::vector<Golden> all;
@@ -33,7 +34,8 @@ std::vector<Golden> goldens()
                 all.push_back({&stage, op, form, stage.name + "/" + op + ".cu"});
         if (stage.name == "tile_scan")
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
-                all.push_back({&stage, "sum_i32", other, "tile_scan/sum_i32_" + std::string(name(other)) + ".cu"});
+                all.push_back(
+                    {&stage, "sum_i32", other, "tile_scan/sum_i32_" + std::string(name(other)) + ".cu"});
     }
     return all;
 }
@@ -73,7 +75,8 @@ TEST(GoldenFiles, EachBelongsToAStage)
 
 TEST(GoldenDifference, ShowsTheFirstLinesThatDiffer)
 {
-    EXPECT_EQ(first_difference("a\nb\nc\nd\ne\n", "a\nb\nc\nx\ne\n"), "line 4:\n  a\n  b\n  c\n- d\n- e\n+ x\n+ e\n");
+    EXPECT_EQ(first_difference("a\nb\nc\nd\ne\n", "a\nb\nc\nx\ne\n"),
+              "line 4:\n  a\n  b\n  c\n- d\n- e\n+ x\n+ e\n");
     EXPECT_EQ(first_difference("a\n", "a\nb\n"), "line 2:\n  a\n+ b\n");
     EXPECT_EQ(first_difference("", "b\n"), "line 1:\n+ b\n");
 }

@@ -8,7 +8,8 @@
 namespace segfold {
 namespace {
 
-constexpr const char* kHead = "//% stage x\n//% title One does it\n//% layout offsets\n//% launch fold grid = 1 block = 2\n";
+constexpr const char* kHead =
+    "//% stage x\n//% title One does it\n//% layout offsets\n//% launch fold grid = 1 block = 2\n";
 
 template <class Call>
 std::string failure(Call call)
@@ -53,7 +54,8 @@ body
     EXPECT_EQ(stage.title, "Tiles of equal size");
     EXPECT_EQ(stage.after, "simple");
     EXPECT_EQ(stage.source, "Blelloch 1990, section 2");
-    EXPECT_EQ(stage.forms, (std::vector{SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}));
+    EXPECT_EQ(stage.forms, (std::vector{SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                                        SegmentForm::ranges}));
     ASSERT_EQ(stage.needs.size(), 3u);
     EXPECT_EQ(stage.needs[1].text(), "state_bytes <= 64");
     EXPECT_EQ(stage.needs[2].text(), "commutative");
@@ -76,7 +78,8 @@ TEST(Stage, MayLackWhatIsOptional)
 
 TEST(Stage, NeedsFourDirectives)
 {
-    const std::string message = "stages/x.cu: a stage file needs the directives stage, title, layout and launch";
+    const std::string message =
+        "stages/x.cu: a stage file needs the directives stage, title, layout and launch";
     const std::string head = kHead;
     for (const std::string word : {"stage", "title", "layout", "launch"}) {
         const auto begin = head.find("//% " + word);
@@ -92,9 +95,12 @@ TEST(Stage, MalformedDirectivesAreNamed)
     EXPECT_EQ(failure_of(""), "stages/x.cu:5: unknown directive ''");
     EXPECT_EQ(failure_of("stage y"), "stages/x.cu:5: 'stage' is said twice");
     EXPECT_EQ(failure_of("title Another"), "stages/x.cu:5: 'title' is said twice");
-    EXPECT_EQ(failure_of("layout keys"), "stages/x.cu:5: unknown layout 'keys'; stages take whole, uniform, offsets and ranges");
-    EXPECT_EQ(failure_of("layout"), "stages/x.cu:5: unknown layout ''; stages take whole, uniform, offsets and ranges");
-    EXPECT_EQ(failure_of("tune block_threads"), "stages/x.cu:5: expected 'NAME = ...', found 'block_threads'");
+    EXPECT_EQ(failure_of("layout keys"),
+              "stages/x.cu:5: unknown layout 'keys'; stages take whole, uniform, offsets and ranges");
+    EXPECT_EQ(failure_of("layout"),
+              "stages/x.cu:5: unknown layout ''; stages take whole, uniform, offsets and ranges");
+    EXPECT_EQ(failure_of("tune block_threads"),
+              "stages/x.cu:5: expected 'NAME = ...', found 'block_threads'");
     EXPECT_EQ(failure_of("tune block_threads = 64, many"),
               "stages/x.cu:5: 'many' is not a value for block_threads; values are integers");
     EXPECT_EQ(failure_of("tune block_threads = 64,"),
@@ -102,11 +108,13 @@ TEST(Stage, MalformedDirectivesAreNamed)
     EXPECT_EQ(failure_of("tune block_threads = 99999999999"),
               "stages/x.cu:5: '99999999999' is not a value for block_threads; values are integers");
     EXPECT_EQ(failure_of("tune b = 1\n//% tune b = 2"), "stages/x.cu:6: tunable 'b' is declared twice");
-    EXPECT_EQ(failure_of("needs state_bytes <="), R"(stages/x.cu:5:1:15: expected an expression, found the end of the text
+    EXPECT_EQ(failure_of("needs state_bytes <="),
+              R"(stages/x.cu:5:1:15: expected an expression, found the end of the text
     state_bytes <=
                   ^)");
     EXPECT_EQ(failure_of("where").substr(0, 18), "stages/x.cu:5:1:1:");
-    EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "read") << "weaving balances these";
+    EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "read")
+        << "weaving balances these";
 }
 
 TEST(Plumbing, ReadsSizesScratchAndLaunchesInOrder)
@@ -136,8 +144,10 @@ TEST(Plumbing, ReadsSizesScratchAndLaunchesInOrder)
 
 TEST(Plumbing, MalformedDirectivesAreNamed)
 {
-    EXPECT_EQ(plumbing_failure("let", "num_tiles"), "stages/x.cu:9: expected 'NAME = ...', found 'num_tiles'");
-    for (const std::string argument : {"totals State[1]", "totals : State", "totals : State[1", "[1] : State", ""})
+    EXPECT_EQ(plumbing_failure("let", "num_tiles"),
+              "stages/x.cu:9: expected 'NAME = ...', found 'num_tiles'");
+    for (const std::string argument :
+         {"totals State[1]", "totals : State", "totals : State[1", "[1] : State", ""})
         EXPECT_EQ(plumbing_failure("scratch", argument),
                   "stages/x.cu:9: expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
     EXPECT_EQ(plumbing_failure("scratch", "totals : float[1]"),

@@ -88,7 +88,8 @@ TEST_F(StagesOnGpu, EveryStandardOperatorAgreesWithTheReference)
     for (const auto& standard : standard_operators())
         for (const Type type : standard.types) {
             const auto op = standard.name + "_" + std::string(name(type));
-            for (const auto& stage : Catalogue::standard().stages()) {
+            for (const std::string name : {"grid_reduce", "warp_per_segment", "tile_scan"}) {
+                const auto& stage = Catalogue::standard().stage(name);
                 const auto form = stage.forms.back();
                 const Problem problem(standard_operator(op), form);
                 if (Catalogue::standard().unmet(stage, problem))
@@ -157,6 +158,28 @@ TEST_F(StagesOnGpu, BeyondTwoBillionElements)
             const auto emitted = emit(problem, stage, default_configuration(stage));
             const auto comparison = judge.compare(run(workload, emitted, stage.name));
             ASSERT_TRUE(comparison.agrees()) << stage.name << " " << layout << ": " << segfold::print(comparison);
+        }
+    }
+}
+
+/// As many elements and segments as 32-bit indices are used for: nothing may overflow on the way.
+TEST_F(StagesOnGpu, TheMostThatNarrowIndicesCount)
+{
+    if (context_->memory().free_bytes < (std::size_t{10} << 30))
+        GTEST_SKIP() << "this GPU has less than 10 GiB of free memory";
+    for (auto* make : {+[] { return whole_segments(kMaxNarrowIndex); },
+                       +[] { return uniform_segments(kMaxNarrowIndex, 1); }}) {
+        const auto workload = make_workload("sum_u8", make(), 31);
+        ASSERT_EQ(workload.segments.index_bits(), 32);
+        const Judge judge(workload);
+        for (const auto& stage : Catalogue::standard().stages()) {
+            const Problem problem(workload.op, workload.segments.form, 32);
+            const bool too_slow = workload.segments.form == SegmentForm::whole && stage.name == "thread_per_segment";
+            if (too_slow || Catalogue::standard().unmet(stage, problem))
+                continue;
+            const auto emitted = emit(problem, stage, default_configuration(stage));
+            const auto comparison = judge.compare(run(workload, emitted, stage.name));
+            ASSERT_TRUE(comparison.agrees()) << stage.name << ": " << segfold::print(comparison);
         }
     }
 }

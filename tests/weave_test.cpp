@@ -58,7 +58,8 @@ TEST(Weave, WithoutElseNothingIsKept)
 
 TEST(Weave, BlocksNest)
 {
-    const std::string text = "//% if a\nA\n//% if b\nAB\n//% else\nA!B\n//% end\n//% else\n//% if b\nB\n//% end\n!A\n//% end\n";
+    const std::string text =
+        "//% if a\nA\n//% if b\nAB\n//% else\nA!B\n//% end\n//% else\n//% if b\nB\n//% end\n!A\n//% end\n";
     EXPECT_EQ(body(text, {{"a", true}, {"b", true}}), "A\nAB\n");
     EXPECT_EQ(body(text, {{"a", true}, {"b", false}}), "A\nA!B\n");
     EXPECT_EQ(body(text, {{"a", false}, {"b", true}}), "B\n!A\n");
@@ -80,13 +81,15 @@ TEST(Weave, ConditionsAreFormulas)
 
 TEST(Weave, DirectivesMayBeIndentedAndEndInCarriageReturns)
 {
-    EXPECT_EQ(body("{\n    //% if a\n    x\n\t//%  else\r\n    y\n    //% end  \n}\n", {{"a", true}}), "{\n    x\n}\n");
+    EXPECT_EQ(body("{\n    //% if a\n    x\n\t//%  else\r\n    y\n    //% end  \n}\n", {{"a", true}}),
+              "{\n    x\n}\n");
 }
 
 TEST(Weave, BlankLinesLeftByDroppedParagraphsGo)
 {
-    EXPECT_EQ(body("\n\nx\n\n//% if a\nA\n//% end\n\ny\n{\n//% if a\nA\n//% end\n\nz\n}\n\n\n", {{"a", false}}),
-              "x\n\ny\n{\nz\n}\n");
+    EXPECT_EQ(
+        body("\n\nx\n\n//% if a\nA\n//% end\n\ny\n{\n//% if a\nA\n//% end\n\nz\n}\n\n\n", {{"a", false}}),
+        "x\n\ny\n{\nz\n}\n");
 }
 
 TEST(Weave, LastLineMayLackItsEnd) { EXPECT_EQ(body("x", {}), "x\n"); }
@@ -103,15 +106,16 @@ TEST(Weave, PartsComeOnceAndTheUsedBeforeTheUser)
 
 TEST(Weave, PartsSeeTheFactsAndDroppedUsesAreNotFollowed)
 {
-    const auto woven = weave_with("//% if a\n//% use p/one\n//% else\n//% use p/two\n//% end\n", {{"a", true}},
-                                  {{"p/one", "//% if a\nA\n//% else\nB\n//% end\n"}});
+    const auto woven = weave_with("//% if a\n//% use p/one\n//% else\n//% use p/two\n//% end\n",
+                                  {{"a", true}}, {{"p/one", "//% if a\nA\n//% else\nB\n//% end\n"}});
     EXPECT_EQ(woven.parts, "A\n\n");
 }
 
 TEST(Weave, OtherDirectivesOfKeptParagraphsAreHandedOn)
 {
-    const auto woven = weave_with("//% stage x\n//% if a\n//%   launch   one  grid = 1\n//% else\n//% launch two\n//% end\n",
-                                  {{"a", true}});
+    const auto woven =
+        weave_with("//% stage x\n//% if a\n//%   launch   one  grid = 1\n//% else\n//% launch two\n//% end\n",
+                   {{"a", true}});
     ASSERT_EQ(woven.directives.size(), 2u);
     EXPECT_EQ(woven.directives[1].word, "launch");
     EXPECT_EQ(woven.directives[1].argument, "one  grid = 1");
@@ -126,19 +130,22 @@ TEST(Weave, FaultsNameFileAndLine)
     EXPECT_EQ(failure("//% if commutative\n//% elif elephants\n//% end\n"), "woven");
     EXPECT_EQ(failure("//% if offsets\n//% elif elephants\n//% end\n"),
               "stages/x.cu:2: in 'elephants': unknown name 'elephants'");
-    EXPECT_EQ(failure("x\n//% if commutative\n//% if offsets\n//% end\n"), "stages/x.cu:2: 'if' without 'end'");
+    EXPECT_EQ(failure("x\n//% if commutative\n//% if offsets\n//% end\n"),
+              "stages/x.cu:2: 'if' without 'end'");
     EXPECT_EQ(failure("//% end\n"), "stages/x.cu:1: 'end' without 'if'");
     EXPECT_EQ(failure("\n//% else\n"), "stages/x.cu:2: 'else' without 'if'");
     EXPECT_EQ(failure("//% elif commutative\n"), "stages/x.cu:1: 'elif' without 'if'");
     EXPECT_EQ(failure("//% if offsets\n//% else\n//% else\n//% end\n"), "stages/x.cu:3: 'else' after 'else'");
-    EXPECT_EQ(failure("//% if offsets\n//% else\n//% elif commutative\n//% end\n"), "stages/x.cu:3: 'elif' after 'else'");
+    EXPECT_EQ(failure("//% if offsets\n//% else\n//% elif commutative\n//% end\n"),
+              "stages/x.cu:3: 'elif' after 'else'");
     EXPECT_EQ(failure("//% if\n//% end\n").substr(0, 14), "stages/x.cu:1:");
 }
 
 TEST(Weave, FaultsOfPartsNameWhereTheyAre)
 {
     EXPECT_EQ(failure("x\n//% use p/none\n"), "stages/x.cu:2: unknown part 'p/none'");
-    EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% use p/b\n"}, {"p/b", "//% use p/a\n"}}), "p/b:1: p/a uses itself");
+    EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% use p/b\n"}, {"p/b", "//% use p/a\n"}}),
+              "p/b:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "//% use p/a\n"}}), "p/a:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "\n//% if offsets\n"}}), "p/a:2: 'if' without 'end'");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% launch a\n"}}),

@@ -87,6 +87,7 @@ reduce(Inputs inputs,
     // The last block joins the partials, each thread a few consecutive ones.
     const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
     total = identity();
+    #pragma unroll 1
     for (int k = 0; k < share; ++k) {
         const int block = threadIdx.x * share + k;
         if (block < int(gridDim.x))

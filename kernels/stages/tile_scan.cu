@@ -63,11 +63,9 @@ scan_tiles(Inputs inputs,
         Index segment = find_segment(segments, begin, first_segment, last_segment);
         Index from = segment_begin(segments, segment);
         Index to = segment_end(segments, segment);
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k) {
-            const Index item = begin + k;
-            if (item >= end)
-                break;
+        // A thread's items share a sector or two of memory, so rolled up the loop waits for few loads.
+        #pragma unroll 1
+        for (Index item = begin; item < end; ++item) {
             const Index position = item - from;
             //% if ranges
             run.total = combine(run.total, load_item(inputs, segments.begins[segment] + position, position, segment));
@@ -153,6 +151,7 @@ fix_up(Segments segments,
 {
     const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
     Run run = {identity(), false};
+    #pragma unroll 1
     for (int k = 0; k < share; ++k) {
         const int group = threadIdx.x * share + k;
         if (group < int(blockIdx.x))

@@ -6,7 +6,7 @@
 //% needs   associative
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
-//% launch  reduce  grid = ceil_div(num_segments * 32, block_threads)  block = block_threads
+//% launch  reduce  grid = ceil_div(num_segments, block_threads / 32)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/warp_reduce.cuh
 
@@ -22,7 +22,8 @@ reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index segment = (Index(blockIdx.x) * kBlockThreads + threadIdx.x) / kWarpThreads;
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

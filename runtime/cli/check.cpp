@@ -140,7 +140,7 @@ std::string print_failures(const CheckMatrix& matrix)
             text += indented(*outcome.fault);
         for (const auto& comparison : outcome.comparisons)
             if (!comparison.agrees())
-                text += indented(comparison.against + ": " + print(comparison));
+                text += indented("against " + comparison.against + ": " + print(comparison));
     }
     return text;
 }

@@ -207,10 +207,10 @@ void check_table_places(const Operator& op, const std::map<std::string, Array>& 
         visit_integers(column->second, [&](auto values) {
             for (std::size_t i = 0; i < values.size(); ++i)
                 if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], length))
-                    throw InputError(
-                        fmt::format("column '{}' of element {} is {}, outside of table '{}', which has {} "
-                                    "elements; places run from 0",
-                                    use.index, i, values[i], use.table, length));
+                    throw InputError(fmt::format(
+                        "column '{}' is {} at element {}, outside of table '{}', which has {} elements; "
+                        "places are counted from 0",
+                        use.index, values[i], i, use.table, length));
         });
     }
 }

@@ -160,10 +160,15 @@ int verb_run(const Words& words)
     const ResultsView view(arguments, prepared.workload);
     const Executor executor(arguments);
     const auto plan = plan_for(arguments, executor, prepared.workload, kernels.catalogue());
-    auto results = executor.run(prepared.workload, plan ? &*plan : nullptr);
+    Progress progress;
+    progress.show(fmt::format("running on {}", name(executor.backend())));
+    const auto results = executor.run(prepared.workload, plan ? &*plan : nullptr);
     std::optional<Judgement> judgement;
-    if (arguments.has("check"))
+    if (arguments.has("check")) {
+        progress.show("comparing with the reference and Thrust");
         judgement = judge(prepared.workload, results, executor.backend());
+    }
+    progress.clear();
     const auto output = view.save(results);
     const Report report{prepared, request, executor, plan, view, results, judgement, output};
     if (arguments.json())

@@ -118,7 +118,9 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
         row.push_back(reason);
         table.add(std::move(row));
     }
-    return table.print() + "\nfirst: what the rule of thumb takes when no stage is asked for\n";
+    const bool any_first = std::ranges::any_of(offers, &Offer::is_rule_of_thumb);
+    return table.print() +
+           (any_first ? "\nfirst: what the rule of thumb takes when no stage is asked for\n" : "");
 }
 
 Json json_of(const Stage& stage)

@@ -44,10 +44,18 @@ std::string Table::print(std::size_t indent) const
 
 std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts)
 {
-    Table table({{""}, {""}});
+    std::size_t widest = 0;
     for (const auto& [name, text] : facts)
-        table.add({name, text});
-    return table.print();
+        widest = std::max(widest, width(name));
+    std::string all;
+    for (const auto& [name, text] : facts) {
+        const auto indent = std::string(widest + 2, ' ');
+        auto lines = text;
+        for (std::size_t at = 0; (at = lines.find('\n', at)) != std::string::npos; at += indent.size() + 1)
+            lines.insert(at + 1, indent);
+        all += name + indent.substr(width(name)) + lines + "\n";
+    }
+    return all;
 }
 
 std::string count_text(std::int64_t count, const std::string& noun)

@@ -32,7 +32,7 @@ private:
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Names and texts in two columns, as in "stage     tile_scan".
+/// Names and texts in two columns, as in "stage     tile_scan"; further lines of a text stay in its column.
 std::string print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 
 /// "1 segment", "2048 segments"

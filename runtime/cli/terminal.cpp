@@ -3,7 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "dsl/error.h"
@@ -24,6 +26,24 @@ int write_all(int descriptor, std::string_view text)
     return 0;
 }
 
+/// The message with words beyond all measure cut, and without what would steer a terminal.
+std::string presentable(std::string_view message)
+{
+    constexpr std::size_t kLongestWord = 512, kKept = 60;
+    std::string text;
+    for (std::size_t at = 0; at < message.size();) {
+        const auto end = std::min(message.find_first_of(" \n", at), message.size());
+        const auto word = message.substr(at, end - at);
+        text += word.size() > kLongestWord ? std::string(word.substr(0, kKept)) + "..." : std::string(word);
+        text += message.substr(end, 1);
+        at = end + 1;
+    }
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t')
+            c = '?';
+    return text;
+}
+
 std::size_t terminal_columns()
 {
     winsize size{};
@@ -42,7 +62,7 @@ void write_output(std::string_view text)
 void write_error(std::string_view message)
 {
     // Nowhere is left to complain about this stream.
-    write_all(STDERR_FILENO, "segfold: " + std::string(message) + "\n");
+    write_all(STDERR_FILENO, "segfold: " + presentable(message) + "\n");
 }
 
 Progress::Progress() : is_terminal_(isatty(STDERR_FILENO) == 1) {}

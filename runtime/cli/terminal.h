@@ -8,7 +8,8 @@ namespace segfold::cli {
 /// Writes `text` to standard output. A reader that has gone away is no error; a full disk is an InputError.
 void write_output(std::string_view text);
 
-/// Writes "segfold: MESSAGE" to standard error.
+/// Writes "segfold: MESSAGE" to standard error; words of more than 512 letters are cut, control characters
+/// replaced.
 void write_error(std::string_view message);
 
 /// One line on standard error that says what is going on, while that is a terminal; otherwise nothing at all.

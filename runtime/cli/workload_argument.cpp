@@ -44,9 +44,9 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
         return {op.parameters[0].name, text};
     const auto names = parameter_names(op);
     if (!is_named)
-        throw InputError(
-            fmt::format("--input '{}': operator {} has {} parameters; write NAME=FILE, with a name of {}",
-                        text, op.name, names.size(), fmt::join(names, ", ")));
+        throw InputError(fmt::format(
+            "--input '{}': operator {} has {} parameters; write NAME=FILE, where NAME is one of {}", text,
+            op.name, names.size(), fmt::join(names, ", ")));
     if (find_parameter(op, name) == nullptr)
         throw InputError(fmt::format("--input '{}': operator {} has no parameter '{}'; it has {}{}", text,
                                      op.name, name, fmt::join(names, ", "), did_you_mean(name, names)));

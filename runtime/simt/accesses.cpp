@@ -230,6 +230,7 @@ Target locate(Worker& worker, const Access& access)
 
 Place check_access(Worker& worker, const Access& access)
 {
+    worker.count_access();
     const Target target = locate(worker, access);
     Launch& launch = worker.launch();
     if (target.cells == nullptr || !launch.shadow)

@@ -2,180 +2,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <deque>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "dsl/embedded_file.h"
 #include "runtime/simt/module.h"
-#include "runtime/simt/process.h"
-
-namespace segfold {
-std::span<const EmbeddedFile> simt_shim_files();
-}
+#include "runtime/simt/toolchain.h"
 
 namespace segfold::simt {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kCachedModules = 256;
-
-/// A private folder for sources and libraries, removed at the end of the process unless a source must be
-/// kept.
-class Workspace {
-public:
-    Workspace()
-    {
-        std::string pattern = (fs::temp_directory_path() / "segfold-simt-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr)
-            throw DeviceError("simt: cannot make a folder " + pattern + " for compiled texts; set TMPDIR");
-        folder_ = pattern;
-    }
-    ~Workspace()
-    {
-        std::error_code ignored;
-        if (!keep_)
-            fs::remove_all(folder_, ignored);
-    }
-    Workspace(const Workspace&) = delete;
-    Workspace& operator=(const Workspace&) = delete;
-
-    [[nodiscard]] std::string path(const std::string& name) const { return folder_ + "/" + name; }
-    [[nodiscard]] std::string unique_stem() { return path("text" + std::to_string(++count_)); }
-    void keep() { keep_ = true; }
-
-private:
-    std::string folder_;
-    std::atomic<unsigned> count_ = 0;
-    std::atomic<bool> keep_ = false;
-};
-
-void write_file(const std::string& path, std::string_view text)
-{
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file)
-        throw DeviceError("simt: cannot write " + path + "; set TMPDIR to a folder with room");
-}
-
-std::string_view shim_file(std::string_view path)
-{
-    for (const EmbeddedFile& file : simt_shim_files())
-        if (file.path == path)
-            return file.text;
-    throw InternalError("simt: shim file " + std::string(path) + " is not embedded");
-}
-
-std::string shim_text(std::initializer_list<std::string_view> files)
-{
-    std::string text = "#pragma GCC system_header\n";
-    for (const std::string_view file : files)
-        text.append(shim_file(file)).append("\n");
-    for (std::size_t place = 0; (place = text.find("#pragma once\n", place)) != std::string::npos;)
-        text.erase(place, 13);
-    return text;
-}
-
-std::string choose_compiler(const CompileOptions& options)
-{
-    std::vector<std::string> candidates;
-    if (!options.compiler.empty()) {
-        candidates = {options.compiler};
-    } else {
-        if (const char* environment = std::getenv("CXX"))
-            candidates.emplace_back(environment);
-        candidates.insert(candidates.end(), {"g++", "c++", "clang++"});
-    }
-    for (const std::string& candidate : candidates)
-        if (const auto path = find_program(candidate))
-            return *path;
-    std::string tried;
-    for (const std::string& candidate : candidates)
-        tried += (tried.empty() ? "" : ", ") + candidate;
-    throw DeviceError("simt: no C++ compiler: tried " + tried +
-                      "; install g++ or set CXX to a compiler's path");
-}
-
-/// A compiler, with the parts of the shim that do not depend on the text compiled once.
-struct Toolchain {
-    std::string compiler;
-    bool clang = false;
-    std::string declarations;  ///< path of the header that goes ahead of every text
-    std::string support;       ///< path of the object that goes with every text
-};
-
-[[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
-                         const ProcessResult& result)
-{
-    workspace.keep();
-    throw DeviceError("simt: " + compiler + " ends with status " + std::to_string(result.status) +
-                      "; the source is kept in " + source + "\n" + result.output);
-}
-
-Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
-{
-    Toolchain toolchain{compiler, false, {}, {}};
-    toolchain.clang = run_process({compiler, "--version"}).output.find("clang") != std::string::npos;
-    const std::string stem = workspace.unique_stem();
-    toolchain.declarations = stem + "-shim.h";
-    toolchain.support = stem + "-support.o";
-    write_file(toolchain.declarations,
-               shim_text({"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}));
-    const std::string source = stem + "-support.cpp";
-    write_file(source, shim_text({"hooks.h", "accesses.h"}));
-    const ProcessResult result = run_process({compiler, "-std=c++20", "-O2", "-fPIC", "-w", "-g0",
-                                              "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-include",
-                                              toolchain.declarations, "-c", "-o", toolchain.support, source});
-    if (result.status != 0)
-        refuse(workspace, compiler, source, result);
-    return toolchain;
-}
-
-std::vector<std::string> command(const Toolchain& toolchain, const CompileOptions& options)
-{
-    std::vector<std::string> words = {toolchain.compiler,
-                                      "-std=c++20",
-                                      "-O" + std::to_string(options.optimisation),
-                                      "-g1",
-                                      "-gdwarf-4",
-                                      "-fPIC",
-                                      "-shared",
-                                      "-nostdlib",
-                                      "-w",
-                                      "-fvisibility=hidden",
-                                      "-fno-strict-aliasing",
-                                      "-fno-exceptions",
-                                      "-fno-rtti",
-                                      "-ffp-contract=off",
-                                      "-include",
-                                      toolchain.declarations};
-    // Device code is compiled with wrapping integers in mind only where it says so: the sanitizer must see
-    // overflow.
-    if (!options.undefined_sanitizer)
-        words.emplace_back("-fwrapv");
-    else
-        words.emplace_back(
-            "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow");
-    if (options.shadow_check) {
-        words.emplace_back("-fsanitize=thread,alignment,bounds");
-        // Clang links the sanitizers' libraries unless told otherwise; with -nostdlib GCC does not.
-        if (toolchain.clang)
-            words.insert(words.end(), {"-fno-sanitize-link-runtime", "-mllvm", "-tsan-distinguish-volatile=1",
-                                       "-mllvm", "-tsan-instrument-func-entry-exit=0"});
-        else
-            words.insert(words.end(), {"--param", "tsan-distinguish-volatile=1", "--param",
-                                       "tsan-instrument-func-entry-exit=0"});
-    }
-    return words;
-}
 
 /// Makes `extern __shared__ T name[];` a declaration that this compiler accepts, without moving any line.
 /// Returns whether there was one.
@@ -252,9 +91,7 @@ std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::
     const bool dynamic_shared = declare_dynamic_shared(source);
     write_file(text, source);
     write_file(wrapper, wrapper_text(text, kernels, dynamic_shared));
-    std::vector<std::string> words = command(tools, options);
-    words.insert(words.end(), {"-o", library, wrapper, "-x", "none", tools.support, "-lm", "-lc"});
-    const ProcessResult result = run_process(words);
+    const ProcessResult result = run_process(compile_command(tools, options, wrapper, library));
     if (result.status != 0)
         refuse(workspace_, compiler, text, result);
     unlink(wrapper.c_str());

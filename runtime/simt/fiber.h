@@ -30,10 +30,8 @@ inline void confirm_switch(void* fake_stack, Fiber* from)
     const void* low = nullptr;
     std::size_t bytes = 0;
     __sanitizer_finish_switch_fiber(fake_stack, &low, &bytes);
-    if (from != nullptr) {
-        from->low = reinterpret_cast<std::uintptr_t>(low);
-        from->high = from->low + bytes;
-    }
+    from->low = reinterpret_cast<std::uintptr_t>(low);
+    from->high = from->low + bytes;
 }
 #else
 inline void announce_switch(void**, const Fiber&) {}
@@ -46,8 +44,9 @@ inline void switch_fiber(Fiber& from, Fiber& to)
     void* fake_stack = nullptr;
     announce_switch(&fake_stack, to);
     const auto arrival = boost::context::detail::jump_fcontext(to.context, &from);
-    static_cast<Fiber*>(arrival.data)->context = arrival.fctx;
-    confirm_switch(fake_stack, nullptr);
+    auto* previous = static_cast<Fiber*>(arrival.data);
+    previous->context = arrival.fctx;
+    confirm_switch(fake_stack, previous);
 }
 
 /// To be called first on a new stack: notes where the fiber that switched here goes on.

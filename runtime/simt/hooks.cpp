@@ -18,6 +18,7 @@ auto on_worker(Action&& action)
     Worker& worker = *current_worker;
     try {
         return action(worker);
+    } catch (const Abandoned&) {
     } catch (...) {
         worker.keep_current_exception();
     }

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "runtime/simt/crash_guard.h"
 #include "runtime/simt/worker.h"
 
 namespace segfold::simt {
@@ -124,6 +125,7 @@ void work(Launch& launch, unsigned index, unsigned num_slots, LaunchStatistics& 
     auto memory = idle_memory().take();
     try {
         Worker worker(launch, *memory, index, num_slots);
+        const CrashGuard guard(launch.options.endless_seconds);
         worker.run();
         statistics.fiber_switches = worker.switches();
         statistics.thread_steps = worker.steps();

@@ -35,9 +35,10 @@ struct Options {
     bool shadow_check = true;  ///< races and uninitialised shared memory; needs a program compiled for it
     bool shuffles_order_memory = false;  ///< true: shuffles and votes order memory as __syncwarp() does
     bool shuffles_read_mask_only =
-        true;                 ///< false: a shuffle from a lane outside the mask is no fault, its value poison
-    int resident_blocks = 4;  ///< blocks in flight at a time, over all OS threads
-    int os_threads = 0;       ///< 0: one for each core; never more than resident blocks
+        true;  ///< false: a shuffle from a lane outside the mask is no fault, its value poison
+    double endless_seconds = 10;  ///< processor time a thread may compute without memory or waiting; 0: any
+    int resident_blocks = 4;      ///< blocks in flight at a time, over all OS threads
+    int os_threads = 0;           ///< 0: one for each core; never more than resident blocks
 };
 
 /// Options whose schedule and block order follow from the seed: neighbouring seeds differ in both.

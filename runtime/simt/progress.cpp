@@ -134,12 +134,19 @@ void Worker::check_stuck()
                        describe_waits(*stuck), blocks, replay_text(launch_)));
 }
 
+int Worker::looks_at_same_step()
+{
+    const std::uint64_t step = steps_ + accesses_;
+    looks_ = std::exchange(looked_at_, step) == step ? looks_ + 1 : 0;
+    return looks_;
+}
+
 void Worker::fail(Fault fault, const void* site, const std::string& what)
 {
     report(launch_, fault,
            fmt::format("{}, {}{}: {}{}", block_text(launch_, *block_), thread_text(launch_, thread_->index),
                        line_text(line_of(launch_, site)), what, replay_text(launch_)));
-    leave();
+    throw Abandoned();
 }
 
 }  // namespace segfold::simt

@@ -157,8 +157,15 @@ void Worker::activate(Block& block)
 void Worker::run_thread()
 {
     launch_.entry(launch_.arguments);
-    // The last statement: this worker may be gone when the fiber is used again.
-    end_thread();
+    try {
+        end_thread();
+        // This worker may be gone when the fiber is used again.
+        return;
+    } catch (const Abandoned&) {
+    } catch (...) {
+        keep_current_exception();
+    }
+    leave();
 }
 
 Fiber* Worker::go_on_with(Thread& next)

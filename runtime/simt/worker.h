@@ -15,10 +15,14 @@ struct WorkerMemory {
     std::vector<Block> slots;
 };
 
+/// Thrown by `Worker::fail` once the fault is reported. Caught before it reaches the text's stack frames.
+struct Abandoned {};
+
 /// Runs blocks of one launch on the calling OS thread until none is left or the launch has failed.
 ///
 /// Functions below `run` are called on a CUDA thread's stack, from the compiled text; those that wait return
-/// when the thread's turn has come again. A fault leaves the stack for good: nothing on it needs destruction.
+/// when the thread's turn has come again. A fault unwinds the executor's frames, then leaves the stack for
+/// good.
 class Worker {
 public:
     Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned num_slots);
@@ -37,6 +41,8 @@ public:
     }
     [[nodiscard]] unsigned lane() const { return thread_->index % kWarpLanes; }
     [[nodiscard]] Launch& launch() { return launch_; }
+    /// Whether a CUDA thread is running, on `fiber()`; else the worker's own loop is.
+    [[nodiscard]] bool on_fiber() const { return fiber_ != nullptr; }
     [[nodiscard]] const Fiber& fiber() const { return *fiber_; }
     [[nodiscard]] std::uintptr_t shared_base() const { return shared_base_; }
     [[nodiscard]] std::uint64_t switches() const { return switches_; }
@@ -53,6 +59,10 @@ public:
     void sleep(const void* site);
     /// After a thread has changed a flag; now and then another thread goes on here.
     void changed_flag();
+    /// How many calls of this function in a row have found the worker at one step of one thread.
+    int looks_at_same_step();
+    /// Before every access of memory that is checked.
+    void count_access() { ++accesses_; }
     /// After a plain write.
     void made_progress() { ++progress_; }
 
@@ -123,6 +133,9 @@ private:
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
     std::uint64_t clock_ = 0;
+    std::uint64_t accesses_ = 0;
+    std::uint64_t looked_at_ = 0;
+    int looks_ = 0;
     std::uint64_t progress_ = 0;         ///< anything that may let a waiting thread go on
     std::uint64_t strong_progress_ = 0;  ///< flags changed, threads ended
     std::uint64_t round_progress_ = 0;

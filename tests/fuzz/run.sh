@@ -24,5 +24,5 @@ done
 
 mkdir -p "$folder/seeds"
 cp dsl/standard/*.seg tests/errors/*.seg "$folder/seeds"
-exec nice -n 19 "$folder/parser_fuzz" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -max_len=8192 \
+exec nice -n 19 "$folder/parser_fuzz" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -max_len=4096 \
     -dict=tests/fuzz/seg.dict -artifact_prefix="$folder/" "$folder/corpus" tests/fuzz/corpus "$folder/seeds"

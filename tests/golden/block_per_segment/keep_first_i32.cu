@@ -59,7 +59,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return {a.first, true};
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state.first;
@@ -101,7 +101,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 }
 
 // Reduces one state per thread to thread 0, in thread order.
-__device__ __forceinline__ State block_reduce(State state)
+// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
+__device__ __noinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];

@@ -52,7 +52,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return int(unsigned(a) + unsigned(b));
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state;
@@ -92,7 +92,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 }
 
 // Reduces one state per thread to thread 0, in thread order.
-__device__ __forceinline__ State block_reduce(State state)
+// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
+__device__ __noinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];

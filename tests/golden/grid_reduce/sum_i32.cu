@@ -1,5 +1,5 @@
 // grid_reduce: All blocks reduce one segment in one launch; the last block finishes
-// Segments given as whole, 32-bit indices.
+// One segment, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 8
 //
@@ -52,7 +52,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return int(unsigned(a) + unsigned(b));
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state;
@@ -80,7 +80,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 }
 
 // Reduces one state per thread to thread 0, in thread order.
-__device__ __forceinline__ State block_reduce(State state)
+// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
+__device__ __noinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];
@@ -140,6 +141,7 @@ reduce(Inputs inputs,
     // The last block joins the partials, each thread a few consecutive ones.
     const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
     total = identity();
+    #pragma unroll 1
     for (int k = 0; k < share; ++k) {
         const int block = threadIdx.x * share + k;
         if (block < int(gridDim.x))

@@ -58,7 +58,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return {a.scale * b.scale, a.shift * b.scale + b.shift};
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.scale[segment] = state.scale;

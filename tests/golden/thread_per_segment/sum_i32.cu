@@ -48,7 +48,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return int(unsigned(a) + unsigned(b));
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state;

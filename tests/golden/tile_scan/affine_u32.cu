@@ -62,7 +62,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return {a.scale * b.scale, a.shift * b.scale + b.shift};
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.scale[segment] = state.scale;
@@ -126,7 +126,7 @@ __device__ __forceinline__ Run join(Run earlier, Run later)
 __device__ __forceinline__ Run warp_scan_runs(Run run)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
+    #pragma unroll 1
     for (int delta = 1; delta < kWarpThreads; delta *= 2) {
         const Run earlier = {shuffle_up(run.total, delta), bool(__shfl_up_sync(kFullMask, int(run.ends), delta))};
         if (lane >= delta)
@@ -136,7 +136,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
 }
 
 // Gives each thread the run of the threads before it.
-__device__ __forceinline__ Run block_scan_runs(Run run)
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
 {
     __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
     const int lane = threadIdx.x % kWarpThreads;
@@ -150,6 +151,7 @@ __device__ __forceinline__ Run block_scan_runs(Run run)
         before = {identity(), false};
     __syncthreads();  // the runs of all warps are there
     Run earlier = {identity(), false};
+    #pragma unroll 1
     for (int other = 0; other < warp; ++other)
         earlier = join(earlier, warp_runs[other]);
     __syncthreads();  // all have been read, the next call may write them
@@ -190,11 +192,9 @@ scan_tiles(Inputs inputs,
         Index segment = find_segment(segments, begin, first_segment, last_segment);
         Index from = segment_begin(segments, segment);
         Index to = segment_end(segments, segment);
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k) {
-            const Index item = begin + k;
-            if (item >= end)
-                break;
+        // A thread's items share a sector or two of memory, so rolled up the loop waits for few loads.
+        #pragma unroll 1
+        for (Index item = begin; item < end; ++item) {
             const Index position = item - from;
             run.total = combine(run.total, load_item(inputs, item, position, segment));
             if (item + 1 < to)
@@ -274,6 +274,7 @@ fix_up(Segments segments,
 {
     const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
     Run run = {identity(), false};
+    #pragma unroll 1
     for (int k = 0; k < share; ++k) {
         const int group = threadIdx.x * share + k;
         if (group < int(blockIdx.x))

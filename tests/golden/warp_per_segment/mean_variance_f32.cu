@@ -139,7 +139,8 @@ reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index segment = (Index(blockIdx.x) * kBlockThreads + threadIdx.x) / kWarpThreads;
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

@@ -52,7 +52,7 @@ __device__ __forceinline__ State combine(State a, State b)
     return int(unsigned(a) + unsigned(b));
 }
 
-// Finishes the total of a segment and writes its results.
+// Writes the total of a segment.
 __device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
 {
     results.result[segment] = state;
@@ -98,7 +98,8 @@ reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index segment = (Index(blockIdx.x) * kBlockThreads + threadIdx.x) / kWarpThreads;
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

@@ -1,0 +1,30 @@
+#pragma once
+// Turns crashes and endless loops of a compiled text into faults of its launch.
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+
+namespace segfold::simt {
+
+/// Watches the calling OS thread while it runs kernels.
+///
+/// Bad addresses that no check saw (in a program without checks, or a stack that overflows), divisions by
+/// zero and threads that compute for `endless_seconds` of processor time without reading memory or waiting
+/// end the launch with a fault. Signals that come from anywhere else go to whoever handled them before.
+class CrashGuard {
+public:
+    explicit CrashGuard(double endless_seconds);
+    CrashGuard(const CrashGuard&) = delete;
+    CrashGuard& operator=(const CrashGuard&) = delete;
+    ~CrashGuard();
+
+private:
+    std::unique_ptr<std::byte[]> stack_;
+    stack_t previous_stack_{};
+    timer_t timer_{};
+    bool has_timer_ = false;
+};
+
+}  // namespace segfold::simt

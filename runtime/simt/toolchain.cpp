@@ -1,0 +1,156 @@
+#include "runtime/simt/toolchain.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <span>
+
+#include "dsl/embedded_file.h"
+
+namespace segfold {
+std::span<const EmbeddedFile> simt_shim_files();
+}
+
+namespace segfold::simt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view shim_file(std::string_view path)
+{
+    for (const EmbeddedFile& file : simt_shim_files())
+        if (file.path == path)
+            return file.text;
+    throw InternalError("simt: shim file " + std::string(path) + " is not embedded");
+}
+
+std::string shim_text(std::initializer_list<std::string_view> files)
+{
+    std::string text = "#pragma GCC system_header\n";
+    for (const std::string_view file : files)
+        text.append(shim_file(file)).append("\n");
+    for (std::size_t place = 0; (place = text.find("#pragma once\n", place)) != std::string::npos;)
+        text.erase(place, 13);
+    return text;
+}
+
+}  // namespace
+
+Workspace::Workspace()
+{
+    std::string pattern = (fs::temp_directory_path() / "segfold-simt-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr)
+        throw DeviceError("simt: cannot make a folder " + pattern + " for compiled texts; set TMPDIR");
+    folder_ = pattern;
+}
+
+Workspace::~Workspace()
+{
+    std::error_code ignored;
+    if (kept_.empty()) {
+        fs::remove_all(folder_, ignored);
+        return;
+    }
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored))
+        if (!kept_.contains(entry.path().string()))
+            fs::remove(entry.path(), ignored);
+}
+
+std::string Workspace::unique_stem() { return folder_ + "/text" + std::to_string(++count_); }
+
+void Workspace::keep(const std::string& path)
+{
+    const std::lock_guard lock(mutex_);
+    kept_.insert(path);
+}
+
+void write_file(const std::string& path, std::string_view text)
+{
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file)
+        throw DeviceError("simt: cannot write " + path + "; set TMPDIR to a folder with room");
+}
+
+std::string choose_compiler(const CompileOptions& options)
+{
+    std::vector<std::string> candidates;
+    if (!options.compiler.empty()) {
+        candidates = {options.compiler};
+    } else {
+        if (const char* environment = std::getenv("CXX"))
+            candidates.emplace_back(environment);
+        candidates.insert(candidates.end(), {"g++", "c++", "clang++"});
+    }
+    for (const std::string& candidate : candidates)
+        if (const auto path = find_program(candidate))
+            return *path;
+    std::string tried;
+    for (const std::string& candidate : candidates)
+        tried += (tried.empty() ? "" : ", ") + candidate;
+    throw DeviceError("simt: no C++ compiler: tried " + tried +
+                      "; install g++ or set CXX to a compiler's path");
+}
+
+void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
+            const ProcessResult& result)
+{
+    workspace.keep(source);
+    throw DeviceError("simt: " + compiler + " ends with status " + std::to_string(result.status) +
+                      "; the source is kept in " + source + "\n" + result.output);
+}
+
+Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
+{
+    Toolchain toolchain{compiler, false, {}, {}};
+    toolchain.clang = run_process({compiler, "--version"}).output.find("clang") != std::string::npos;
+    const std::string stem = workspace.unique_stem();
+    toolchain.declarations = stem + "-shim.h";
+    toolchain.support = stem + "-support.o";
+    write_file(toolchain.declarations,
+               shim_text({"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}));
+    const std::string source = stem + "-support.cpp";
+    write_file(source, shim_text({"hooks.h", "accesses.h"}));
+    const ProcessResult result = run_process({compiler, "-std=c++20", "-O2", "-fPIC", "-w", "-g0",
+                                              "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-include",
+                                              toolchain.declarations, "-c", "-o", toolchain.support, source});
+    if (result.status != 0)
+        refuse(workspace, compiler, source, result);
+    return toolchain;
+}
+
+std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
+                                         const std::string& source, const std::string& library)
+{
+    std::vector<std::string> words = {toolchain.compiler, "-O" + std::to_string(options.optimisation)};
+    const auto add = [&words](std::initializer_list<const char*> more) {
+        words.insert(words.end(), more.begin(), more.end());
+    };
+    add({"-std=c++20", "-fPIC", "-shared", "-nostdlib", "-w", "-fvisibility=hidden", "-fno-exceptions",
+         "-fno-rtti"});
+    // CUDA texts look at bits through pointers of other types; contraction would differ from compiler to
+    // compiler.
+    add({"-fno-strict-aliasing", "-ffp-contract=off"});
+    // addr2line confuses the files of version 5. A large stack frame must not step over the page below the
+    // stack.
+    add({"-g1", "-gdwarf-4", "-fstack-clash-protection"});
+    if (options.undefined_sanitizer)
+        add({"-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,float-cast-overflow"});
+    else
+        add({"-fwrapv"});
+    if (options.shadow_check)
+        add({"-fsanitize=thread,alignment,bounds"});
+    // Clang would link the sanitizers' libraries; with -nostdlib GCC does not.
+    if (toolchain.clang)
+        add({"-fno-sanitize-link-runtime", "-mllvm", "-tsan-distinguish-volatile=1", "-mllvm",
+             "-tsan-instrument-atomics=0", "-mllvm", "-tsan-instrument-func-entry-exit=0"});
+    else
+        add({"--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0"});
+    words.insert(words.end(), {"-include", toolchain.declarations, "-o", library, source, "-x", "none",
+                               toolchain.support, "-lm", "-lc"});
+    return words;
+}
+
+}  // namespace segfold::simt

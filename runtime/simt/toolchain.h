@@ -1,0 +1,60 @@
+#pragma once
+// The system's C++ compiler, and the folder where it works.
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/simt/process.h"
+#include "runtime/simt/program.h"
+
+namespace segfold::simt {
+
+/// A private folder for sources and libraries, removed at the end of the process but for the sources to be
+/// kept.
+class Workspace {
+public:
+    /// Throws DeviceError when the folder cannot be made.
+    Workspace();
+    Workspace(const Workspace&) = delete;
+    Workspace& operator=(const Workspace&) = delete;
+    ~Workspace();
+
+    /// A path in the folder, without an ending, that was never given before.
+    [[nodiscard]] std::string unique_stem();
+    void keep(const std::string& path);
+
+private:
+    std::string folder_;
+    std::atomic<unsigned> count_ = 0;
+    std::mutex mutex_;
+    std::set<std::string> kept_;
+};
+
+/// A compiler, with the parts of the shim that do not depend on the text compiled once.
+struct Toolchain {
+    std::string compiler;
+    bool clang = false;
+    std::string declarations;  ///< path of the header that goes ahead of every text
+    std::string support;       ///< path of the object that goes with every text
+};
+
+/// The compiler's path. Throws DeviceError that lists the names tried.
+std::string choose_compiler(const CompileOptions& options);
+
+Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler);
+
+/// The command that makes `library` from `source`.
+std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
+                                         const std::string& source, const std::string& library);
+
+/// Throws DeviceError with the compiler's log; `source` is kept.
+[[noreturn]] void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
+                         const ProcessResult& result);
+
+/// Throws DeviceError when the file cannot be written.
+void write_file(const std::string& path, std::string_view text);
+
+}  // namespace segfold::simt

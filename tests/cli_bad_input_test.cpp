@@ -1,0 +1,261 @@
+// Whatever is wrong with what the user gives: its own message, on standard error alone, and exit code 2.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+
+#include "cli_program.h"
+#include "runtime/files/npy.h"
+
+namespace segfold::test {
+namespace {
+
+/// A command and the whole of what the program writes to standard error.
+struct Case {
+    std::string command;
+    std::string errors;
+};
+
+/// The lines without the blanks at their ends.
+std::string without_trailing_blanks(const std::string& text)
+{
+    std::string result;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        result += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    return result;
+}
+
+/// The cases of a transcript: "$ segfold ..." and what follows, up to an empty line; lines with # are
+/// comments.
+std::vector<Case> read_cases(const std::string& path)
+{
+    std::vector<Case> cases;
+    std::istringstream lines(read_text(path));
+    const std::string prompt = "$ segfold ";
+    bool is_open = false;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with(prompt))
+            cases.push_back({line.substr(prompt.size()), ""});
+        else if (is_open && !line.empty())
+            cases.back().errors += line + '\n';
+        is_open = line.starts_with(prompt) || (is_open && !line.empty());
+    }
+    return cases;
+}
+
+/// Words as a shell makes them; single quotes hold blanks together.
+std::vector<std::string> split(const std::string& command)
+{
+    std::vector<std::string> words(1);
+    bool is_quoted = false;
+    for (const char c : command)
+        if (c == '\'')
+            is_quoted = !is_quoted;
+        else if (c == ' ' && !is_quoted)
+            words.emplace_back();
+        else
+            words.back() += c;
+    return words;
+}
+
+std::string npy(const std::string& dtype, bool fortran, const std::string& shape, const std::string& data)
+{
+    std::string header = "{'descr': '" + dtype + "', 'fortran_order': " + (fortran ? "True" : "False") +
+                         ", 'shape': " + shape + ", }";
+    header.append(64 - (10 + header.size() + 1) % 64, ' ').append("\n");
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + data;
+}
+
+constexpr const char* kUnknownField =
+    "operator o(x: f32) -> f32 {\n  state { count: i32 = 0; sum: f32 = 0 }\n"
+    "  lift { count = 1; sum = x }\n  combine(a, b) { count = a.coutn + b.count; "
+    "sum = a.sum + b.sum }\n  finish sum / f32(count)\n}\n";
+constexpr const char* kWrongType =
+    "operator o(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift i32(x)\n"
+    "  combine(a, b) a + b\n}\n";
+constexpr const char* kMissingPart = "operator o(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n}\n";
+constexpr const char* kUnterminated =
+    "operator o(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n  combine(a, b) a + ";
+constexpr const char* kGeneric =
+    "operator o(x: T) -> T {\n  state sum: T = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+constexpr const char* kComputedIndex =
+    "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
+    "  lift t[x + 1]\n  combine(a, b) a + b\n}\n";
+constexpr const char* kGather =
+    "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
+    "  lift t[x]\n  combine(a, b) a + b\n}\n";
+constexpr const char* kStage =
+    "//% stage   exchanging\n//% title   Exchanges operands\n//% layout  whole, uniform\n"
+    "//% needs   commutative\n//% tune    block_threads = 64, 128\n"
+    "//% launch  reduce  grid = 1  block = block_threads\n\nextern \"C\" __global__ void\n"
+    "reduce(Inputs inputs, Segments segments, Results results)\n{\n}\n";
+
+class BadInputTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        write_operators();
+        write_arrays();
+        write_stages();
+    }
+
+    template <class T = std::int32_t>
+    void array(const std::string& name, Type type, std::initializer_list<T> values)
+    {
+        write_npy(folder_.file(name), make_array<T>(type, values));
+    }
+
+    void write_operators()
+    {
+        const auto write = [&](const std::string& name, const std::string& text) {
+            (void)folder_.write(name, text);
+        };
+        write("unknown_field.seg", kUnknownField);
+        write("wrong_type.seg", kWrongType);
+        write("missing_part.seg", kMissingPart);
+        write("unterminated.seg", kUnterminated);
+        write("generic.seg", kGeneric);
+        write("computed_index.seg", kComputedIndex);
+        write("gather.seg", kGather);
+        write("binary.seg", std::string("\0\xff\xfe", 3));
+        std::string fields, lifts, combines;
+        for (char c = 'p'; c <= 'x'; ++c) {
+            fields += std::string(" ") + c + "_: f64 = 0;";
+            lifts += std::string(" ") + c + "_ = x;";
+            combines += std::string(" ") + c + "_ = a." + c + "_ + b." + c + "_;";
+        }
+        write("wide.seg", "operator wide(x: f64) -> f64 {\n  state {" + fields + " }\n  lift {" + lifts +
+                              " }\n  combine(a, b) {" + combines + " }\n  finish p_\n}\n");
+    }
+
+    void write_arrays()
+    {
+        const std::string eight(32, '\0');
+        array<float>("x.npy", Type::f32, {0, 0, 0, 0, 0, 0, 0, 0});
+        array("places.npy", Type::i32, {0, 1, 5, 0, 0, 0, 0, 0});
+        array<float>("table.npy", Type::f32, {0, 0, 0, 0});
+        array("integers.npy", Type::i32, {0, 1, 2, 3, 4, 5, 6, 7});
+        array("decreasing.npy", Type::i32, {0, 5, 3, 8});
+        array("beyond.npy", Type::i32, {0, 5, 7, 9});
+        array("late.npy", Type::i32, {1, 5, 7, 8});
+        array("with_empty.npy", Type::i32, {0, 3, 3, 8});
+        array("short_lengths.npy", Type::i32, {1, 2, 3});
+        array("negative_lengths.npy", Type::i32, {1, -2, 9});
+        array("four_keys.npy", Type::i32, {1, 1, 2, 2});
+        array<std::uint8_t>("flags.npy", Type::u8, {0, 0, 0, 0});
+        (void)folder_.write("truncated.npy", npy("<f4", false, "(8,)", eight.substr(0, 20)));
+        (void)folder_.write("header.npy", npy("<f4", false, "(8,)", eight).substr(0, 30));
+        (void)folder_.write("fortran.npy", npy("<f4", true, "(2, 4)", eight));
+        (void)folder_.write("big.npy", npy(">f4", false, "(8,)", eight));
+        (void)folder_.write("text.npy", "1 2 3\n");
+        (void)folder_.write("labels.txt", "one\ntwo\n");
+    }
+
+    /// Stages of our own, so that messages which list them do not change with the catalogue.
+    void write_stages()
+    {
+        namespace fs = std::filesystem;
+        const fs::path kernels = fs::path(SEGFOLD_SOURCE_DIR) / "kernels";
+        fs::create_directories(folder_.file("few/stages"));
+        fs::create_directories(folder_.file("commuting/stages"));
+        fs::copy(kernels / "parts", folder_.file("few/parts"));
+        for (const auto* stage : {"grid_reduce.cu", "thread_per_segment.cu", "tile_scan.cu"})
+            fs::copy(kernels / "stages" / stage, folder_.file("few/stages"));
+        (void)folder_.write("commuting/stages/exchanging.cu", kStage);
+    }
+
+    ProgramFolder folder_;
+};
+
+TEST_F(BadInputTest, EveryCaseHasItsMessageAndEndsWithTwo)
+{
+    const auto cases = read_cases(SEGFOLD_SOURCE_DIR "/tests/cli/bad_input.txt");
+    ASSERT_GE(cases.size(), 100u);
+    for (const auto& [command, errors] : cases) {
+        SCOPED_TRACE(command);
+        const auto result = folder_.run(split(command));
+        EXPECT_EQ(without_trailing_blanks(result.errors), errors);
+        EXPECT_EQ(result.output, "");
+        EXPECT_EQ(result.exit_code, 2);
+    }
+}
+
+TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)
+{
+    const auto result = folder_.run({"run", "sum", "--elements", "2^40"});
+    EXPECT_TRUE(result.errors.starts_with(
+        "segfold: 1099511627776 elements of 4 bytes each need 4398 GB; this machine "
+        "has "))
+        << result.errors;
+    EXPECT_EQ(result.exit_code, 2);
+}
+
+/// Texts that make careless parsers recurse, allocate or print without end.
+TEST_F(BadInputTest, HugeTextsAreRefusedAtOnce)
+{
+    const auto in_operator = [](const std::string& expression) {
+        return "operator o(x: i32) -> i32 {\n  state s: i32 = 0\n  lift x\n  combine(a, b) " + expression +
+               "\n}\n";
+    };
+    const auto repeat = [](const std::string& text, std::size_t count) {
+        std::string all;
+        for (std::size_t i = 0; i < count; ++i)
+            all += text;
+        return all;
+    };
+    const std::size_t many = 300000;
+    const std::vector<std::string> texts = {
+        in_operator(repeat("(", many) + "a" + repeat(")", many)),
+        in_operator(repeat("-", many) + "a"),
+        in_operator(repeat("!", many) + "a"),
+        in_operator("a" + repeat(" + b", many / 2)),
+        in_operator(repeat("min(a, ", many / 3) + "b" + repeat(")", many / 3)),
+        in_operator(repeat("a > b ? a : ", many / 5) + "b"),
+        repeat("#", 2 * 1024 * 1024),
+        "operator " + repeat("o", 1024 * 1024 - 100),
+        repeat("{", many),
+    };
+    for (const auto& text : texts) {
+        SCOPED_TRACE(text.substr(0, 120));
+        (void)folder_.write("huge.seg", text);
+        const auto begin = std::chrono::steady_clock::now();
+        const auto result = folder_.run({"run", "huge.seg"});
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_TRUE(result.errors.starts_with("segfold: huge.seg:")) << result.errors.substr(0, 200);
+        EXPECT_LT(result.errors.size(), 1000u);
+    }
+}
+
+/// As arguments; the system allows 128 KiB each.
+TEST_F(BadInputTest, HugeArgumentsAreRefusedAtOnce)
+{
+    const std::string long_word(100000, 'z');
+    const std::vector<std::vector<std::string>> commands = {
+        {"run", "--op", std::string(50000, '(') + "a" + std::string(50000, ')')},
+        {"run", "--op", "a" + std::string(100000, '-')},
+        {"run", long_word},
+        {long_word},
+        {"run", "sum", "--" + long_word},
+        {"run", "sum", "--layout", long_word},
+        {"run", "sum", "--stage", long_word},
+        {"run", "sum", "--elements", long_word},
+        {"run", "sum", "--type", long_word},
+        {"run", "sum", "--set", long_word},
+        {"run", "sum", "--input", long_word + "=x"},
+        {"run", "sum", "--sort", long_word},
+        {"help", long_word},
+    };
+    for (const auto& command : commands) {
+        const auto result = folder_.run(command);
+        SCOPED_TRACE(command[0].substr(0, 20) + " " + command.back().substr(0, 20));
+        EXPECT_EQ(result.exit_code, 2);
+        EXPECT_TRUE(result.errors.starts_with("segfold: ")) << result.errors.substr(0, 200);
+        EXPECT_LT(result.errors.size(), 2000u) << result.errors.substr(0, 200);
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,279 @@
+// The other verbs, the help pages, and how the program treats its streams.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "cli_program.h"
+
+namespace segfold::test {
+namespace {
+
+class VerbsTest : public testing::Test {
+protected:
+    [[nodiscard]] std::string output(const std::vector<std::string>& arguments) const
+    {
+        const auto result = folder_.run(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        EXPECT_EQ(result.errors, "");
+        return result.output;
+    }
+
+    [[nodiscard]] nlohmann::json json(std::vector<std::string> arguments) const
+    {
+        arguments.emplace_back("--json");
+        return nlohmann::json::parse(output(arguments));
+    }
+
+    ProgramFolder folder_;
+};
+
+const std::vector<std::string> kVerbs = {"run", "check", "emit", "stages", "devices", "operators"};
+
+TEST_F(VerbsTest, HelpListsTheVerbs)
+{
+    const auto page = output({"--help"});
+    EXPECT_EQ(page, output({}));
+    EXPECT_EQ(page, output({"help"}));
+    for (const auto& verb : kVerbs)
+        EXPECT_NE(page.find("    segfold " + verb + " "), std::string::npos) << verb;
+}
+
+TEST_F(VerbsTest, EveryVerbHasAPageThatAllWaysReach)
+{
+    for (const auto& verb : kVerbs) {
+        const auto page = output({"help", verb});
+        EXPECT_TRUE(page.starts_with("segfold " + verb + " ")) << page;
+        EXPECT_EQ(page, output({verb, "--help"}));
+        EXPECT_EQ(page, output({verb, "sum", "-h"}));
+    }
+}
+
+/// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.
+TEST_F(VerbsTest, PagesNameFlagsThatExist)
+{
+    const std::regex flag("--[a-z]+(-[a-z]+)*");
+    for (const auto& verb : kVerbs) {
+        const auto page = output({"help", verb});
+        std::set<std::string> flags;
+        for (std::sregex_iterator at(page.begin(), page.end(), flag); at != std::sregex_iterator(); ++at)
+            flags.insert(at->str());
+        EXPECT_TRUE(flags.contains("--json")) << verb;
+        for (const auto& name : flags) {
+            const auto result = folder_.run({verb, name + "=", "--no-such-flag"});
+            EXPECT_EQ(result.errors.find("unknown flag '" + name), std::string::npos)
+                << verb << ": " << result.errors;
+        }
+    }
+}
+
+/// Every flag that a verb declares stands on some page.
+TEST_F(VerbsTest, FlagsThatExistAreOnAPage)
+{
+    std::string pages;
+    for (const auto& verb : kVerbs)
+        pages += output({"help", verb});
+    const std::regex declaration(R"re(\{"([a-z-]+)"(, "[^"]*")?(, true)?\})re");
+    for (const auto& entry : std::filesystem::directory_iterator(SEGFOLD_SOURCE_DIR "/runtime/cli")) {
+        const auto text = entry.is_regular_file() ? read_text(entry.path().string()) : "";
+        std::istringstream lines(text);
+        bool in_flags = false;
+        for (std::string line; std::getline(lines, line);) {
+            in_flags = in_flags || line.find(" Flag k") != std::string::npos;
+            for (std::sregex_iterator at(line.begin(), line.end(), declaration);
+                 in_flags && at != std::sregex_iterator(); ++at)
+                EXPECT_NE(pages.find("--" + at->str(1)), std::string::npos)
+                    << entry.path() << ": " << at->str(1);
+            in_flags = in_flags && line.find(';') == std::string::npos;
+        }
+    }
+}
+
+TEST_F(VerbsTest, EmitIsDeterministic)
+{
+    for (const auto* name : {"sum", "mean_variance", "keep_first", "trace"}) {
+        const auto text = output({"emit", name});
+        EXPECT_EQ(text, output({"emit", name})) << name;
+        EXPECT_NE(text.find("extern \"C\" __global__ void"), std::string::npos);
+    }
+}
+
+TEST_F(VerbsTest, EmitTakesFormsWithoutFiles)
+{
+    for (const auto& [layout, form] :
+         std::vector<std::pair<std::string, std::string>>{{"whole", "whole"},
+                                                          {"uniform", "uniform"},
+                                                          {"uniform=4", "uniform"},
+                                                          {"offsets", "offsets"},
+                                                          {"offsets=no_file.npy", "offsets"},
+                                                          {"ranges", "ranges"},
+                                                          {"keys", "offsets"},
+                                                          {"rows", "offsets"},
+                                                          {"geometric", "offsets"},
+                                                          {"giant:half", "offsets"}}) {
+        const auto document = json({"emit", "sum", "--layout", layout});
+        EXPECT_EQ(document["form"], form) << layout;
+        EXPECT_FALSE(document["launches"].empty());
+    }
+}
+
+TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)
+{
+    const auto document =
+        json({"emit", "sum", "--layout", "whole", "--stage", "grid_reduce", "--index-bits", "64"});
+    EXPECT_EQ(document["source"],
+              output({"emit", "sum", "--layout", "whole", "--stage", "grid_reduce", "--index-bits", "64"}));
+    EXPECT_EQ(document["stage"], "grid_reduce");
+    EXPECT_EQ(document["index_bits"], 64);
+    EXPECT_EQ(document["launches"][0]["kernel"], "reduce");
+    EXPECT_EQ(document["launches"][0]["parameters"][0], "inputs");
+    EXPECT_EQ(document["scratch"][0]["name"], "partials");
+}
+
+TEST_F(VerbsTest, EmitWritesEveryStageAndForm)
+{
+    const auto document = json({"emit", "keep_first", "--all", "all"});
+    std::set<std::string> forms;
+    for (const auto& entry : document["files"]) {
+        forms.insert(entry["form"].get<std::string>());
+        const std::string stage = entry["stage"], form = entry["form"];
+        const auto path = "all/" + stage + "." + form + ".cu";
+        EXPECT_EQ(entry["file"], path);
+        EXPECT_EQ(read_text(folder_.file(path)),
+                  output({"emit", "keep_first", "--stage", stage, "--layout", form}));
+    }
+    EXPECT_EQ(forms, (std::set<std::string>{"whole", "uniform", "offsets", "ranges"}));
+    (void)output({"emit", "sum", "--all", "one", "--stage", "tile_scan", "--layout", "ranges", "--set",
+                  "block_threads=128"});
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.file("one")), {}), 1);
+}
+
+TEST_F(VerbsTest, StagesShowWhatAnOperatorMayUse)
+{
+    const auto ladder = output({"stages"});
+    EXPECT_NE(ladder.find("\n    warp_per_segment: One warp reduces one segment\n"), std::string::npos)
+        << ladder;
+    const auto document = json({"stages", "keep_first", "--layout", "uniform=2"});
+    for (const auto& stage : document["stages"])
+        if (stage["stage"] == "thread_per_segment") {
+            EXPECT_EQ(stage["serves"].dump(), R"([{"form":"uniform","rule_of_thumb":true,"serves":true}])");
+        } else if (stage["stage"] == "grid_reduce") {
+            EXPECT_EQ(stage["serves"][0]["reason"], "takes segments given as whole, not as uniform");
+        }
+}
+
+TEST_F(VerbsTest, OperatorsPrintTextsThatCanBeRead)
+{
+    const auto document = json({"operators"});
+    EXPECT_GE(document["operators"].size(), 15u);
+    for (const auto& entry : document["operators"]) {
+        const std::string name = entry["name"];
+        (void)folder_.write("own.seg", output({"operators", name}));
+        EXPECT_EQ(output({"operators", "own.seg"}), output({"operators", name})) << name;
+        EXPECT_NE(output({"operators"}).find("\n" + name + " "), std::string::npos);
+    }
+}
+
+TEST_F(VerbsTest, DevicesWorkWithNone)
+{
+    const auto document = json({"devices"});
+    EXPECT_TRUE(document["gpus"].is_array());
+    EXPECT_TRUE(document["nvrtc"]["found"].is_boolean());
+    EXPECT_TRUE(document["simt"]["compiler"]["found"].is_boolean());
+    EXPECT_TRUE(document["thrust"]["cpu"]["found"].is_boolean());
+    EXPECT_NE(output({"devices"}).find("NVRTC"), std::string::npos);
+}
+
+TEST_F(VerbsTest, CheckPassesWhatIsRight)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto result = folder_.run({"check", "trace", "--backend", "simt", "--elements", "2000", "--layout",
+                                     "half_empty:mean=8", "--seeds", "2"});
+    EXPECT_EQ(result.exit_code, 0) << result.output;
+    EXPECT_EQ(result.errors, "");
+    EXPECT_NE(result.output.find("\nstage               half_empty:mean=8\n"), std::string::npos)
+        << result.output;
+    EXPECT_NE(result.output.find("\ntile_scan           ok\n"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find(" runs agree with the reference"), std::string::npos) << result.output;
+}
+
+TEST_F(VerbsTest, CheckFindsThatSubtractionIsNotAssociative)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto result = folder_.run({"check", "--op", "a - b", "--type", "i32", "--backend", "simt",
+                                     "--elements", "256", "--layout", "uniform=8"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_NE(result.output.find("combine is not associative:\n    a = 0, b = 0, c = 1\n"), std::string::npos)
+        << result.output;
+    EXPECT_NE(result.output.find("\nthread_per_segment  ok\n"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find(
+                  ": needs an associative operator, and combine of operator expression is refuted\n"),
+              std::string::npos)
+        << result.output;
+}
+
+TEST_F(VerbsTest, CheckReportsFaultsAndGoesOn)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    namespace fs = std::filesystem;
+    const fs::path kernels = fs::path(SEGFOLD_SOURCE_DIR) / "kernels";
+    fs::create_directories(folder_.file("k/stages"));
+    fs::copy(kernels / "parts", folder_.file("k/parts"));
+    fs::copy(kernels / "stages/warp_per_segment.cu", folder_.file("k/stages"));
+    auto text = read_text((kernels / "stages/thread_per_segment.cu").string());
+    const std::string store = "store(results, segment,";
+    ASSERT_NE(text.find(store), std::string::npos);
+    (void)folder_.write("k/stages/thread_per_segment.cu",
+                        text.replace(text.find(store), store.size(), "store(results, segment + 1,"));
+    const auto result = folder_.run({"check", "sum_i32", "--backend", "simt", "--elements", "256", "--layout",
+                                     "uniform=8", "--kernels", "k", "--json"});
+    EXPECT_EQ(result.exit_code, 1);
+    const auto document = nlohmann::json::parse(result.output);
+    EXPECT_EQ(document["agrees"], false);
+    EXPECT_EQ(document["checks"][0]["stage"], "thread_per_segment");
+    EXPECT_EQ(document["checks"][0]["outcome"], "fault");
+    EXPECT_EQ(document["checks"][1]["outcome"], "ok");
+    EXPECT_EQ(document["laws"][0]["law"], "associative");
+}
+
+TEST_F(VerbsTest, ReadersOfStandardOutputMayLeave)
+{
+    const std::string command = "'" SEGFOLD_PROGRAM "' emit sum; echo $? > code";
+    const auto script = "cd '" + folder_.file("") + "' && { " + command + "; } | true";
+    for (int i = 0; i < 5; ++i) {
+        ASSERT_EQ(std::system(script.c_str()), 0);
+        EXPECT_EQ(read_text(folder_.file("code")), "0\n");
+    }
+}
+
+TEST_F(VerbsTest, FullDisksAreAnError)
+{
+    if (!std::filesystem::exists("/dev/full"))
+        GTEST_SKIP() << "there is no /dev/full";
+    const auto result = folder_.run({"operators"}, "/dev/full");
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.errors, "segfold: standard output cannot be written: No space left on device\n");
+}
+
+TEST_F(VerbsTest, BackEndsThatAreNotThereEndWithThree)
+{
+    if (!json({"devices"})["gpus"].empty())
+        GTEST_SKIP() << "there is a GPU";
+    const auto result = folder_.run({"run", "sum", "--backend", "cuda"});
+    EXPECT_EQ(result.exit_code, 3);
+    EXPECT_EQ(result.output, "");
+    EXPECT_TRUE(result.errors.starts_with("segfold: ")) << result.errors;
+}
+
+TEST_F(VerbsTest, VersionIsOneLine)
+{
+    EXPECT_TRUE(std::regex_match(output({"--version"}), std::regex("segfold \\d+\\.\\d+\\.\\d+\n")));
+}
+
+}  // namespace
+}  // namespace segfold::test
