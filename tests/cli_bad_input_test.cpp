@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "cli_program.h"
+#include "tests/cli_program.h"
 #include "runtime/files/npy.h"
 
 namespace segfold::test {

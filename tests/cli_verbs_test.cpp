@@ -6,7 +6,7 @@
 #include <regex>
 #include <set>
 
-#include "cli_program.h"
+#include "tests/cli_program.h"
 
 namespace segfold::test {
 namespace {
@@ -198,6 +198,20 @@ TEST_F(VerbsTest, CheckPassesWhatIsRight)
         << result.output;
     EXPECT_NE(result.output.find("\ntile_scan           ok\n"), std::string::npos) << result.output;
     EXPECT_NE(result.output.find(" runs agree with the reference"), std::string::npos) << result.output;
+}
+
+TEST_F(VerbsTest, CheckFitsItsLayoutsToTheElements)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto result = folder_.run(
+        {"check", "sum_i32", "--backend", "simt", "--elements", "1000", "--stage", "thread_per_segment"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_NE(result.output.find(
+                  "\nstage               whole  uniform=25  zipf:exponent=1.9  half_empty:mean=8  ranges\n"
+                  "thread_per_segment  ok     ok          ok                 ok                 ok\n"),
+              std::string::npos)
+        << result.output;
 }
 
 TEST_F(VerbsTest, CheckFindsThatSubtractionIsNotAssociative)

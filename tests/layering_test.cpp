@@ -5,6 +5,9 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -157,6 +160,37 @@ TEST(Layering, IncludesOfThisProjectExist)
     }
 }
 
+/// The CMakeLists.txt that builds a source: that of its folder, else of the next folder above that has one.
+fs::path cmake_list_of(const std::string& file)
+{
+    fs::path folder = fs::path(file).parent_path();
+    while (!fs::exists(fs::path(SEGFOLD_SOURCE_DIR) / folder / "CMakeLists.txt")) {
+        folder = folder.parent_path();
+    }
+    return folder / "CMakeLists.txt";
+}
+
+TEST(Layering, EverySourceIsListed)
+{
+    for (const auto& file : cpp_files()) {
+        if (!file.ends_with(".cpp") || file.starts_with("tests/fuzz/")) {  // run.sh builds the fuzzer
+            continue;
+        }
+        const fs::path list = cmake_list_of(file);
+        std::string wanted = fs::path(file).lexically_relative(list.parent_path());
+        if (list == "tests/CMakeLists.txt") {  // names tests and benchmarks, without folder and suffix
+            wanted = fs::path(file).stem();
+        }
+        std::set<std::string> words;
+        for (const auto& line : lines_of(list)) {
+            std::istringstream stream(std::regex_replace(line.text, std::regex("[()]"), " "));
+            words.insert(std::istream_iterator<std::string>(stream), {});
+        }
+        EXPECT_TRUE(words.contains(wanted))
+            << file << " is not listed in " << list.string() << " as " << wanted;
+    }
+}
+
 TEST(Layering, HandWrittenFilesAreShort)
 {
     auto files = cpp_files();
@@ -170,7 +204,8 @@ TEST(Layering, HandWrittenFilesAreShort)
 TEST(Layering, HeadersAreGuardedByPragma)
 {
     for (const auto& file : cpp_files()) {
-        if (!file.ends_with(".h") || file.starts_with("runtime/simt/shim/")) {  // text put in front of a kernel
+        if (!file.ends_with(".h") ||
+            file.starts_with("runtime/simt/shim/")) {  // text put in front of a kernel
             continue;
         }
         const auto lines = lines_of(file);

@@ -5,7 +5,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-        const Run earlier = {shuffle_up(run.total, delta), bool(__shfl_up_sync(kFullMask, int(run.ends), delta))};
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
         if (lane >= delta)
             run = join(earlier, run);
     }

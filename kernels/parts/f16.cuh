@@ -5,7 +5,8 @@ struct f16 {
 
 __device__ __forceinline__ float to_f32(f16 half)
 {
-    // The float with the same exponent and fraction bits is 2^112 too small; denormals come out right as well.
+    // The float with the same exponent and fraction bits is 2^112 too small; denormals come out right as
+    // well.
     const unsigned magnitude = unsigned(half.bits & 0x7fff) << 13;
     const unsigned sign = unsigned(half.bits & 0x8000) << 16;
     if (magnitude >= 0x0f800000u)

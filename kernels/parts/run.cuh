@@ -1,5 +1,5 @@
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the last end,
-// which is the total of all where none ends.
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
 struct Run {
     State total;
     bool ends;

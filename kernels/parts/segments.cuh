@@ -19,7 +19,8 @@ struct Segments {
     Index num_segments;
 };
 //% else
-// Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the segments.
+// Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
+// segments.
 struct Segments {
     const Index* begins;   // [num_segments]
     const Index* offsets;  // [num_segments + 1]

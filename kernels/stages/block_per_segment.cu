@@ -14,8 +14,9 @@
 //% if commutative
 // Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
 //% else
-// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks, in which a
-// lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of their shares.
+// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
+// in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
+// their shares.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
@@ -28,7 +29,8 @@ reduce(Inputs inputs,
         State total = identity();
         //% if commutative
         Index position = threadIdx.x;
-        for (; position + (kItemsPerThread - 1) * kBlockThreads < length; position += kItemsPerThread * kBlockThreads) {
+        constexpr int kStride = kItemsPerThread * kBlockThreads;
+        for (; position + kStride - kBlockThreads < length; position += kStride) {
             State items[kItemsPerThread];
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k) {
@@ -45,7 +47,7 @@ reduce(Inputs inputs,
         constexpr int kWarps = kBlockThreads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
-        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all elements
+        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all
         const Index begin = min(share * (threadIdx.x / kWarpThreads), length);
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {
@@ -56,7 +58,8 @@ reduce(Inputs inputs,
                 if (mine + k < end)
                     part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
             part = warp_reduce(part);
-            if (lane == 0)  // the other lanes' totals stay the identity, so that the block's order is the shares'
+            // The other lanes' totals stay the identity, so that the block's order is the shares'.
+            if (lane == 0)
                 total = combine(total, part);
         }
         //% end

@@ -15,10 +15,12 @@
 //% use     parts/block_reduce.cuh
 
 //% if commutative
-// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the tile.
+// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the
+// tile.
 //% else
-// combine() need not commute: each warp of the grid takes one contiguous share of the input and walks it in chunks,
-// in which a lane folds kItemsPerThread consecutive elements. Shares, partials and blocks are joined in order.
+// combine() need not commute: each warp of the grid takes one contiguous share of the input and walks it in
+// chunks, in which a lane folds kItemsPerThread consecutive elements. Shares, partials and blocks are
+// joined in order.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
@@ -67,7 +69,8 @@ reduce(Inputs inputs,
             if (mine + k < end)
                 part = combine(part, load_item(inputs, mine + k, mine + k, 0));
         part = warp_reduce(part);
-        if (lane == 0)  // the other lanes' totals stay the identity, so that the block's order is the shares'
+        // The other lanes' totals stay the identity, so that the block's order is the shares'.
+        if (lane == 0)
             total = combine(total, part);
     }
     //% end

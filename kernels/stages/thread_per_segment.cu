@@ -6,9 +6,9 @@
 //% launch  reduce  grid = ceil_div(num_segments, block_threads)  block = block_threads
 //% use     parts/segment_extent.cuh
 
-// Elements are combined strictly from left to right, so not even associativity is needed, and the result is the
-// reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment apart: good for
-// segments of a few elements, the slow baseline for longer ones.
+// Elements are combined strictly from left to right, so not even associativity is needed, and the result is
+// the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
+// apart: good for segments of a few elements, the slow baseline for longer ones.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

@@ -26,9 +26,10 @@
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments that begin
-// and end in one thread are stored at once. A segment that ends in a thread but began before it gets the total of the
-// threads between; if it began before the tile, its part in this tile becomes the tile's head and waits for fix_up.
+// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments
+// that begin and end in one thread are stored at once. A segment that ends in a thread but began before it
+// gets the total of the threads between; if it began before the tile, its part in this tile becomes the
+// tile's head and waits for fix_up.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs,
            Segments segments,
@@ -42,9 +43,10 @@ scan_tiles(Inputs inputs,
     const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
     //% if offsets || ranges
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
-    if (threadIdx.x < 2)
-        bounds[threadIdx.x] =
-            find_segment(segments, threadIdx.x == 0 ? tile_begin : tile_end - 1, 0, segments.num_segments - 1);
+    if (threadIdx.x < 2) {
+        const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
+        bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
+    }
     __syncthreads();  // both bounds are there
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
@@ -68,7 +70,8 @@ scan_tiles(Inputs inputs,
         for (Index item = begin; item < end; ++item) {
             const Index position = item - from;
             //% if ranges
-            run.total = combine(run.total, load_item(inputs, segments.begins[segment] + position, position, segment));
+            const Index index = segments.begins[segment] + position;
+            run.total = combine(run.total, load_item(inputs, index, position, segment));
             //% else
             run.total = combine(run.total, load_item(inputs, item, position, segment));
             //% end
@@ -137,8 +140,8 @@ reduce_groups(Segments segments,
     }
 }
 
-// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head waits gets the
-// total of all items between the head's segment begin and the tile.
+// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head
+// waits gets the total of all items between the head's segment begin and the tile.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fix_up(Segments segments,
        Results results,

@@ -11,11 +11,12 @@
 //% use     parts/warp_reduce.cuh
 
 //% if commutative
-// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses, and
-// kItemsPerThread loads of a lane are under way at once.
+// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
+// and kItemsPerThread loads of a lane are under way at once.
 //% else
-// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which each lane
-// folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane 0.
+// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
+// each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
+// 0.
 //% end
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
@@ -33,7 +34,8 @@ reduce(Inputs inputs,
     State total = identity();
     //% if commutative
     Index position = lane;
-    for (; position + (kItemsPerThread - 1) * kWarpThreads < length; position += kItemsPerThread * kWarpThreads) {
+    constexpr int kStride = kItemsPerThread * kWarpThreads;
+    for (; position + kStride - kWarpThreads < length; position += kStride) {
         State items[kItemsPerThread];
         #pragma unroll
         for (int k = 0; k < kItemsPerThread; ++k) {

@@ -29,6 +29,15 @@ std::string indented(std::string text)
     return "    " + text + "\n";
 }
 
+/// That NaN alone refutes a law.
+std::string nan_note(const OperatorLaws& laws)
+{
+    std::string names;
+    for (const auto law : laws.refuted_by_nan)
+        names += (names.empty() ? "" : ", ") + std::string(name(law));
+    return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
+}
+
 CheckRequest check_request(const Arguments& arguments, const Operator& op, const Executor& executor,
                            const Catalogue& catalogue)
 {
@@ -39,7 +48,8 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
     else
-        request.layouts = standard_layouts(op);
+        request.layouts =
+            standard_layouts(op, request.workload.num_elements.value_or(request.workload.standard_elements));
     const auto stage = arguments.value("stage").value_or("all");
     for (const auto& known : catalogue.stages())
         if (stage == "all" || stage == known.name)
@@ -199,9 +209,9 @@ int verb_check(const Words& words)
 
     Progress progress;
     progress.show("laws");
-    const auto laws = check_laws(op);
+    const auto laws = judge_laws(op);
     // Without an identity to rely on there is nothing that a stage could get right.
-    const bool has_stages = !laws.refuted(Law::identity);
+    const bool has_stages = laws.has_sound_identity;
     CheckMatrix matrix;
     if (has_stages) {
         matrix = run_checks(op, request, laws, executor, kernels.catalogue(), progress);
@@ -209,18 +219,18 @@ int verb_check(const Words& words)
     }
     progress.clear();
 
-    const bool all_well = !laws.any_refuted() && !matrix.any_failed();
+    const bool all_well = !laws.report.any_refuted() && !matrix.any_failed();
     if (arguments.json()) {
         write_json({{"operator", json_of(op)},
-                    {"laws", json_of(laws, op)},
+                    {"laws", json_of(laws.report, op)},
                     {"backend", name(executor.backend())},
                     {"device", executor.description()},
-                    {"thrust", matrix.without_thrust.empty() ? matrix.thrust : matrix.without_thrust},
+                    {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
-        auto text = signature(op) + "\n\n" + print(laws, op) + "\n";
+        auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + "\n";
         text += has_stages ? print_checks(request, matrix, executor)
                            : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);

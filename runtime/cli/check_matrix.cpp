@@ -39,7 +39,7 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
 /// Everything that the outcomes of one workload share.
 class Column {
 public:
-    Column(const Workload& workload, const LawReport& laws, const Executor& executor,
+    Column(const Workload& workload, const OperatorLaws& laws, const Executor& executor,
            const Catalogue& catalogue)
         : workload_(workload),
           executor_(executor),
@@ -47,7 +47,7 @@ public:
           judge_(workload),
           problem_(make_problem(workload.op, workload.segments.form, workload.segments.index_bits(), laws))
     {
-        if (laws.refuted(Law::associative))
+        if (!laws.usable.associative)
             thrust_.reason = "thrust::reduce_by_key needs an associative operator";
         else
             thrust_ = run_thrust(workload);
@@ -85,11 +85,16 @@ private:
 
 }  // namespace
 
-std::vector<CheckLayout> standard_layouts(const Operator& op)
+std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
 {
-    const auto named = [](const char* text) { return CheckLayout{text, parse_layout(text)}; };
-    std::vector<CheckLayout> layouts = {named("whole"), named("uniform=32"), named("zipf:exponent=1.9")};
-    layouts.push_back(named(op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700"));
+    std::int64_t length = 32;
+    while (num_elements % length != 0)
+        --length;
+    std::vector<CheckLayout> layouts;
+    for (const auto& text :
+         {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"),
+          std::string(op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700")})
+        layouts.push_back({text, parse_layout(text)});
     layouts.push_back({"ranges", layouts.back().layout, true});
     return layouts;
 }
@@ -102,7 +107,7 @@ bool Outcome::failed() const
 
 bool CheckMatrix::any_failed() const { return std::ranges::any_of(outcomes, &Outcome::failed); }
 
-CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const LawReport& laws,
+CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        const Executor& executor, const Catalogue& catalogue, Progress& progress)
 {
     CheckMatrix matrix;

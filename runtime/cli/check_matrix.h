@@ -19,7 +19,7 @@ struct CheckLayout {
 };
 
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.
-std::vector<CheckLayout> standard_layouts(const Operator& op);
+std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
 /// What came of a stage (or of Thrust) over one layout, with one seed.
 struct Outcome {
@@ -52,7 +52,7 @@ struct CheckMatrix {
 };
 
 /// Runs everything. A fault of a kernel is an outcome; other failures are exceptions.
-CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const LawReport& laws,
+CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        const Executor& executor, const Catalogue& catalogue, Progress& progress);
 
 }  // namespace segfold::cli

@@ -63,7 +63,7 @@ void make_folder(const std::string& folder)
 }
 
 /// Writes every stage and form that can serve into a folder.
-void emit_all(const Arguments& arguments, const Operator& op, int index_bits, const LawReport& laws,
+void emit_all(const Arguments& arguments, const Operator& op, int index_bits, const OperatorLaws& laws,
               const Catalogue& catalogue)
 {
     if (!arguments.has("stage"))

@@ -103,4 +103,11 @@ Json json_of(const Comparison& comparison)
     return object;
 }
 
+Json json_of_thrust(const std::string& description, const std::string& reason)
+{
+    if (reason.empty())
+        return {{"ran", true}, {"description", description}};
+    return {{"ran", false}, {"reason", reason}};
+}
+
 }  // namespace segfold::cli

@@ -25,4 +25,7 @@ Json json_of(const Configuration& configuration);
 Json json_of(const LawReport& report, const Operator& op);
 Json json_of(const Comparison& comparison);
 
+/// Whether Thrust ran, and on what, or why not.
+Json json_of_thrust(const std::string& description, const std::string& reason);
+
 }  // namespace segfold::cli

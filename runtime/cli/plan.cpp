@@ -10,9 +10,6 @@
 namespace segfold::cli {
 namespace {
 
-/// The clock is a safeguard alone: it never rings for an operator of ordinary size.
-constexpr LawOptions kLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
-
 /// The counter-examples to the laws that the stage needs.
 std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
 {
@@ -45,42 +42,25 @@ Kernels::Kernels(const Arguments& arguments)
 
 const Catalogue& Kernels::catalogue() const { return own_ ? *own_ : Catalogue::standard(); }
 
-LawReport quick_laws(const Operator& op) { return check_laws(op, kLawOptions); }
-
-Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const LawReport& report)
+Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
 {
     Problem problem(op, form, index_bits);
-    problem.laws = {law_usable(report, Law::associative, op), law_usable(report, Law::commutative, op),
-                    law_usable(report, Law::idempotent, op)};
+    problem.laws = laws.usable;
     return problem;
 }
 
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const LawReport& report, const Catalogue& catalogue)
+                 const OperatorLaws& laws, const Catalogue& catalogue)
 {
-    if (report.refuted(Law::identity))
+    if (!laws.has_sound_identity)
         throw InputError(
             fmt::format("operator {} states an identity that is none, and every stage relies on it\n{}",
-                        problem.op.name, print(*report.find(Law::identity), problem.op)));
+                        problem.op.name, print(*laws.report.find(Law::identity), problem.op)));
     const auto asked = arguments.value("stage");
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
-    require(stage, problem, report, catalogue);
+    require(stage, problem, laws.report, catalogue);
     return {&stage, asked.has_value(),
             emit(problem, stage, configure(stage, settings(arguments)), catalogue)};
-}
-
-std::vector<std::string> law_warnings(const LawReport& report, const Operator& op)
-{
-    std::vector<std::string> warnings;
-    const auto warn = [&](Law law, const std::string& consequence) {
-        if (report.refuted(law))
-            warnings.push_back(fmt::format("operator {} is not {}; {}\n{}", op.name, name(law), consequence,
-                                           print(*report.find(law), op)));
-    };
-    warn(Law::associative, "only stages that fold strictly from left to right can serve");
-    warn(Law::commutative, "the order of the elements is kept");
-    warn(Law::idempotent, "no element is folded twice");
-    return warnings;
 }
 
 std::map<std::string, int> settings(const Arguments& arguments)

@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "codegen/emit.h"
-#include "dsl/laws.h"
 #include "runtime/cli/arguments.h"
+#include "runtime/cli/operator_laws.h"
 
 namespace segfold::cli {
 
@@ -21,12 +21,8 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// What a short search found out about an operator's laws. It is bounded by cases and not by the clock, so
-/// that the same operator always gets the same plan.
-LawReport quick_laws(const Operator& op);
-
-/// A problem that relies on no law that `report` refutes.
-Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const LawReport& report);
+/// A problem that relies on no more than `laws` allow.
+Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
 struct Plan {
@@ -43,10 +39,7 @@ struct Plan {
 /// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
 /// refuted, and for an operator whose identity is refuted, which all stages rely on.
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const LawReport& report, const Catalogue& catalogue);
-
-/// What the user should know of refuted laws that a plan could do without; no line breaks at the ends.
-std::vector<std::string> law_warnings(const LawReport& report, const Operator& op);
+                 const OperatorLaws& laws, const Catalogue& catalogue);
 
 /// The values of --set. Throws InputError.
 std::map<std::string, int> settings(const Arguments& arguments);

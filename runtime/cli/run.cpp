@@ -118,8 +118,8 @@ Json document_of(const Report& report)
         for (const auto& comparison : judgement->comparisons)
             document["comparisons"].push_back(json_of(comparison));
         document["agrees"] = judgement->agrees();
-        document["thrust"] =
-            judgement->without_thrust.empty() ? judgement->thrust : judgement->without_thrust;
+        if (report.executor.backend() != Backend::thrust)
+            document["thrust"] = json_of_thrust(judgement->thrust, judgement->without_thrust);
     }
     if (!report.output.empty())
         document["output"] = report.output;

@@ -84,7 +84,7 @@ struct Offer {
     bool is_rule_of_thumb;
 };
 
-std::vector<Offer> offers(const Operator& op, const std::vector<FormRequest>& forms, const LawReport& laws,
+std::vector<Offer> offers(const Operator& op, const std::vector<FormRequest>& forms, const OperatorLaws& laws,
                           const Catalogue& catalogue)
 {
     std::vector<Offer> all;

@@ -228,6 +228,8 @@ Target locate(Worker& worker, const Access& access)
 
 }  // namespace
 
+void check_bounds(Worker& worker, const Access& access) { locate(worker, access); }
+
 Place check_access(Worker& worker, const Access& access)
 {
     worker.count_access();

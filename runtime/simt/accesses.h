@@ -17,6 +17,9 @@ struct Access {
     bool strong = false;  ///< through an atomic function or `volatile`
 };
 
+/// Does not return when the access is outside of all memory that the running thread may use.
+void check_bounds(Worker& worker, const Access& access);
+
 /// Checks an access that is about to happen; does not return when it is a fault.
 ///
 /// Returns the place of its first word; no cell when the memory is not shadowed: a thread's own local

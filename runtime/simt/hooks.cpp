@@ -42,11 +42,18 @@ void write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
+/// Lets others run where the thread only waits, and checks the access after that, right before it happens.
+Place poll_and_check(Worker& worker, const Access& access)
+{
+    check_bounds(worker, access);
+    worker.poll(access.address, access.bytes, access.site);
+    return check_access(worker, access);
+}
+
 void volatile_read(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
-        const Place flag = check_access(worker, {number(address), bytes, site, true, false, true});
-        worker.poll(number(address), bytes, site);
+        const Place flag = poll_and_check(worker, {number(address), bytes, site, true, false, true});
         if (flag.cell != nullptr)
             defer_flag(worker, flag);
     });
@@ -62,24 +69,28 @@ void volatile_write(const void* address, unsigned long bytes, const void* site)
     });
 }
 
-Place check_atomic(Worker& worker, const void* address, unsigned long bytes, const void* site, bool reads,
-                   bool writes)
+void check_alignment(Worker& worker, const void* address, unsigned long bytes, const void* site)
 {
     if (number(address) % bytes != 0)
         worker.fail(
             Fault::misaligned, site,
             fmt::format("uses {} in an atomic function, whose address must be a multiple of {}",
                         memory_text(worker.launch(), worker.shared_base(), number(address), 0), bytes));
-    if (!worker.launch().module.checked())
-        return {};
-    return check_access(worker, {number(address), bytes, site, reads, writes, true});
+}
+
+Place check_atomic(Worker& worker, const Access& access)
+{
+    if (worker.launch().module.checked())
+        return poll_and_check(worker, access);
+    worker.poll(access.address, access.bytes, access.site);
+    return {};
 }
 
 void atomic_begin(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
-        Place flag = check_atomic(worker, address, bytes, site, true, true);
-        worker.poll(number(address), bytes, site);
+        check_alignment(worker, address, bytes, site);
+        const Place flag = check_atomic(worker, {number(address), bytes, site, true, true, true});
         if (flag.cell != nullptr)
             publish(worker, flag);
         worker.set_atomic_flag(flag);
@@ -99,9 +110,8 @@ void atomic_end(const void*, unsigned changed)
 void acquire_begin(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
-        const Place flag = check_atomic(worker, address, bytes, site, true, false);
-        worker.poll(number(address), bytes, site);
-        worker.set_atomic_flag(flag);
+        check_alignment(worker, address, bytes, site);
+        worker.set_atomic_flag(check_atomic(worker, {number(address), bytes, site, true, false, true}));
     });
 }
 
@@ -116,8 +126,11 @@ void acquire_end(const void*)
 void release(const void* address, unsigned long bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
+        check_alignment(worker, address, bytes, site);
         worker.changed_flag();
-        const Place flag = check_atomic(worker, address, bytes, site, false, true);
+        if (!worker.launch().module.checked())
+            return;
+        const Place flag = check_access(worker, {number(address), bytes, site, false, true, true});
         if (flag.cell == nullptr)
             return;
         fence(worker, kSegfoldScopeDevice);

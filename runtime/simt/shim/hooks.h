@@ -23,14 +23,6 @@ __segfold_support void __segfold_broken_assumption(const char* condition)
     __segfold_hooks.undefined(condition, nullptr, __segfold_site);
 }
 __segfold_support void __segfold_fence(unsigned scope) { __segfold_hooks.fence(scope); }
-__segfold_support void __segfold_atomic_begin(const void* address, unsigned long bytes, const void* site)
-{
-    __segfold_hooks.atomic_begin(address, bytes, site);
-}
-__segfold_support void __segfold_atomic_end(const void* address, unsigned changed)
-{
-    __segfold_hooks.atomic_end(address, changed);
-}
 __segfold_support unsigned __segfold_load_acquire_32(const unsigned* address)
 {
     __segfold_hooks.acquire_begin(address, sizeof *address, __segfold_site);
@@ -154,3 +146,35 @@ struct __segfold_bits<char[8]> {
 __segfold_shuffles_of(int) __segfold_shuffles_of(unsigned) __segfold_shuffles_of(long)
     __segfold_shuffles_of(unsigned long) __segfold_shuffles_of(long long)
         __segfold_shuffles_of(unsigned long long) __segfold_shuffles_of(float) __segfold_shuffles_of(double)
+
+    // Replaces *address by update(*address) and returns what was there. Floats are compared by their bits.
+    template <class T, class Update>
+    inline T __segfold_atomic(T* address, const void* site, Update update)
+{
+    __segfold_hooks.atomic_begin(address, sizeof(T), site);
+    T old;
+    __atomic_load(address, &old, __ATOMIC_RELAXED);
+    T desired = update(old);
+    while (!__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+        desired = update(old);
+    __segfold_hooks.atomic_end(address, __builtin_memcmp(&old, &desired, sizeof(T)) != 0);
+    return old;
+}
+#define __segfold_define_atomic_as(name, type, result)                                              \
+    __segfold_support type name(type* address, type value)                                          \
+    {                                                                                               \
+        return __segfold_atomic(address, __segfold_site, [=](type old) -> type { return result; }); \
+    }
+#define __segfold_define_atomic(name, type, result)                                                       \
+    __segfold_define_atomic_as(name, type, result) __segfold_define_atomic_as(name##_block, type, result) \
+        __segfold_define_atomic_as(name##_system, type, result)
+__segfold_atomics(__segfold_define_atomic)
+
+#define __segfold_define_exchange(type)                                                          \
+    __segfold_support type atomicCAS(type* address, type compare, type value)                    \
+    {                                                                                            \
+        return __segfold_atomic(address, __segfold_site,                                         \
+                                [=](type old) -> type { return old == compare ? value : old; }); \
+    }
+    __segfold_define_exchange(int) __segfold_define_exchange(unsigned)
+        __segfold_define_exchange(unsigned long long) __segfold_define_exchange(unsigned short)

@@ -120,8 +120,9 @@ __device__ __noinline__ State block_reduce(State state)
 }
 
 // A block takes every gridDim.x-th segment.
-// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks, in which a
-// lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of their shares.
+// combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
+// in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
+// their shares.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -134,7 +135,7 @@ reduce(Inputs inputs,
         constexpr int kWarps = kBlockThreads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
-        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all elements
+        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all
         const Index begin = min(share * (threadIdx.x / kWarpThreads), length);
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {
@@ -145,7 +146,8 @@ reduce(Inputs inputs,
                 if (mine + k < end)
                     part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
             part = warp_reduce(part);
-            if (lane == 0)  // the other lanes' totals stay the identity, so that the block's order is the shares'
+            // The other lanes' totals stay the identity, so that the block's order is the shares'.
+            if (lane == 0)
                 total = combine(total, part);
         }
 

@@ -163,7 +163,8 @@ reduce(Inputs inputs,
         const Index length = segment_length(segments, segment);
         State total = identity();
         Index position = threadIdx.x;
-        for (; position + (kItemsPerThread - 1) * kBlockThreads < length; position += kItemsPerThread * kBlockThreads) {
+        constexpr int kStride = kItemsPerThread * kBlockThreads;
+        for (; position + kStride - kBlockThreads < length; position += kStride) {
             State items[kItemsPerThread];
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k) {

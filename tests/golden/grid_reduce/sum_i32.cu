@@ -98,7 +98,8 @@ __device__ __noinline__ State block_reduce(State state)
     return state;
 }
 
-// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the tile.
+// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the
+// tile.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

@@ -72,9 +72,9 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-// Elements are combined strictly from left to right, so not even associativity is needed, and the result is the
-// reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment apart: good for
-// segments of a few elements, the slow baseline for longer ones.
+// Elements are combined strictly from left to right, so not even associativity is needed, and the result is
+// the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
+// apart: good for segments of a few elements, the slow baseline for longer ones.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

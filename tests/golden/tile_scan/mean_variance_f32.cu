@@ -137,8 +137,8 @@ __device__ __forceinline__ Index find_segment(const Segments& segments, Index it
     return first;
 }
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the last end,
-// which is the total of all where none ends.
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
 struct Run {
     State total;
     bool ends;
@@ -156,7 +156,8 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
     for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-        const Run earlier = {shuffle_up(run.total, delta), bool(__shfl_up_sync(kFullMask, int(run.ends), delta))};
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
         if (lane >= delta)
             run = join(earlier, run);
     }
@@ -188,9 +189,10 @@ __device__ __noinline__ Run block_scan_runs(Run run)
 
 constexpr int kTileItems = kBlockThreads * kItemsPerThread;
 
-// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments that begin
-// and end in one thread are stored at once. A segment that ends in a thread but began before it gets the total of the
-// threads between; if it began before the tile, its part in this tile becomes the tile's head and waits for fix_up.
+// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments
+// that begin and end in one thread are stored at once. A segment that ends in a thread but began before it
+// gets the total of the threads between; if it began before the tile, its part in this tile becomes the
+// tile's head and waits for fix_up.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 scan_tiles(Inputs inputs,
            Segments segments,
@@ -203,9 +205,10 @@ scan_tiles(Inputs inputs,
     const Index tile_begin = Index(blockIdx.x) * kTileItems;
     const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
-    if (threadIdx.x < 2)
-        bounds[threadIdx.x] =
-            find_segment(segments, threadIdx.x == 0 ? tile_begin : tile_end - 1, 0, segments.num_segments - 1);
+    if (threadIdx.x < 2) {
+        const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
+        bounds[threadIdx.x] = find_segment(segments, item, 0, segments.num_segments - 1);
+    }
     __syncthreads();  // both bounds are there
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
@@ -288,8 +291,8 @@ reduce_groups(Segments segments,
     }
 }
 
-// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head waits gets the
-// total of all items between the head's segment begin and the tile.
+// Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head
+// waits gets the total of all items between the head's segment begin and the tile.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 fix_up(Segments segments,
        Results results,

@@ -104,8 +104,9 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which each lane
-// folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane 0.
+// combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
+// each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
+// 0.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

@@ -132,8 +132,8 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses, and
-// kItemsPerThread loads of a lane are under way at once.
+// Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
+// and kItemsPerThread loads of a lane are under way at once.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -149,7 +149,8 @@ reduce(Inputs inputs,
     const Index length = segment_length(segments, segment);
     State total = identity();
     Index position = lane;
-    for (; position + (kItemsPerThread - 1) * kWarpThreads < length; position += kItemsPerThread * kWarpThreads) {
+    constexpr int kStride = kItemsPerThread * kWarpThreads;
+    for (; position + kStride - kWarpThreads < length; position += kStride) {
         State items[kItemsPerThread];
         #pragma unroll
         for (int k = 0; k < kItemsPerThread; ++k) {
