@@ -231,7 +231,7 @@ private:
     const JudgeOptions& options_;
     Tolerance tolerance_;
     std::mutex mutex_;
-    std::map<std::int64_t, Verdict> long_verdicts_;
+    std::map<std::int64_t, SegmentVerdict> long_verdicts_;
     std::int64_t num_wrong_ = 0;
     std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t worst_ = -1;

@@ -175,10 +175,10 @@ std::vector<WideValue> Tolerance::disturbed_result(std::int64_t segment, const F
     return result;
 }
 
-Verdict Tolerance::weigh(const Samples& samples, std::span<const WideValue> actual,
-                         std::span<const WideValue> wide) const
+SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValue> actual,
+                                std::span<const WideValue> wide) const
 {
-    Verdict verdict;
+    SegmentVerdict verdict;
     for (std::size_t f = 0; f < actual.size(); ++f) {
         const Type type = bytecode_.results[f];
         const long double value = number(actual[f], type);
@@ -242,8 +242,8 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     return fold;
 }
 
-Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
-                         std::span<const WideValue> wide, int threads, bool to_the_end)
+SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
+                                std::span<const WideValue> wide, int threads, bool to_the_end)
 {
     const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
     const int folds =
@@ -252,7 +252,7 @@ Verdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual
     // there.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
-    Verdict verdict;
+    SegmentVerdict verdict;
     for (int i = 0; i < folds; ++i) {
         const Fold fold = choose_fold(segment, length, i);
         try {

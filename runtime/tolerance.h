@@ -12,7 +12,7 @@
 namespace segfold {
 
 /// What was found out about one segment; one entry for each result field.
-struct Verdict {
+struct SegmentVerdict {
     std::vector<long double>
         errors;  ///< distance from the wide result; inf where one is finite and one is not
     std::vector<long double>
@@ -55,8 +55,8 @@ public:
 
     /// Judges a segment by folding it again; `threads` share out each fold. With `to_the_end`, no fold is
     /// saved: the bound is then the same for every actual result.
-    [[nodiscard]] Verdict judge(std::int64_t segment, std::span<const WideValue> actual,
-                                std::span<const WideValue> wide, int threads, bool to_the_end = false);
+    [[nodiscard]] SegmentVerdict judge(std::int64_t segment, std::span<const WideValue> actual,
+                                       std::span<const WideValue> wide, int threads, bool to_the_end = false);
 
 private:
     struct Fold;
@@ -67,8 +67,8 @@ private:
                                                         int threads) const;
     [[nodiscard]] std::vector<WideValue> disturbed_result(std::int64_t segment, const Fold& fold,
                                                           int threads) const;
-    [[nodiscard]] Verdict weigh(const Samples& samples, std::span<const WideValue> actual,
-                                std::span<const WideValue> wide) const;
+    [[nodiscard]] SegmentVerdict weigh(const Samples& samples, std::span<const WideValue> actual,
+                                       std::span<const WideValue> wide) const;
 
     const Workload& workload_;
     const Bytecode& bytecode_;

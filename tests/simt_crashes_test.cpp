@@ -60,7 +60,8 @@ TEST(SimtCrashes, StackOverflow)
     std::ranges::fill(values.as<int>(), 1);
     Fault fault{};
     const std::string message = fault_of(program, "recursion", {}, Arguments(values.data()), {}, &fault);
-    EXPECT_EQ(message.substr(message.rfind(": ")), ": needs more than 64 KiB of stack for its local variables")
+    EXPECT_EQ(message.substr(message.rfind(": ")),
+              ": needs more than 64 KiB of stack for its local variables")
         << message;
     EXPECT_EQ(fault, Fault::out_of_bounds);
 }

@@ -53,11 +53,10 @@ struct Dimensions {
 
 /// What the system's compiler is asked for.
 struct CompileOptions {
-    bool shadow_check = true;  ///< false: no check of memory accesses at all, several times as fast
-    bool undefined_sanitizer =
-        false;                  ///< also report signed overflow, wide shifts and lossy float conversions
-    int optimisation = 1;       ///< the digit after -O
-    std::string compiler = {};  ///< empty: $CXX, g++, c++ or clang++, the first that is on PATH
+    bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
+    bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
+    int optimisation = 1;              ///< the digit after -O
+    std::string compiler = {};         ///< empty: $CXX, g++, c++ or clang++, the first that is on PATH
 };
 
 /// What a launch found wrong.

@@ -28,7 +28,8 @@ inline std::string planted(std::string text, const std::string& part, const std:
 }
 
 /// Compiles with g++ unless told otherwise: the tests know its lines and type names.
-inline Program compile(const std::string& text, const std::vector<std::string>& kernels, CompileOptions options = {})
+inline Program compile(const std::string& text, const std::vector<std::string>& kernels,
+                       CompileOptions options = {})
 {
     if (options.compiler.empty())
         options.compiler = "g++";
