@@ -195,7 +195,7 @@ TEST(Segments, WidthCanBeForced)
     EXPECT_EQ(with_index_bits(segments_from_ranges(integers({1}), integers({2}), 3), 64).ends.type(),
               Type::i64);
     EXPECT_EQ(refusal([] { with_index_bits(whole_segments(kMaxNarrowIndex + 1), 32); }),
-              "32-bit indices reach to 2146435072 but 2146435073 are needed; use 64 bits");
+              "32-bit indices reach to 2013265920 but 2013265921 are needed; use 64 bits");
     EXPECT_EQ(refusal([] { with_index_bits(whole_segments(1), 16); }),
               "the width of an index is 16 bits; it must be 32 or 64");
 }
