@@ -16,6 +16,6 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G ${GENERATO
     -DCMAKE_CXX_FLAGS=${CXX_FLAGS} -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 run(${WORK}/build/consumer)
-if(NOT output MATCHES "f32 has 4 bytes; [0-9]+ kernels")
+if(NOT output MATCHES "^8 15 by [1-9][0-9]* kernel files\n$")
     message(FATAL_ERROR "the consumer printed: ${output}")
 endif()

@@ -1,12 +1,24 @@
-// Uses the installed headers and libraries as a stranger would.
+// Uses the installed headers and libraries as a stranger would: parses an operator, folds two segments.
 #include <codegen/embedded_kernels.h>
-#include <dsl/type.h>
+#include <dsl/parser.h>
+#include <runtime/reference.h>
 
+#include <array>
+#include <cstdint>
 #include <iostream>
 
 int main()
 {
-    const auto kernels = segfold::embedded_kernels();
-    std::cout << name(segfold::Type::f32) << " has " << size_bytes(segfold::Type::f32) << " bytes; " << kernels.size()
-              << " kernels\n";
+    using namespace segfold;
+    constexpr std::array<std::int32_t, 6> kValues = {3, 1, 4, 1, 5, 9};
+    Workload workload{
+        .op = parse_operator("sum.seg",
+                             "operator sum(x: i32) -> i32 { state sum: i32 = 0 lift x combine(a, b) a + b }"),
+        .segments = uniform_segments(6, 3)};
+    workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, kValues));
+    const auto results = reduce_sequentially(workload);
+    for (const auto sum : results.at(0).array.as<std::int32_t>()) {
+        std::cout << sum << ' ';
+    }
+    std::cout << "by " << embedded_kernels().size() << " kernel files\n";
 }
