@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "codegen/embedded_kernels.h"
+#include "codegen/tile_section.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
 
@@ -19,6 +20,9 @@ FormulaNames facts_of(const Problem& problem)
             {"commutative", problem.laws.commutative},
             {"idempotent", problem.laws.idempotent},
             {"identity", problem.op.has_identity()},
+            {"uses_position", uses_name(problem.op.lift, "position")},
+            {"uses_segment", uses_name(problem.op.lift, "segment")},
+            {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)}};
 }
 
@@ -54,6 +58,26 @@ std::string read_file(const std::filesystem::path& path)
 }
 
 }  // namespace
+
+FormulaNames plan_facts(const Problem& problem, const Shape& shape)
+{
+    auto facts = facts_of(problem);
+    facts["index_bytes"] = problem.index_bits / 8;
+    for (const auto form :
+         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+        facts[std::string(name(form))] = problem.form == form;
+    constexpr std::int64_t kUnknownMean = 64;
+    facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
+    return facts;
+}
+
+std::int64_t element_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    for (const auto* column : lifted_columns(op))
+        bytes += size_bytes(column->type);
+    return bytes;
+}
 
 const Catalogue& Catalogue::standard()
 {

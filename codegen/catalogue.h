@@ -48,6 +48,13 @@ private:
     std::map<std::string, std::string, std::less<>> parts_;
 };
 
+/// What `where` and `prefer` lines may ask about: the facts of a need, the width of an index in bytes, and
+/// mean_length, the elements a segment (64 where nothing is known of the sizes).
+FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
+
+/// Bytes of one element of every column that `lift` reads.
+std::int64_t element_bytes(const Operator& op);
+
 /// Size of the operator's State as the emitted text declares it.
 std::int64_t state_bytes(const Operator& op);
 

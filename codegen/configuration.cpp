@@ -8,14 +8,31 @@
 namespace segfold {
 namespace {
 
-FormulaNames names_of(const Configuration& configuration)
+/// What the formulas of `stage` may name: facts, tunables, and the sizes made of both.
+FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
 {
-    return {configuration.begin(), configuration.end()};
+    FormulaNames names = facts;
+    for (const auto& [name, value] : configuration)
+        names[name] = value;
+    for (const auto& [name, formula] : stage.sizes)
+        names[name] = formula.value(names);
+    return names;
 }
 
-const Formula* first_violation(const Stage& stage, const Configuration& configuration)
+/// The greatest of `values` that is at most `bound`, else the least.
+int at_most(const std::vector<int>& values, std::int64_t bound)
 {
-    const auto names = names_of(configuration);
+    int best = std::ranges::min(values);
+    for (const int value : values)
+        if (value <= bound)
+            best = std::max(best, value);
+    return best;
+}
+
+const Formula* first_violation(const Stage& stage, const Configuration& configuration,
+                               const FormulaNames& facts)
+{
+    const auto names = names_of(stage, configuration, facts);
     const auto violated =
         std::ranges::find_if(stage.where, [&](const auto& where) { return where.value(names) == 0; });
     return violated == stage.where.end() ? nullptr : &*violated;
@@ -31,17 +48,17 @@ std::string list(const std::vector<int>& values)
 
 }  // namespace
 
-Configuration default_configuration(const Stage& stage)
+Configuration default_configuration(const Stage& stage, const FormulaNames& facts)
+{
+    return configure(stage, {}, facts);
+}
+
+Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
+                        const FormulaNames& facts)
 {
     Configuration result;
     for (const auto& tunable : stage.tunables)
         result[tunable.name] = tunable.values.front();
-    return result;
-}
-
-Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen)
-{
-    auto result = default_configuration(stage);
     for (const auto& [name, value] : chosen) {
         const auto tunable = std::ranges::find(stage.tunables, name, &Tunable::name);
         if (tunable == stage.tunables.end()) {
@@ -59,13 +76,19 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
                              "; its values are " + list(tunable->values));
         result[name] = value;
     }
-    if (const auto* violated = first_violation(stage, result))
+    // Preferences see what was chosen and what was preferred before them.
+    if (!facts.empty())
+        for (const auto& [name, formula] : stage.prefer)
+            if (!chosen.contains(name))
+                result[name] = at_most(std::ranges::find(stage.tunables, name, &Tunable::name)->values,
+                                       formula.value(names_of(stage, result, facts)));
+    if (const auto* violated = first_violation(stage, result, facts))
         throw InputError("stage " + stage.name + ": " + print(result) + " is excluded; it must hold that " +
                          violated->text());
     return result;
 }
 
-std::vector<Configuration> configurations(const Stage& stage)
+std::vector<Configuration> configurations(const Stage& stage, const FormulaNames& facts)
 {
     std::vector<Configuration> all = {{}};
     for (const auto& tunable : stage.tunables) {
@@ -77,8 +100,9 @@ std::vector<Configuration> configurations(const Stage& stage)
             }
         all = std::move(next);
     }
-    std::erase_if(
-        all, [&](const auto& configuration) { return first_violation(stage, configuration) != nullptr; });
+    std::erase_if(all, [&](const auto& configuration) {
+        return first_violation(stage, configuration, facts) != nullptr;
+    });
     return all;
 }
 

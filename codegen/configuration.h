@@ -11,17 +11,21 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
-/// The first value of every tunable.
-Configuration default_configuration(const Stage& stage);
+/// The first value of every tunable, or what the stage's `prefer` lines say: the greatest value that is not
+/// above theirs, else the least.
+///
+/// `facts` are those of plan_facts(); where there are none, no `prefer` line is heeded.
+Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
 /// The default with the given values set.
 ///
 /// Throws InputError for a name the stage does not have, a value it does not list, or values that a `where`
 /// condition excludes.
-Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen);
+Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
+                        const FormulaNames& facts = {});
 
 /// Every configuration that the `where` conditions allow, in the order of the tunables' values.
-std::vector<Configuration> configurations(const Stage& stage);
+std::vector<Configuration> configurations(const Stage& stage, const FormulaNames& facts = {});
 
 /// "block_threads=256 items_per_thread=4"
 std::string print(const Configuration& configuration);

@@ -7,6 +7,7 @@
 
 #include "codegen/line_break.h"
 #include "codegen/operator_section.h"
+#include "codegen/tile_section.h"
 #include "codegen/weave.h"
 #include "dsl/printer.h"
 
@@ -123,6 +124,28 @@ std::vector<std::string> parameters_of(const std::string& kernel, std::string_vi
     return names;
 }
 
+std::int64_t operations(const Expression& expression)
+{
+    std::int64_t count = expression->arguments.empty() ? 0 : 1;
+    for (const auto& argument : expression->arguments)
+        count += operations(argument);
+    return count;
+}
+
+/// Operations in one combine(), field accesses among them.
+std::int64_t combine_operations(const Operator& op)
+{
+    std::int64_t count = 0;
+    for (const auto& let : op.combine.lets)
+        count += operations(let.value);
+    for (const auto& assignment : op.combine.assignments)
+        count += operations(assignment.value);
+    return count;
+}
+
+/// Where copies of combine() begin to cost more compile time than a loop costs run time.
+constexpr std::int64_t kCheapOperations = 12;
+
 Facts facts_of(const Problem& problem)
 {
     const auto& op = problem.op;
@@ -131,6 +154,7 @@ Facts facts_of(const Problem& problem)
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
             {"uses_position", uses_name(op.lift, "position")},
+            {"costly_combine", combine_operations(op) > kCheapOperations},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},
             {"uniform", problem.form == SegmentForm::uniform},
@@ -171,6 +195,12 @@ Emitted emit(const Problem& problem, const Stage& stage, const Configuration& co
 
     Emitted emitted;
     emitted.configuration = configuration;
+    // Sizes that only chose the configuration speak of the operator, not of a workload.
+    const auto is_settled = [&](const auto& size) {
+        return std::ranges::any_of(stage.sizes,
+                                   [&](const auto& settled) { return settled.first == size.first; });
+    };
+    std::erase_if(plumbing.sizes, is_settled);
     emitted.sizes = std::move(plumbing.sizes);
     for (auto& scratch : plumbing.scratch)
         emitted.scratch.push_back(
@@ -180,7 +210,10 @@ Emitted emit(const Problem& problem, const Stage& stage, const Configuration& co
             {launch.kernel, parameters_of(launch.kernel, woven.body, stage.file), launch.grid, launch.block});
     check_parameters(emitted, stage.file);
 
-    const auto below = woven.parts + woven.body;
+    auto tiles = keep_mentioned(tile_section(problem), woven.body);
+    if (!tiles.empty())
+        tiles += '\n';
+    const auto below = woven.parts + tiles + woven.body;
     emitted.source = heading(problem, stage, configuration, below) +
                      keep_mentioned(operator_section(problem, configuration, read_part), below) + '\n' +
                      below;

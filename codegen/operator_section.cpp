@@ -14,6 +14,12 @@ namespace {
 
 constexpr const char* kPresent = "present";
 
+bool gathers(const Expression& expression, const std::string& table)
+{
+    return (expression->kind == ExpressionKind::gather && expression->name == table) ||
+           std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
+}
+
 /// Prints the functions of one operator.
 class Section {
 public:
@@ -144,27 +150,11 @@ private:
         return lets(block) + give(values);
     }
 
-    static bool gathers(const Expression& expression, const std::string& table)
-    {
-        return (expression->kind == ExpressionKind::gather && expression->name == table) ||
-               std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
-    }
-
-    [[nodiscard]] bool lift_uses(const Parameter& parameter) const
-    {
-        if (!parameter.table)
-            return uses_name(op_.lift, parameter.name);
-        return std::ranges::any_of(op_.lift.lets,
-                                   [&](const auto& let) { return gathers(let.value, parameter.name); }) ||
-               std::ranges::any_of(op_.lift.assignments,
-                                   [&](const auto& set) { return gathers(set.value, parameter.name); });
-    }
-
     std::string lift()
     {
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
-            if (lift_uses(parameter))
+            if (lift_uses(op_, parameter))
                 parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "",
                                                  cuda_name(parameter.type), parameter.table ? "*" : "",
                                                  cuda_identifier(parameter.name)));
@@ -178,11 +168,12 @@ private:
     {
         std::vector<std::string> arguments;
         for (const auto& parameter : op_.parameters)
-            if (lift_uses(parameter))
+            if (lift_uses(op_, parameter))
                 arguments.push_back("inputs." + cuda_identifier(parameter.name) +
                                     (parameter.table ? "" : "[index]"));
-        const bool index = std::ranges::any_of(
-            op_.parameters, [&](const auto& parameter) { return !parameter.table && lift_uses(parameter); });
+        const bool index = std::ranges::any_of(op_.parameters, [&](const auto& parameter) {
+            return !parameter.table && lift_uses(op_, parameter);
+        });
         std::string parameters = arguments.empty() ? "const Inputs&" : "const Inputs& inputs";
         for (const std::string place : {"index", "position", "segment"}) {
             const bool used = uses_name(op_.lift, place);
@@ -314,6 +305,16 @@ std::string constant_name(const std::string& name)
         upper = false;
     }
     return result;
+}
+
+bool lift_uses(const Operator& op, const Parameter& parameter)
+{
+    if (!parameter.table)
+        return uses_name(op.lift, parameter.name);
+    return std::ranges::any_of(op.lift.lets,
+                               [&](const auto& let) { return gathers(let.value, parameter.name); }) ||
+           std::ranges::any_of(op.lift.assignments,
+                               [&](const auto& set) { return gathers(set.value, parameter.name); });
 }
 
 std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,

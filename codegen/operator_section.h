@@ -21,6 +21,9 @@ struct Piece {
 /// "block_threads" -> "kBlockThreads"
 std::string constant_name(const std::string& name);
 
+/// True if `lift` reads the parameter, which may be a column or a table.
+bool lift_uses(const Operator& op, const Parameter& parameter);
+
 /// Every piece of the operator's section in the order in which it must stand.
 ///
 /// `read_part` gives the text of parts/f16.cuh and parts/bf16.cuh.

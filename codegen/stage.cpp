@@ -10,9 +10,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 16> kWords = {"stage", "title", "after", "source",  "layout", "needs",
-                                                     "tune",  "where", "let",   "scratch", "launch", "use",
-                                                     "if",    "elif",  "else",  "end"};
+constexpr std::array<std::string_view, 17> kWords = {
+    "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
+    "let",   "scratch", "launch", "use",    "if",     "elif",  "else",   "end"};
 constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges};
 constexpr std::array<std::string_view, 4> kElements = {"State", "Index", "unsigned", "bool"};
@@ -85,6 +85,24 @@ SegmentForm read_form(const std::string& word, const std::string& place)
                     "'; stages take whole, uniform, offsets and ranges");
 }
 
+/// "NAME = FORMULA"
+std::pair<std::string, Formula> read_size(const std::string& argument, const std::string& place)
+{
+    const auto [name, formula] = split_assignment(argument, place);
+    return {name, Formula(place, formula)};
+}
+
+/// "NAME = FORMULA" of a tunable declared above.
+std::pair<std::string, Formula> read_preference(const Stage& stage, const std::string& argument,
+                                                const std::string& place)
+{
+    auto preference = read_size(argument, place);
+    if (std::ranges::find(stage.tunables, preference.first, &Tunable::name) == stage.tunables.end())
+        throw SpecError(place + ": 'prefer' names '" + preference.first +
+                        "', which no 'tune' above declares");
+    return preference;
+}
+
 /// "NAME : ELEMENT[COUNT] [zero]"
 Scratch read_scratch(const std::string& argument, const std::string& place)
 {
@@ -129,6 +147,7 @@ Stage read_stage(std::string file, std::string text)
     stage.file = std::move(file);
     stage.text = std::move(text);
     bool launches = false;
+    std::vector<std::pair<std::string, Formula>> sizes;
     for (const auto& [word, argument, line] : directives_of(stage.text)) {
         const auto place = stage.file + ":" + std::to_string(line);
         if (word == "stage")
@@ -147,11 +166,17 @@ Stage read_stage(std::string file, std::string text)
                 stage.needs.emplace_back(place, need);
         else if (word == "tune")
             add_tunable(stage.tunables, read_tunable(argument, place), place);
+        else if (word == "let")
+            sizes.push_back(read_size(argument, place));
         else if (word == "where")
             stage.where.emplace_back(place, argument);
+        else if (word == "prefer")
+            stage.prefer.push_back(read_preference(stage, argument, place));
         else if (std::ranges::find(kWords, word) == kWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
         launches = launches || word == "launch";
+        if (word == "where" || word == "prefer")
+            stage.sizes = sizes;
     }
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
         throw SpecError(stage.file + ": a stage file needs the directives stage, title, layout and launch");
@@ -164,8 +189,7 @@ Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& di
     for (const auto& [word, argument, line] : directives) {
         const auto place = file + ":" + std::to_string(line);
         if (word == "let") {
-            const auto [name, formula] = split_assignment(argument, place);
-            plumbing.sizes.emplace_back(name, Formula(place, formula));
+            plumbing.sizes.push_back(read_size(argument, place));
         } else if (word == "scratch") {
             plumbing.scratch.push_back(read_scratch(argument, place));
         } else if (word == "launch") {

@@ -25,8 +25,12 @@ struct Stage {
     std::vector<SegmentForm> forms;
     std::vector<Formula> needs;  ///< of an operator: associative, commutative, identity, state_bytes <= 64
     std::vector<Tunable> tunables;
-    std::vector<Formula> where;  ///< over the tunables
-    std::string text;            ///< the file, directives included
+    std::vector<std::pair<std::string, Formula>>
+        sizes;                   ///< `let` lines that stand before the last where or prefer
+    std::vector<Formula> where;  ///< over the tunables and plan_facts()
+    std::vector<std::pair<std::string, Formula>>
+        prefer;        ///< tunable, its best value; in order, over plan_facts()
+    std::string text;  ///< the file, directives included
 };
 
 /// Memory that the runtime allocates for a launch.

@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, Emitted>> everything()
                     if (!catalogue.unmet(stage, problem))
                         all.emplace_back(stage.name + " " + op + " " + std::string(name(form)) + " " +
                                              std::to_string(bits),
-                                         emit(problem, stage, default_configuration(stage)));
+                                         emit(problem, stage, default_configuration(stage, plan_facts(problem))));
                 }
     return all;
 }
@@ -214,8 +214,8 @@ TEST(Emit, ScratchHasTheSizeOfItsElements)
 {
     const auto& stage = Catalogue::standard().stage("tile_scan");
     for (const int bits : {32, 64}) {
-        const auto emitted = emit(Problem(standard_operator("max_subarray_i32"), SegmentForm::offsets, bits),
-                                  stage, default_configuration(stage));
+        const Problem problem(standard_operator("max_subarray_i32"), SegmentForm::offsets, bits);
+        const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
         for (const auto& scratch : emitted.scratch) {
             if (scratch.name == "tile_totals") {
                 EXPECT_EQ(scratch.element_bytes, 32);
@@ -316,7 +316,7 @@ TEST(Emit, TakesLessThanFiveMilliseconds)
 {
     const auto& stage = Catalogue::standard().stage("tile_scan");
     const Problem problem(standard_operator("mean_variance_f32"), SegmentForm::offsets);
-    const auto configuration = default_configuration(stage);
+    const auto configuration = default_configuration(stage, plan_facts(problem));
     double best = 1;
     for (int i = 0; i < 20; ++i) {
         const auto start = std::chrono::steady_clock::now();

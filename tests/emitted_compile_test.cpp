@@ -50,7 +50,7 @@ std::vector<Text> texts(const std::vector<std::string>& operators, bool all_form
                     const Problem problem(standard_operator(op), form, bits);
                     if ((all_forms || usual) && !catalogue.unmet(stage, problem))
                         result.push_back({describe(stage, op, form, bits),
-                                          emit(problem, stage, default_configuration(stage))});
+                                          emit(problem, stage, default_configuration(stage, plan_facts(problem)))});
                 }
     return result;
 }
@@ -122,7 +122,7 @@ TEST_F(EmittedCompile, EveryConfigurationCompilesInSilence)
     std::vector<Text> list;
     for (const auto& stage : Catalogue::standard().stages()) {
         const Problem problem(standard_operator("affine_u32"), stage.forms.back());
-        for (const auto& configuration : configurations(stage))
+        for (const auto& configuration : configurations(stage, plan_facts(problem)))
             if (!Catalogue::standard().unmet(stage, problem))
                 list.push_back(
                     {stage.name + "." + print(configuration), emit(problem, stage, configuration)});
@@ -142,7 +142,7 @@ TEST_F(EmittedCompile, NamesThatOthersHaveTakenStayUsable)
     for (const auto& stage : Catalogue::standard().stages()) {
         const Problem problem(op, stage.forms.back());
         if (!Catalogue::standard().unmet(stage, problem))
-            list.push_back({stage.name, emit(problem, stage, default_configuration(stage))});
+            list.push_back({stage.name, emit(problem, stage, default_configuration(stage, plan_facts(problem)))});
     }
     compile_silently(list, "sm_90");
 }
@@ -156,7 +156,7 @@ TEST_F(EmittedCompile, RandomOperatorsCompile)
     for (unsigned seed = 1; seed <= 24; ++seed) {
         const Problem problem(RandomOperator(seed).make(), SegmentForm::offsets, seed % 2 == 0 ? 64 : 32);
         requests.push_back(
-            {emit(problem, stage, default_configuration(stage)).source, "random.cu", "sm_90", {}});
+            {emit(problem, stage, default_configuration(stage, plan_facts(problem))).source, "random.cu", "sm_90", {}});
     }
     EXPECT_EQ(cuda::compile_many(requests, 2).size(), requests.size());
 }

@@ -43,7 +43,7 @@ std::vector<Golden> goldens()
 std::string text_of(const Golden& golden)
 {
     const Problem problem(standard_operator(golden.op), golden.form);
-    return emit(problem, *golden.stage, default_configuration(*golden.stage)).source;
+    return emit(problem, *golden.stage, default_configuration(*golden.stage, plan_facts(problem))).source;
 }
 
 class GoldenText : public testing::TestWithParam<Golden> {};

@@ -95,7 +95,7 @@ TEST_P(PlantedBugs, AreFound)
     const auto& bug = GetParam();
     const auto& stage = Catalogue::standard().stage(bug.stage);
     const Problem problem(standard_operator(bug.op), form_of(bug.kind));
-    const auto configuration = smallest_configuration(stage);
+    const auto configuration = smallest_configuration(stage, problem);
     auto emitted = emit(problem, stage, configuration);
     emitted.source = planted(emitted.source, bug);
     ASSERT_FALSE(emitted.source.empty()) << "the stage's text has changed: '" << bug.from << "' is not in it";

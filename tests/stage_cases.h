@@ -20,8 +20,8 @@ struct SegmentCase {
 };
 
 /// The operators: exact and commutative; exact and not; two columns; no identity; several fields; rounding.
-inline const std::vector<std::string> kMatrixOperators = {"sum_i32",        "trace_u64",        "affine_u32",
-                                                          "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
+inline const std::vector<std::string> kMatrixOperators = {
+    "sum_i32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
 
 inline Array index_array(const std::vector<std::int64_t>& values)
 {
@@ -51,7 +51,8 @@ inline std::vector<std::int64_t> boundary_sizes(std::int64_t block, std::int64_t
 }
 
 /// Named lists of segment lengths; with empty segments only where `empties`.
-inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cases(std::int64_t block, std::int64_t tile,
+inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cases(std::int64_t block,
+                                                                                   std::int64_t tile,
                                                                                    bool empties)
 {
     std::vector<std::pair<std::string, std::vector<std::int64_t>>> cases;
@@ -59,7 +60,8 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cas
         if (n == 0 && !empties)
             continue;
         cases.emplace_back("one segment of " + std::to_string(n), std::vector<std::int64_t>{n});
-        cases.emplace_back("ones, " + std::to_string(n), std::vector<std::int64_t>(static_cast<std::size_t>(n), 1));
+        cases.emplace_back("ones, " + std::to_string(n),
+                           std::vector<std::int64_t>(static_cast<std::size_t>(n), 1));
     }
     cases.emplace_back("all boundary sizes in a row", std::vector<std::int64_t>());
     for (const auto n : boundary_sizes(block, tile))
@@ -127,13 +129,15 @@ inline Segments from_keys(const std::vector<std::int64_t>& lengths)
     std::int32_t key = 0;
     for (const auto length : lengths) {
         ++key;
-        keys.insert(keys.end(), static_cast<std::size_t>(length), key % 101 * 2 + key % 2);  // repeats, but not at once
+        keys.insert(keys.end(), static_cast<std::size_t>(length),
+                    key % 101 * 2 + key % 2);  // repeats, but not at once
     }
     return segments_from_keys(Array::of<std::int32_t>(Type::i32, keys), total(lengths));
 }
 
 /// Every case of one layout kind. `empties` says whether the operator has a result for an empty segment.
-inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t block, std::int64_t tile, bool empties)
+inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t block, std::int64_t tile,
+                                              bool empties)
 {
     std::vector<SegmentCase> cases;
     if (kind == LayoutKind::whole) {
@@ -143,7 +147,8 @@ inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t bloc
         return cases;
     }
     if (kind == LayoutKind::uniform) {
-        for (const auto length : {std::int64_t{1}, std::int64_t{2}, std::int64_t{7}, std::int64_t{32}, std::int64_t{33}, block, tile - 1, tile, tile + 1})
+        for (const auto length : {std::int64_t{1}, std::int64_t{2}, std::int64_t{7}, std::int64_t{32},
+                                  std::int64_t{33}, block, tile - 1, tile, tile + 1})
             for (const auto count : {std::int64_t{0}, std::int64_t{1}, 3 * tile / length + 1})
                 cases.push_back({"uniform " + std::to_string(length) + " x " + std::to_string(count),
                                  uniform_segments(length * count, length)});
@@ -153,23 +158,23 @@ inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t bloc
     for (const auto& [name, lengths] : length_cases(block, tile, empties && expresses_empties)) {
         const std::int64_t n = total(lengths);
         switch (kind) {
-        case LayoutKind::offsets:
-            cases.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), n)});
-            break;
-        case LayoutKind::lengths:
-            cases.push_back({name, segments_from_lengths(index_array(lengths), n)});
-            break;
-        case LayoutKind::ranges:
-            cases.push_back({name, scattered_ranges(lengths)});
-            break;
-        case LayoutKind::flags:
-            cases.push_back({name, from_flags(lengths)});
-            break;
-        case LayoutKind::keys:
-            cases.push_back({name, from_keys(lengths)});
-            break;
-        default:
-            break;
+            case LayoutKind::offsets:
+                cases.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), n)});
+                break;
+            case LayoutKind::lengths:
+                cases.push_back({name, segments_from_lengths(index_array(lengths), n)});
+                break;
+            case LayoutKind::ranges:
+                cases.push_back({name, scattered_ranges(lengths)});
+                break;
+            case LayoutKind::flags:
+                cases.push_back({name, from_flags(lengths)});
+                break;
+            case LayoutKind::keys:
+                cases.push_back({name, from_keys(lengths)});
+                break;
+            default:
+                break;
         }
     }
     return cases;
@@ -199,9 +204,10 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
 }
 
 /// The configuration with the smallest tile, so that few elements fill several of them.
-inline Configuration smallest_configuration(const Stage& stage)
+inline Configuration smallest_configuration(const Stage& stage, const Problem& problem)
 {
-    Configuration smallest = default_configuration(stage);
+    const auto facts = plan_facts(problem);
+    Configuration smallest = default_configuration(stage, facts);
     const auto threads = [](const Configuration& c) {
         std::int64_t product = 1;
         for (const auto& [name, value] : c)
@@ -209,7 +215,7 @@ inline Configuration smallest_configuration(const Stage& stage)
                 product *= value;
         return product;
     };
-    for (const auto& configuration : configurations(stage))
+    for (const auto& configuration : configurations(stage, facts))
         if (threads(configuration) < threads(smallest))
             smallest = configuration;
     return smallest;

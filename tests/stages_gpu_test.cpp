@@ -44,7 +44,7 @@ protected:
         const Problem problem(standard_operator(op), form_of(kind), bits);
         if (Catalogue::standard().unmet(stage, problem))
             return;
-        const auto configuration = smallest ? smallest_configuration(stage) : default_configuration(stage);
+        const auto configuration = smallest ? smallest_configuration(stage, problem) : default_configuration(stage, plan_facts(problem));
         const auto emitted = emit(problem, stage, configuration);
         const auto [block, tile] = block_and_tile(configuration);
         for (const auto& shape : segment_cases(kind, block, tile, problem.op.allows_empty())) {
@@ -94,7 +94,7 @@ TEST_F(StagesOnGpu, EveryStandardOperatorAgreesWithTheReference)
                 const Problem problem(standard_operator(op), form);
                 if (Catalogue::standard().unmet(stage, problem))
                     continue;
-                const auto emitted = emit(problem, stage, default_configuration(stage));
+                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
                 auto segments = form == SegmentForm::whole ? whole_segments(100003)
                                                            : scattered_ranges({1, 31, 33, 1000, 7, 50000, 3, 2049});
                 const auto workload = make_workload(op, std::move(segments), 3);
@@ -126,7 +126,7 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
                 const Problem problem(workload.op, workload.segments.form);
                 if (Catalogue::standard().unmet(stage, problem))
                     continue;
-                const auto emitted = emit(problem, stage, default_configuration(stage));
+                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
                 const auto comparison = judge.compare(run(workload, emitted, stage.name));
                 ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << layout << ": "
                                                  << segfold::print(comparison);
@@ -155,7 +155,7 @@ TEST_F(StagesOnGpu, BeyondTwoBillionElements)
             const bool too_slow = layout == "giant:half" && stage.name != "tile_scan" && stage.name != "block_per_segment";
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
-            const auto emitted = emit(problem, stage, default_configuration(stage));
+            const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
             const auto comparison = judge.compare(run(workload, emitted, stage.name));
             ASSERT_TRUE(comparison.agrees()) << stage.name << " " << layout << ": " << segfold::print(comparison);
         }
@@ -177,7 +177,7 @@ TEST_F(StagesOnGpu, TheMostThatNarrowIndicesCount)
             const bool too_slow = workload.segments.form == SegmentForm::whole && stage.name == "thread_per_segment";
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
-            const auto emitted = emit(problem, stage, default_configuration(stage));
+            const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
             const auto comparison = judge.compare(run(workload, emitted, stage.name));
             ASSERT_TRUE(comparison.agrees()) << stage.name << ": " << segfold::print(comparison);
         }
@@ -193,7 +193,8 @@ TEST_F(StagesOnGpu, TheWholeOfTwoBillionElements)
     const Judge judge(workload);
     for (const std::string name : {"grid_reduce", "tile_scan"}) {
         const auto& stage = Catalogue::standard().stage(name);
-        const auto emitted = emit(Problem(workload.op, SegmentForm::whole, 64), stage, default_configuration(stage));
+        const Problem problem(workload.op, SegmentForm::whole, 64);
+        const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
         const auto comparison = judge.compare(run(workload, emitted, name));
         ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
     }

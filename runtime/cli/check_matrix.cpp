@@ -63,7 +63,7 @@ public:
         outcome.unmet = catalogue_.unmet(stage, problem_);
         if (outcome.unmet)
             return;
-        const Plan plan{&stage, true, emit(problem_, stage, default_configuration(stage), catalogue_)};
+        const Plan plan{&stage, true, emit(problem_, stage, default_configuration(stage, plan_facts(problem_)), catalogue_)};
         try {
             const auto results = executor_.run(workload_, &plan, round);
             outcome.comparisons.push_back(judge_.compare(results));

@@ -80,7 +80,7 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, co
             if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
                 catalogue.unmet(stage, problem))
                 continue;
-            const auto emitted = emit(problem, stage, configure(stage, settings(arguments)), catalogue);
+            const auto emitted = emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem)), catalogue);
             const auto path =
                 (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
                     .string();

@@ -60,7 +60,7 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
     return {&stage, asked.has_value(),
-            emit(problem, stage, configure(stage, settings(arguments)), catalogue)};
+            emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
 }
 
 std::map<std::string, int> settings(const Arguments& arguments)

@@ -13,6 +13,7 @@ namespace {
 
 // CUfunction_attribute, as far as it is needed here.
 enum class Attribute : int {
+    preferred_shared_carveout = 9,
     max_threads_per_block = 0,
     static_shared_bytes = 1,
     local_bytes = 3,
@@ -270,6 +271,12 @@ Kernel Module::kernel(const std::string& name) const
     kernel->static_shared_bytes =
         static_cast<std::size_t>(attribute(function, Attribute::static_shared_bytes));
     kernel->max_block_threads = attribute(function, Attribute::max_threads_per_block);
+    // Where blocks need much shared memory, the driver's guess of its share of the first-level cache admits fewer
+    // of them than could be resident. A hint; what refuses it may.
+    constexpr std::size_t kMuchShared = 8 * 1024;
+    constexpr int kAllShared = 100;
+    if (kernel->static_shared_bytes >= kMuchShared)
+        driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::preferred_shared_carveout), kAllShared);
     return Kernel(std::move(kernel));
 }
 

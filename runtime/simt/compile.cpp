@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "runtime/simt/module.h"
+#include "runtime/simt/ptx.h"
 #include "runtime/simt/toolchain.h"
 
 namespace segfold::simt {
@@ -89,7 +90,7 @@ std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::
     const std::string wrapper = stem + ".cpp";
     const std::string library = stem + ".so";
     const bool dynamic_shared = declare_dynamic_shared(source);
-    write_file(text, source);
+    write_file(text, replace_ptx(std::move(source)));
     write_file(wrapper, wrapper_text(text, kernels, dynamic_shared));
     const ProcessResult result = run_process(compile_command(tools, options, wrapper, library));
     if (result.status != 0)

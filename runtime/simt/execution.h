@@ -48,6 +48,19 @@ struct Order {
     Place deferred;              ///< a flag whose volatile read has begun
 };
 
+/// A copy to shared memory under way.
+struct PendingCopy {
+    void* to;
+    const void* from;
+    std::uint32_t group;
+};
+
+/// The copies of one thread that it has not waited for.
+struct PendingCopies {
+    std::vector<PendingCopy> copies;  ///< the oldest first
+    std::uint32_t group = 0;          ///< of the next copy
+};
+
 /// Lanes that wait for each other in a warp-wide function.
 struct Meeting {
     std::uint32_t mask = 0;
@@ -94,6 +107,7 @@ struct Block {
     Knowledge published;       ///< what fences before the last barrier publish for whoever writes a flag
     std::vector<Order> order;  ///< by thread
     std::vector<Polls> polls;  ///< by thread; empty until one reads a flag
+    std::vector<PendingCopies> copies;    ///< by thread; empty until one starts a copy
     std::vector<std::byte> shared_image;  ///< its shared memory while another block has the core's copy
     std::unique_ptr<Shadow> shared_shadow;
     std::size_t shadowed_bytes = 0;

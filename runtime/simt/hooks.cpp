@@ -1,6 +1,8 @@
 // The executor's side of the calls that compiled texts make.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "dsl/half.h"
 #include "runtime/simt/accesses.h"
 #include "runtime/simt/findings.h"
@@ -78,6 +80,22 @@ void check_alignment(Worker& worker, const void* address, unsigned long bytes, c
                         memory_text(worker.launch(), worker.shared_base(), number(address), 0), bytes));
 }
 
+constexpr unsigned long kVectorBytes = 16;
+constexpr int kNonsense = 0xad;
+
+/// Both ends of an asynchronous copy must be aligned to what it moves.
+void check_vector(const void* address, const void* site)
+{
+    on_worker([&](Worker& worker) {
+        if (number(address) % kVectorBytes != 0)
+            worker.fail(
+                Fault::misaligned, site,
+                fmt::format("copies 16 bytes asynchronously from or to {}, whose address must be a multiple "
+                            "of 16",
+                            memory_text(worker.launch(), worker.shared_base(), number(address), 0)));
+    });
+}
+
 Place check_atomic(Worker& worker, const Access& access)
 {
     if (worker.launch().module.checked())
@@ -144,6 +162,48 @@ void fence_hook(unsigned scope)
         if (worker.launch().shadow)
             fence(worker, scope);
     });
+}
+
+PendingCopies& copies_of(Worker& worker)
+{
+    Block& block = worker.block();
+    if (block.copies.size() < block.threads.size())
+        block.copies.resize(block.threads.size());
+    return block.copies[worker.thread().index];
+}
+
+/// The target counts as written twice, now and when the copy is waited for, and holds nonsense between.
+void copy_async(void* to, const void* from, const void* site)
+{
+    check_vector(to, site);
+    check_vector(from, site);
+    read(from, kVectorBytes, site);
+    write(to, kVectorBytes, site);
+    std::memset(to, kNonsense, kVectorBytes);
+    on_worker([&](Worker& worker) {
+        auto& pending = copies_of(worker);
+        pending.copies.push_back({to, from, pending.group});
+    });
+}
+
+void commit_copies()
+{
+    on_worker([&](Worker& worker) { ++copies_of(worker).group; });
+}
+
+void wait_for_copies(unsigned groups_left, const void* site)
+{
+    auto& pending = *on_worker([&](Worker& worker) { return &copies_of(worker); });
+    // Copies that no commit has followed are waited for only with all others.
+    std::size_t done = 0;
+    for (; done < pending.copies.size(); ++done) {
+        const auto& copy = pending.copies[done];
+        if (groups_left > 0 && copy.group + groups_left >= pending.group)
+            break;
+        write(copy.to, kVectorBytes, site);
+        std::memcpy(copy.to, copy.from, kVectorBytes);
+    }
+    pending.copies.erase(pending.copies.begin(), pending.copies.begin() + static_cast<std::ptrdiff_t>(done));
 }
 
 unsigned barrier(unsigned kind, unsigned value, const void* site)
@@ -271,6 +331,9 @@ const SegfoldHooks& executor_hooks()
         .fence = fence_hook,
         .barrier = barrier,
         .meet = meet,
+        .copy_async = copy_async,
+        .commit_copies = commit_copies,
+        .wait_for_copies = wait_for_copies,
         .coordinate = coordinate,
         .lane = lane,
         .sleep = sleep,

@@ -133,6 +133,9 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     // CUDA texts look at bits through pointers of other types; contraction would differ from compiler to
     // compiler.
     add({"-fno-strict-aliasing", "-ffp-contract=off"});
+    // Structs are copied as a whole, padding included; field by field, later copies would read unwritten bytes.
+    if (!toolchain.clang)
+        add({"-fno-tree-sra"});
     // addr2line confuses the files of version 5. A large stack frame must not step over the page below the
     // stack.
     add({"-g1", "-gdwarf-4", "-fstack-clash-protection"});

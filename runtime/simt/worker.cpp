@@ -113,6 +113,7 @@ bool Worker::start_block(Block& block)
     block.known = block.published = nullptr;
     block.order.clear();
     block.polls.clear();
+    block.copies.clear();
     poison_shared(block);
     ++strong_progress_;
     return true;

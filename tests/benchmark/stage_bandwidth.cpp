@@ -97,7 +97,7 @@ void measure(const cuda::Context& context, const std::string& op, const std::str
         const bool hopeless = stage.name == "thread_per_segment" && workload.segments.num_segments < 10000;
         if (hopeless || Catalogue::standard().unmet(stage, problem))
             continue;
-        const cuda::LoadedPlan plan(context, resident, emit(problem, stage, default_configuration(stage)), stage.name);
+        const cuda::LoadedPlan plan(context, resident, emit(problem, stage, default_configuration(stage, plan_facts(problem))), stage.name);
         const auto [low, median, high] =
             quartiles(cuda::time_launches(stream, kWarmups, kRepeats, [&] { plan.launch(stream); }));
         stream.synchronize();

@@ -47,6 +47,19 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __segfold_hooks.release(address, sizeof *address, __segfold_site);
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
+/// `to` is the lower half of an address in this core's shared memory, which is near the anchor.
+__segfold_support void __segfold_copy_async(unsigned to, const void* from)
+{
+    const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);
+    const long distance = static_cast<int>(to - static_cast<unsigned>(anchor));
+    __segfold_hooks.copy_async(reinterpret_cast<void*>(anchor + static_cast<unsigned long>(distance)), from,
+                               __segfold_site);
+}
+__segfold_support void __segfold_commit_copies() { __segfold_hooks.commit_copies(); }
+__segfold_support void __segfold_wait_for_copies(unsigned groups_left)
+{
+    __segfold_hooks.wait_for_copies(groups_left, __segfold_site);
+}
 __segfold_support unsigned short __segfold_f32_to_f16(float value)
 {
     return __segfold_hooks.f32_to_f16(value);

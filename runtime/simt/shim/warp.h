@@ -5,6 +5,9 @@ unsigned __segfold_barrier(unsigned kind, unsigned value, const void* site);
 unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                   const void* site);
 void __segfold_fence(unsigned scope);
+void __segfold_copy_async(unsigned to, const void* from);
+void __segfold_commit_copies();
+void __segfold_wait_for_copies(unsigned groups_left);
 unsigned __segfold_load_acquire_32(const unsigned* address);
 unsigned long long __segfold_load_acquire_64(const unsigned long long* address);
 void __segfold_store_release_32(unsigned* address, unsigned value);
@@ -30,6 +33,7 @@ int __all_sync(unsigned mask, int predicate);
 inline unsigned __activemask() { return 1u << __segfold_lane(); }
 inline unsigned __lanemask_lt() { return (1u << __segfold_lane()) - 1u; }
 
+inline size_t __cvta_generic_to_shared(const void* address) { return reinterpret_cast<size_t>(address); }
 inline void __threadfence_block() { __segfold_fence(kSegfoldScopeBlock); }
 inline void __threadfence() { __segfold_fence(kSegfoldScopeDevice); }
 inline void __threadfence_system() { __segfold_fence(kSegfoldScopeDevice); }

@@ -1,0 +1,16 @@
+#pragma once
+// The part of an emitted file that moves raw elements through shared memory, for stages that work on tiles.
+#include <vector>
+
+#include "codegen/operator_section.h"
+
+namespace segfold {
+
+/// The columns that `lift` reads, in the order of the parameters.
+std::vector<const Parameter*> lifted_columns(const Operator& op);
+
+/// Pieces that stand behind the parts, because they call parts/warp_tile.cuh: Tile, copy_tile(), Items,
+/// take_items(), lift_item().
+std::vector<Piece> tile_section(const Problem& problem);
+
+}  // namespace segfold

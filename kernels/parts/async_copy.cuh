@@ -1,0 +1,14 @@
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}

@@ -1,0 +1,35 @@
+//% use parts/async_copy.cuh
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 16 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}

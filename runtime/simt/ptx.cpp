@@ -1,0 +1,88 @@
+#include "runtime/simt/ptx.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace segfold::simt {
+namespace {
+
+constexpr std::string_view kStatement = "asm volatile(";
+
+/// An instruction, and what stands for it; operands follow in the text's order.
+struct Twin {
+    std::string_view instruction;  ///< how the PTX begins
+    std::string_view call;
+};
+
+constexpr std::array kTwins = {
+    Twin{"cp.async.cg.shared.global [%0], [%1], 16;", "__segfold_copy_async("},
+    Twin{"cp.async.commit_group;", "__segfold_commit_copies("},
+    Twin{"cp.async.wait_group 1;", "__segfold_wait_for_copies(1"},
+    Twin{"cp.async.wait_group 0;", "__segfold_wait_for_copies(0"},
+    Twin{"cp.async.wait_all;", "__segfold_wait_for_copies(0"},
+};
+
+/// The place behind the parenthesis that closes the one before `place`.
+std::size_t behind_parenthesis(std::string_view text, std::size_t place)
+{
+    bool quoted = false;
+    for (int depth = 1; place < text.size(); ++place) {
+        if (text[place] == '"')
+            quoted = !quoted;
+        if (quoted)
+            continue;
+        if (text[place] == '(')
+            ++depth;
+        if (text[place] == ')' && --depth == 0)
+            return place + 1;
+    }
+    return std::string_view::npos;
+}
+
+/// The call for the statement whose parentheses hold `inside`: a template, then `"r"(operand)` and the like.
+std::optional<std::string> call_for(std::string_view inside)
+{
+    const auto open = inside.find('"');
+    const auto close = inside.find('"', open + 1);
+    if (close == std::string_view::npos)
+        return std::nullopt;
+    const auto instruction = inside.substr(open + 1, close - open - 1);
+    const auto twin = std::ranges::find(kTwins, instruction, &Twin::instruction);
+    if (twin == kTwins.end())
+        return std::nullopt;
+    std::string call(twin->call);
+    for (auto place = close + 1; (place = inside.find("\"(", place)) != std::string_view::npos;) {
+        const auto end = behind_parenthesis(inside, place + 2);
+        if (end == std::string_view::npos)
+            return std::nullopt;
+        call += call.back() == '(' ? "" : ", ";
+        call += inside.substr(place + 2, end - place - 3);
+        place = end;
+    }
+    return call + ")";
+}
+
+}  // namespace
+
+std::string replace_ptx(std::string source)
+{
+    for (std::size_t place = 0; (place = source.find(kStatement, place)) != std::string::npos;) {
+        const auto inside = place + kStatement.size();
+        const auto end = behind_parenthesis(source, inside);
+        if (end == std::string::npos)
+            break;
+        const auto text = source.substr(inside, end - 1 - inside);
+        if (auto call = call_for(text)) {
+            *call += std::string(static_cast<std::size_t>(std::ranges::count(text, '\n')), '\n');
+            source.replace(place, end - place, *call);
+            place += call->size();
+        } else {
+            place = end;
+        }
+    }
+    return source;
+}
+
+}  // namespace segfold::simt

@@ -1,0 +1,13 @@
+#pragma once
+// Inline PTX in emitted texts, as calls that an ordinary compiler understands.
+#include <string>
+
+namespace segfold::simt {
+
+/// Replaces the `asm volatile` statements of the asynchronous copies (cp.async and its kin) by calls to the
+/// shim.
+///
+/// No line moves. Other statements stay as they are, and the compiler will refuse them.
+std::string replace_ptx(std::string source);
+
+}  // namespace segfold::simt

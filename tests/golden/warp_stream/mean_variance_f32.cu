@@ -1,0 +1,597 @@
+// warp_stream: Each warp streams an equal share of items and segment ends; the last block joins the shares
+// Segments given as offsets, 32-bit indices.
+// block_threads = 96
+// items_per_thread = 16
+// ring_offsets = 512
+//
+// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
+//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   lift {
+//     n = 1;
+//     mean = x;
+//     m2 = 0;
+//   }
+//   combine(a, b) {
+//     let total = a.n + b.n;
+//     let delta = b.mean - a.mean;
+//     let share = f32(b.n) / f32(total);
+//     n = total;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//   }
+//   finish {
+//     mean = mean;
+//     variance = m2 / f32(n);
+//   }
+//   empty {
+//     mean = nan;
+//     variance = nan;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/warp_stream.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 96;
+constexpr int kItemsPerThread = 16;
+constexpr int kRingOffsets = 512;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* mean;
+    float* variance;
+};
+
+struct State {
+    int n;
+    float mean;
+    float m2;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {0, 0.0f, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {1, x, 0.0f};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const int total = int(unsigned(a.n) + unsigned(b.n));
+    const float delta = b.mean - a.mean;
+    const float share = float(b.n) / float(total);
+    return {
+        total,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+    };
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index length, State state)
+{
+    if (length == 0) {
+        results.mean[segment] = kNan;
+        results.variance[segment] = kNan;
+        return;
+    }
+    results.mean[segment] = state.mean;
+    results.variance[segment] = state.m2 / float(state.n);
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    state.n = __shfl_up_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_up_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_up_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.n = __shfl_down_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_down_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_down_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    state.n = __shfl_sync(kFullMask, state.n, lane);
+    state.mean = __shfl_sync(kFullMask, state.mean, lane);
+    state.m2 = __shfl_sync(kFullMask, state.m2, lane);
+    return state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 16 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+constexpr int kStepItems = 4;
+
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) float x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(lane, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+constexpr int kWarps = kBlockThreads / kWarpThreads;
+constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr Index kNoEnd = -1;      // no segment ends in the share
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+constexpr int kEndWeight = 2;     // in a share, a segment's end counts as much as this many items
+constexpr int kVectorOffsets = 16 / sizeof(Index);
+constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
+
+// What is known of consecutive items when all segments that begin and end in them are stored.
+struct Share {
+    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
+    State total;    // behind the last end, or of all items
+    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
+};
+
+// Stores the total of a segment that was cut.
+__device__ __forceinline__ void store_waiting(const Segments& segments,
+                                              const Results& results,
+                                              Index segment,
+                                              State total)
+{
+    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
+}
+
+// Joins two shares, the second of which begins where the first ends.
+__device__ __forceinline__ Share join_shares(const Segments& segments,
+                                             const Results& results,
+                                             Share earlier,
+                                             Share later)
+{
+    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
+    if (later.waiting == kNoEnd)
+        return {earlier.head, longer, earlier.waiting};
+    if (earlier.waiting == kNoEnd)
+        return {longer, later.total, later.waiting};
+    if (later.waiting >= 0)
+        store_waiting(segments, results, later.waiting, longer);
+    return {earlier.head, later.total, earlier.waiting};
+}
+
+// What a warp keeps in shared memory.
+struct Desk {
+    Tile tiles[2];                                  // one is folded while the other arrives
+    State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
+    unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
+    alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
+};
+
+// The slot of an item of the tile. Rows are one longer than a lane's items, so that neither the lanes at one
+// item of theirs nor lanes at consecutive items meet in a bank.
+__device__ __forceinline__ int slot_of(int item)
+{
+    return item + item / kItemsPerThread;
+}
+
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
+
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index mine = share + lane / kHalf;
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / kHalf + 1;
+        const Index probe = low + lane % kHalf * step;
+        const bool before = probe < high &&
+                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
+        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
+}
+
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring.
+__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
+{
+    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
+    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
+    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
+        copy_async(ring + mine % kRingOffsets, segments.offsets + mine);
+        return;
+    }
+    #pragma unroll 1
+    for (int k = 0; k < kVectorOffsets; ++k)
+        if (mine + k <= segments.num_segments)
+            ring[(mine + k) % kRingOffsets] = segments.offsets[mine + k];
+}
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and walks
+// them once; where a segment ends before an item, what the lane has goes to that item's slot and it starts
+// anew. A scan across the lanes completes the first slot of each. Then the segments that end in the tile
+// fetch their totals, 32 at a time, and store them side by side. What is open at the end of a tile is carried
+// into the next in a register. A tile arrives in shared memory while the one before is folded, and so do
+// offsets; no warp waits for another. The first segment that ends in the share may have begun in an earlier
+// one: what the share has of it is the share's head, which waits for join_shares().
+__device__ __forceinline__ Share stream_share(const Inputs& inputs,
+                                              const Segments& segments,
+                                              const Results& results,
+                                              Desk& desk,
+                                              Index share)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Cut cut = find_cut(segments, share, Index(gridDim.x) * kWarps);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
+    const int skipped = unsigned(begin) % kItemsPerThread;
+    Index tile_begin = begin - skipped;
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    Index next = first_segment;  // the first segment that has not ended yet
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    #pragma unroll 1
+    for (; copied - next <= kRingOffsets - kChunkOffsets; copied += kChunkOffsets)
+        copy_offsets(desk.ring, segments, copied);
+    const bool began_before =
+        first_segment < end_segment && segment_begin(segments, first_segment) < begin;
+    desk.heads[lane] = 0;
+    State head = identity();   // in lane 0
+    State carry = identity();  // in lane 0
+
+    bool is_last;
+    int turn = 0;
+    do {
+        is_last = end - tile_begin < kTileItems;
+        const bool is_first = tile_begin <= begin;
+        wait_for_copies();
+        __syncwarp();  // the tile and its offsets are there, the heads are clear
+        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        if (!is_last)
+            copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
+
+        // Mark where segments end in the tile, 32 at a time.
+        const Index ended = next;
+        bool in_ring = true;
+        for (;;) {
+            const Index segment = next + lane;
+            bool ends = segment < end_segment && segment + 1 < copied;
+            const Index place = ends ? desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin : 0;
+            ends = ends && place < kTileItems;
+            const unsigned item = unsigned(place);
+            if (ends)
+                atomicOr(&desk.heads[item / kItemsPerThread], 1u << item % kItemsPerThread);
+            const int count = __popc(__ballot_sync(kFullMask, ends));
+            next += count;
+            if (next + 1 >= copied && next < end_segment) {  // more ends than the ring holds
+                in_ring = false;
+                __syncwarp();  // all have read what the copy replaces
+                copy_offsets(desk.ring, segments, copied);
+                copied += kChunkOffsets;
+                wait_for_copies();
+                __syncwarp();  // the offsets are there
+                continue;
+            }
+            if (count < kWarpThreads)
+                break;
+        }
+        // The share's own borders count as ends: nothing is folded across them.
+        if (is_first && lane == 0)
+            atomicOr(&desk.heads[0], 1u << skipped);
+        if (is_last && lane == 0)
+            atomicOr(&desk.heads[unsigned(end - tile_begin) / kItemsPerThread],
+                     1u << unsigned(end - tile_begin) % kItemsPerThread);
+        __syncwarp();  // all ends are marked
+        #pragma unroll 1
+        for (; copied - ended <= kRingOffsets - kChunkOffsets && copied - next <= kRingOffsets / 2;
+             copied += kChunkOffsets)
+            copy_offsets(desk.ring, segments, copied);
+
+        const Index row_begin = tile_begin + lane * kItemsPerThread;
+        State run = lane == 0 ? carry : identity();
+        if (next == ended && !is_first && !is_last) {
+            #pragma unroll 1
+            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
+                const Items items = take_items(desk.tiles[turn], step);
+                #pragma unroll
+                for (int k = 0; k < kStepItems; ++k)
+                    run = combine(run, lift_item(inputs, items, k, row_begin + step * kStepItems + k));
+            }
+            carry = warp_reduce(run);
+        } else {
+            const unsigned heads = desk.heads[lane];
+            desk.heads[lane] = 0;
+            State* const slots = desk.slots + lane * (kItemsPerThread + 1);
+            #pragma unroll 1
+            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
+                const Items items = take_items(desk.tiles[turn], step);
+                #pragma unroll
+                for (int k = 0; k < kStepItems; ++k) {
+                    const int item = step * kStepItems + k;
+                    const bool is_head = heads >> item & 1;
+                    if (is_head)
+                        slots[item] = run;
+                    const State state = lift_item(inputs, items, k, row_begin + item);
+                    const State longer = combine(run, state);
+                    run = is_head ? state : longer;
+                }
+            }
+
+            // A lane's run reaches back to the last lane in which something ends.
+            const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
+            const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+            #pragma unroll 1
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const State earlier = shuffle_up(run, delta);
+                if (lane - delta >= reach)
+                    run = combine(earlier, run);
+            }
+            const State before = shuffle_up(run, 1);
+            if (lane > 0 && heads != 0)
+                slots[__ffs(heads) - 1] = combine(before, slots[__ffs(heads) - 1]);
+            if (lane == 0 && is_first)
+                slots[skipped] = identity();  // what lane 0 folded before the share's begin is not its own
+            carry = shuffle(run, kWarpThreads - 1);
+            __syncwarp();  // all slots are complete
+
+            for (Index segment = ended + lane; segment < next; segment += kWarpThreads) {
+                const Index from = in_ring ? desk.ring[unsigned(segment) % kRingOffsets]
+                                           : segment_begin(segments, segment);
+                const Index to = in_ring ? desk.ring[unsigned(segment + 1) % kRingOffsets]
+                                         : segment_end(segments, segment);
+                const State total = desk.slots[slot_of(int(to - tile_begin))];
+                if (began_before && segment == first_segment)
+                    head = total;
+                else
+                    store(results, segment, to - from, from < to ? total : identity());
+            }
+            if (is_last)
+                carry = desk.slots[slot_of(int(end - tile_begin))];
+        }
+        __syncwarp();  // slots, ring and tile have been read
+        turn ^= 1;
+        tile_begin += kTileItems;
+    } while (!is_last);
+
+    return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
+}
+
+// The last block joins the blocks' shares in order, each thread some consecutive ones.
+__device__ __noinline__ void join_all_shares(const Segments& segments,
+                                             const Results& results,
+                                             const State* __restrict__ block_heads,
+                                             const State* __restrict__ block_totals,
+                                             const Index* __restrict__ block_waiting)
+{
+    const int each = (int(gridDim.x) + kBlockThreads - 1) / kBlockThreads;
+    const int begin = threadIdx.x * each;
+    const int end = min(begin + each, int(gridDim.x));
+    Share mine = {identity(), identity(), kNoEnd};
+    #pragma unroll 1
+    for (int block = begin; block < end; ++block)
+        mine = join_shares(segments, results, mine,
+                           {block_heads[block], block_totals[block], block_waiting[block]});
+    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
+    if (mine.waiting >= 0)
+        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+stream(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* block_heads,
+       State* block_totals,
+       Index* block_waiting,
+       unsigned* ticket)
+{
+    __shared__ Desk desks[kWarps];
+    __shared__ Share shares[kWarps];
+    __shared__ bool last;
+    const int warp = threadIdx.x / kWarpThreads;
+    const Share share =
+        stream_share(inputs, segments, results, desks[warp], Index(blockIdx.x) * kWarps + warp);
+    if (threadIdx.x % kWarpThreads == 0)
+        shares[warp] = share;
+    __syncthreads();  // the shares of all warps are there
+    if (threadIdx.x == 0) {
+        Share all = shares[0];
+        #pragma unroll 1
+        for (int k = 1; k < kWarps; ++k)
+            all = join_shares(segments, results, all, shares[k]);
+        block_heads[blockIdx.x] = all.head;
+        block_totals[blockIdx.x] = all.total;
+        block_waiting[blockIdx.x] = all.waiting;
+        __threadfence();  // the block's share is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' shares are read after their tickets
+    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+}
