@@ -15,6 +15,7 @@
 namespace segfold::bench {
 namespace {
 
+constexpr int kWarmups = 3;
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
 constexpr double kMostForHost = 2;  // milliseconds of a launch whose cost on the host is still of interest
@@ -114,6 +115,9 @@ private:
         add(std::move(entry));
     }
 
+    /// Never twice the same within one ladder.
+    void poison() { resident_.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
+
     void abandon(Entry& entry, std::string reason) const
     {
         entry.outcome = Outcome::abandoned;
@@ -136,7 +140,8 @@ private:
         const auto& options = request_.options;
         const auto affordable = static_cast<int>(options.most_milliseconds / std::max(first, 1e-3));
         const int repeats = std::clamp(affordable, std::min(kFewestRuns, options.repeats), options.repeats);
-        entry.milliseconds = quartiles(bench_.stopwatch.time(launch, repeats, record_.is_flushed));
+        const int warmups = repeats < options.repeats ? 1 : kWarmups;
+        entry.milliseconds = quartiles(bench_.stopwatch.time(launch, warmups, repeats, record_.is_flushed));
         entry.runs = repeats;
         const double seconds = entry.milliseconds.median / kMillisecondsPerSecond;
         entry.bytes_per_second = static_cast<double>(record_.traffic.total()) / seconds;
@@ -176,7 +181,7 @@ private:
             }
             auto& stream = bench_.stopwatch.stream();
             const auto launch = [&] { loaded.launch(stream); };
-            resident_.poison_results();
+            poison();
             const double first = bench_.stopwatch.once(launch);
             own.agreement = agreements_.check(own.name, {}, nullptr);
             if (is_hopeless(first) && !plan.is_chosen)
@@ -249,7 +254,7 @@ private:
             const auto* keys = keys_ ? &*keys_ : nullptr;
             LoadedPeer loaded(bench_.context, stream, resident_, own.name, emitted, library, keys);
             const auto launch = [&] { loaded.launch(); };
-            resident_.poison_results();
+            poison();
             (void)bench_.stopwatch.once(launch);  // loads the code
             const double first = bench_.stopwatch.once(launch);
             own.agreement = agreements_.check(own.name, {peer.is_by_key, emitted.is_compacted}, keys);

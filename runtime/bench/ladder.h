@@ -41,7 +41,7 @@ struct LadderPlan {
 struct LadderOptions {
     int repeats = 21;
     double hopeless = 100;           ///< a stage that takes so many times as long as the best is abandoned
-    double most_milliseconds = 2e3;  ///< spent on the runs of one plan, but at least three runs are made
+    double most_milliseconds = 1e3;  ///< spent on the runs of one plan, but at least three are made
 };
 
 /// One workload and what is to be measured on it.

@@ -76,16 +76,16 @@ double Stopwatch::once(const std::function<void()>& launch)
     return cuda::elapsed_milliseconds(start, stop);
 }
 
-std::vector<double> Stopwatch::time(const std::function<void()>& launch, int repeats, bool flush)
+std::vector<double> Stopwatch::time(const std::function<void()>& launch, int warmups, int repeats, bool flush)
 {
     if (!flush)
-        return cuda::time_launches(stream_, kWarmups, repeats, launch);
+        return cuda::time_launches(stream_, warmups, repeats, launch);
     if (other_.bytes() == 0) {
         other_ = cuda::DeviceBuffer(context_, std::max(kGranule, 2 * context_.info().l2_bytes));
         other_.fill_with(1.0f);
     }
     const auto grid = static_cast<std::uint64_t>(context_.info().multiprocessors) * 8;
-    return cuda::time_launches(stream_, kWarmups, repeats, launch, [&] { read(other_, "read4", grid, 256); });
+    return cuda::time_launches(stream_, warmups, repeats, launch, [&] { read(other_, "read4", grid, 256); });
 }
 
 double Stopwatch::host_microseconds(const std::function<void()>& launch, int launches)

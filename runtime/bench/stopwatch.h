@@ -36,10 +36,11 @@ public:
     /// Milliseconds of one launch, the first one included.
     [[nodiscard]] double once(const std::function<void()>& launch);
 
-    /// Milliseconds of `repeats` launches after three that are not counted.
+    /// Milliseconds of `repeats` launches after `warmups` that are not counted.
     ///
     /// With `flush` the L2 is filled with other, clean lines before each one, outside of the time.
-    [[nodiscard]] std::vector<double> time(const std::function<void()>& launch, int repeats, bool flush);
+    [[nodiscard]] std::vector<double> time(const std::function<void()>& launch, int warmups, int repeats,
+                                           bool flush);
 
     /// Microseconds that the host is busy with one of `launches` launches in a row, the median of five
     /// rounds.

@@ -38,6 +38,8 @@ struct BenchRequest {
     std::vector<Operator> operators;
     WorkloadRequest workload;
     std::vector<const Peer*> peers;
+    bool names_libraries =
+        true;  ///< peers that do not take the form of the segments are passed over in silence
     std::optional<std::size_t> sweep;
     std::int64_t from = kSmallestSize, to = kLargestSize;
     bench::LadderOptions options;
@@ -81,6 +83,7 @@ BenchRequest bench_request(const Arguments& arguments)
     if (request.operators.size() > 1)
         arguments.refuse("input", "gives data to one operator, and several are named");
     request.peers = peers_argument(arguments);
+    request.names_libraries = arguments.value("peers").value_or("cub").find('_') == std::string::npos;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));
     request.sweep = arguments.choice("sweep", kSweeps);
     if (!request.sweep || kSweeps[*request.sweep] != "sizes")
@@ -281,13 +284,18 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
     const auto prepared = data.prepare(wanted);
     const auto& segments = prepared.workload.segments;
     const auto problem = make_problem(prepared.workload.op, segments.form, segments.index_bits(), laws);
+    std::vector<const Peer*> peers;
+    for (const auto* candidate : request.peers)
+        if (!request.names_libraries ||
+            std::ranges::find(candidate->forms, problem.form) != candidate->forms.end())
+            peers.push_back(candidate);
     const bench::LadderRequest ladder{
         problem,
         prepared.workload,
         prepared.inputs,
         print(wanted.layout),
         plans_for(arguments, problem, {segments.num_elements, segments.num_segments}, laws, catalogue),
-        request.peers,
+        peers,
         catalogue,
         request.options};
     auto record =

@@ -78,8 +78,10 @@ std::string notes(const WorkloadRecord& record)
 {
     std::string text;
     for (const auto& entry : record.entries) {
-        if (!entry.reason.empty())
-            text += fmt::format("{}: {}\n", entry.name, entry.reason);
+        if (!entry.reason.empty())  // a failure names the plan itself
+            text += entry.reason.starts_with(entry.name + ":")
+                        ? entry.reason + "\n"
+                        : fmt::format("{}: {}\n", entry.name, entry.reason);
         if (!entry.agreement.agrees)
             text += fmt::format("{}: wrong results: {}\n", entry.name, entry.agreement.text);
         if (entry.outcome == Outcome::measured && entry.is_by_key)

@@ -53,14 +53,13 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
     poison_results();
 }
 
-void ResidentWorkload::poison_results()
+void ResidentWorkload::poison_results(std::uint8_t poison)
 {
-    constexpr std::uint8_t kPoison = 0xcd;
     for (std::size_t i = 0; i < results_.buffers.size(); ++i)
         if (workload_.op.results[i].type == Type::boolean)
             results_.buffers[i].zero();
         else
-            results_.buffers[i].fill_with(kPoison);
+            results_.buffers[i].fill_with(poison);
 }
 
 Results ResidentWorkload::results() const

@@ -39,8 +39,9 @@ public:
     /// One array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with poison, so that what a plan does not write is seen.
-    void poison_results();
+    /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
+    /// the same omission shows in a comparison of two plans. Bools become false.
+    void poison_results(std::uint8_t poison = 0xcd);
     /// Copies the results to the host.
     [[nodiscard]] Results results() const;
 
