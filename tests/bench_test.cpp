@@ -192,6 +192,10 @@ TEST(BenchRecord, WrongResultsDoNotCount)
     EXPECT_TRUE(workloads[0].agrees());
     EXPECT_FALSE(workloads[1].agrees());
     EXPECT_EQ(workloads[1].best_peer()->name, "thrust_reduce_by_key");
+    EXPECT_DOUBLE_EQ(*workloads[0].speed_up(), 2);
+    auto wrong = workloads[0];
+    wrong.entries[1].agreement.agrees = false;
+    EXPECT_FALSE(wrong.speed_up());
     EXPECT_EQ(workloads[2].chosen()->name, "tile_scan");
     EXPECT_EQ(workloads[2].best_stage()->name, "block_per_segment");
     EXPECT_EQ(workloads[2].best_peer(), nullptr);

@@ -2,8 +2,8 @@
 // A peer's text made into a shared library by nvcc.
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "codegen/peer.h"
 

@@ -38,7 +38,7 @@ std::optional<double> WorkloadRecord::speed_up() const
 {
     const auto* ours = chosen();
     const auto* theirs = best_peer();
-    if (ours == nullptr || theirs == nullptr || ours->milliseconds.median <= 0)
+    if (ours == nullptr || theirs == nullptr || !ours->agreement.agrees || ours->milliseconds.median <= 0)
         return std::nullopt;
     return theirs->milliseconds.median / ours->milliseconds.median;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/bench/statistics.h"
@@ -71,7 +72,7 @@ struct WorkloadRecord {
     /// The fastest stage or peer; right results only.
     [[nodiscard]] const Entry* best_stage() const;
     [[nodiscard]] const Entry* best_peer() const;
-    /// Time of the best peer over that of the chosen plan.
+    /// Time of the best peer over that of the chosen plan; nothing where either is missing or wrong.
     [[nodiscard]] std::optional<double> speed_up() const;
     [[nodiscard]] bool agrees() const;
 };

@@ -1,6 +1,7 @@
 #pragma once
 // The workloads of a bench: which there are, and their data on the host and on the GPU.
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
