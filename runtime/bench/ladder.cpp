@@ -20,6 +20,8 @@ constexpr int kWarmups = 3;
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
 constexpr double kMostForHost = 2;  // milliseconds of a launch whose cost on the host is still of interest
+constexpr double kMostForLoading =
+    100;  // milliseconds that the driver may take to load code at a first launch
 constexpr double kMillisecondsPerSecond = 1e3;
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
@@ -183,8 +185,10 @@ private:
             auto& stream = bench_.stopwatch.stream();
             const auto launch = [&] { loaded.launch(stream); };
             poison();
-            const double first = bench_.stopwatch.once(launch);
+            double first = bench_.stopwatch.once(launch);
             own.agreement = agreements_.check(own.name, {}, nullptr);
+            if (is_hopeless(first) && first < kMostForLoading)
+                first = std::min(first, bench_.stopwatch.once(launch));
             if (is_hopeless(first) && !plan.is_chosen)
                 return abandon(own, fmt::format("one launch took {}", beside_best(first)));
             time(own, first, launch, false);
