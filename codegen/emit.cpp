@@ -3,70 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "codegen/line_break.h"
+#include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
 #include "codegen/weave.h"
-#include "dsl/printer.h"
 
 namespace segfold {
 namespace {
-
-bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/// Adds every identifier of `text` to `words`; comments do not count.
-void add_words(std::string_view text, std::set<std::string, std::less<>>& words)
-{
-    for (std::size_t at = 0; at < text.size();) {
-        if (text.substr(at).starts_with("//")) {
-            at = std::min(text.find('\n', at), text.size());
-        } else if (is_word(text[at])) {
-            auto end = at;
-            while (end < text.size() && is_word(text[end]))
-                ++end;
-            words.emplace(text.substr(at, end - at));
-            at = end;
-        } else {
-            ++at;
-        }
-    }
-}
-
-/// The pieces that `below` mentions, directly or through each other, as text in groups.
-std::string keep_mentioned(const std::vector<Piece>& pieces, std::string_view below)
-{
-    std::set<std::string, std::less<>> words;
-    add_words(below, words);
-    std::vector<const Piece*> kept;
-    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
-        if (!words.contains(piece->name) && !words.contains(piece->second_name))
-            continue;
-        kept.push_back(&*piece);
-        add_words(piece->text, words);
-    }
-    std::ranges::reverse(kept);
-    std::string text;
-    const Piece* before = nullptr;
-    for (const auto* piece : kept) {
-        // Aliases and constants stand in groups; every declaration stands alone.
-        if (before && (before->kind != piece->kind || piece->kind == Piece::Kind::declaration))
-            text += '\n';
-        text += piece->text;
-        before = piece;
-    }
-    return text;
-}
 
 /// `text` is what stands below: tunables that it does not mention are not named.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
                     std::string_view text_below)
 {
-    std::set<std::string, std::less<>> words;
+    Identifiers words;
     add_words(text_below, words);
     const auto segments = problem.form == SegmentForm::whole ? std::string("One segment")
                           : problem.form == SegmentForm::uniform
@@ -77,14 +27,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
     for (const auto& [name, value] : configuration)
         if (words.contains(constant_name(name)))
             text += fmt::format("// {} = {}\n", name, value);
-    text += "//\n";
-    const auto source = break_lines(print(problem.op), kWidestLine - 3);
-    for (std::string_view rest = source; !rest.empty();) {
-        const auto end = rest.find('\n');
-        const auto line = rest.substr(0, end);
-        text += fmt::format("// {}\n", line.starts_with("# ") ? line.substr(2) : line);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
+    text += "//\n" + operator_comment(problem.op);
     return text +
            fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
 }

@@ -35,9 +35,10 @@ constexpr std::array kGiant = {DistributionParameter{"rest", 1, kLargestLength, 
 constexpr std::array kBimodal = {DistributionParameter{"short", 0, kLargestLength, 4, true},
                                  DistributionParameter{"long", 1, kLargestLength, 1024, true},
                                  DistributionParameter{"share", 1e-3, 1, 0.1, false}, kSeed};
+constexpr std::array kConstant = {DistributionParameter{"length", 1, kLargestLength, std::nullopt, true}};
 constexpr std::array<std::string_view, 1> kGiantVariants = {"half"};
 
-constexpr std::array<Distribution, 7> kDistributions = {{
+constexpr std::array<Distribution, 8> kDistributions = {{
     {"geometric", "geometric:mean=32", "independent lengths 0, 1, 2, ... with falling chance", {}, kOneMean},
     {"poisson", "poisson:mean=32", "independent lengths close to the mean", {}, kOneMean},
     {"zipf",
@@ -46,6 +47,7 @@ constexpr std::array<Distribution, 7> kDistributions = {{
      {},
      kZipf},
     {"lognormal", "lognormal:mean=3,sigma=1.2", "lengths whose logarithm is normal", {}, kLognormal},
+    {"constant", "constant:length=32", "one length, as in uniform, but given by offsets", {}, kConstant},
     {"giant", "giant:half", "one segment of half the elements among short ones", kGiantVariants, kGiant},
     {"bimodal",
      "bimodal:short=4,long=1024,share=0.1",

@@ -25,6 +25,7 @@ namespace {
 
 // Lengths are drawn in blocks, each from a sequence of its own, so that threads cannot change what is drawn.
 constexpr std::size_t kBlockLengths = std::size_t{1} << 14;
+constexpr std::int64_t kSmallestPart = std::int64_t{1} << 16;  // offsets worth a thread
 constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
@@ -172,6 +173,30 @@ void fill_offsets(const std::vector<Lengths>& blocks, std::span<Index> offsets)
     });
 }
 
+/// Offsets of segments of one length; the last one may be shorter.
+Segments constant_segments(std::int64_t length, std::int64_t num_elements)
+{
+    Segments segments;
+    segments.form = SegmentForm::offsets;
+    segments.num_elements = num_elements;
+    segments.num_segments = num_elements / length + (num_elements % length != 0 ? 1 : 0);
+    segments.has_wide_indices = num_elements > kMaxNarrowIndex;
+    segments.offsets = Array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
+    const auto fill = [&](auto offsets) {
+        using Index = typename decltype(offsets)::value_type;
+        parallel_for(segments.num_segments + 1, kSmallestPart, [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t s = begin; s < end; ++s)
+                offsets[static_cast<std::size_t>(s)] =
+                    static_cast<Index>(s < segments.num_segments ? s * length : num_elements);
+        });
+    };
+    if (segments.has_wide_indices)
+        fill(segments.offsets.as<std::int64_t>());
+    else
+        fill(segments.offsets.as<std::int32_t>());
+    return segments;
+}
+
 /// One segment of half the elements, the others of length `rest`.
 std::vector<Lengths> giant_blocks(const Layout& layout, std::int64_t num_elements)
 {
@@ -201,6 +226,8 @@ Segments generate_segments(const Layout& layout, std::int64_t num_elements)
     if (num_elements > kMostElements)
         throw InputError(fmt::format("layout '{}': {} elements; generated layouts have at most {}",
                                      print(layout), num_elements, kMostElements));
+    if (layout.distribution == "constant")
+        return constant_segments(static_cast<std::int64_t>(parameter(layout, "length")), num_elements);
     std::vector<Lengths> blocks;
     if (layout.distribution == "giant")
         blocks = giant_blocks(layout, num_elements);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <mutex>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -194,6 +195,26 @@ std::int64_t Segments::end(std::int64_t segment) const
             return index_at(ends, segment);
     }
     throw InternalError("unknown segment form");
+}
+
+LengthRange length_range(const Segments& segments)
+{
+    if (segments.num_segments == 0)
+        return {};
+    if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
+        return {segments.length(0), segments.length(0)};
+    LengthRange all{std::numeric_limits<std::int64_t>::max(), 0};
+    std::mutex mutex;
+    parallel_for(segments.num_segments, kChunk, [&](std::int64_t begin, std::int64_t end) {
+        LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
+        for (std::int64_t s = begin; s < end; ++s) {
+            const std::int64_t length = segments.length(s);
+            range = {std::min(range.shortest, length), std::max(range.longest, length)};
+        }
+        const std::lock_guard lock(mutex);
+        all = {std::min(all.shortest, range.shortest), std::max(all.longest, range.longest)};
+    });
+    return all;
 }
 
 Segments Segments::copy() const

@@ -36,6 +36,13 @@ struct Segments {
     [[nodiscard]] Segments copy() const;
 };
 
+/// The lengths of the shortest and of the longest segment; 0 and 0 where there is none.
+struct LengthRange {
+    std::int64_t shortest = 0;
+    std::int64_t longest = 0;
+};
+[[nodiscard]] LengthRange length_range(const Segments& segments);
+
 /// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
 ///
 /// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid without

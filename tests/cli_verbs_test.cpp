@@ -30,7 +30,7 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run", "check", "emit", "stages", "devices", "operators"};
+const std::vector<std::string> kVerbs = {"run", "check", "emit", "bench", "stages", "devices", "operators"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)
 {

@@ -79,14 +79,6 @@ std::int64_t length_for_indices(const Array& array)
     return length;
 }
 
-std::int64_t longest_segment(const Segments& segments)
-{
-    std::int64_t longest = 1;
-    for (std::int64_t s = 0; s < segments.num_segments; ++s)
-        longest = std::max(longest, segments.length(s));
-    return longest;
-}
-
 /// The length that a table needs to be read by all its indices.
 std::int64_t table_length(const Operator& op, const Segments& segments, const std::string& table,
                           const std::map<std::string, Array>& arrays)
@@ -105,7 +97,7 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
         else if (use.index == "segment")
             length = std::max(length, segments.num_segments);
         else if (use.index == "position" || use.index == "length")
-            length = std::max(length, longest_segment(segments) + 1);
+            length = std::max(length, std::max<std::int64_t>(length_range(segments).longest, 1) + 1);
         else
             throw InputError(
                 fmt::format("table '{}' of operator {} cannot be generated, because its index is computed; "

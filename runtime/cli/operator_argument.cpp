@@ -102,14 +102,8 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
     return parse_short_form(form);
 }
 
-}  // namespace
-
-bool names_operator(const Arguments& arguments)
-{
-    return !arguments.operands().empty() || arguments.has("op");
-}
-
-Operator operator_argument(const Arguments& arguments)
+/// The operator that one word of the operand names, or --op.
+Operator single_operator(const Arguments& arguments, const std::string& operand)
 {
     const auto type = type_argument(arguments);
     if (arguments.has("op")) {
@@ -125,8 +119,36 @@ Operator operator_argument(const Arguments& arguments)
             fmt::format("{} needs an operator: a name ('segfold operators' lists them), a .seg file, or "
                         "--op EXPRESSION",
                         arguments.verb()));
-    const auto& operand = arguments.operands()[0];
     return is_file(operand) ? read_operator(operand, type) : standard_operator(operand, type);
+}
+
+}  // namespace
+
+bool names_operator(const Arguments& arguments)
+{
+    return !arguments.operands().empty() || arguments.has("op");
+}
+
+Operator operator_argument(const Arguments& arguments)
+{
+    return single_operator(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
+}
+
+std::vector<Operator> operator_arguments(const Arguments& arguments)
+{
+    std::vector<Operator> operators;
+    const std::string list = arguments.operands().empty() ? "" : arguments.operands()[0];
+    for (std::size_t at = 0; at <= list.size();) {
+        const auto comma = std::min(list.find(',', at), list.size());
+        if (comma == at && !list.empty())
+            throw InputError(
+                fmt::format("'{}': an operator's name is missing at a comma; write names such as "
+                            "sum,argmax",
+                            list));
+        operators.push_back(single_operator(arguments, list.substr(at, comma - at)));
+        at = comma + 1;
+    }
+    return operators;
 }
 
 std::string signature(const Operator& op)

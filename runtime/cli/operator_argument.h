@@ -20,6 +20,9 @@ bool names_operator(const Arguments& arguments);
 /// `--type` says what T stands for. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
 
+/// The same where the operand may name several, with commas between them: "sum,argmax".
+std::vector<Operator> operator_arguments(const Arguments& arguments);
+
 /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
 std::string signature(const Operator& op);
 

@@ -8,6 +8,7 @@ namespace segfold::cli {
 int verb_run(const Words& words);
 int verb_check(const Words& words);
 int verb_emit(const Words& words);
+int verb_bench(const Words& words);
 int verb_stages(const Words& words);
 int verb_devices(const Words& words);
 int verb_operators(const Words& words);

@@ -95,18 +95,6 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-Layout seeded(Layout layout, std::uint64_t seed)
-{
-    if (layout.kind != LayoutKind::generated)
-        return layout;
-    for (const auto& distribution : distributions())
-        if (distribution.name == layout.distribution &&
-            std::ranges::find(distribution.parameters, "seed", &DistributionParameter::name) !=
-                distribution.parameters.end())
-            layout.parameters.try_emplace("seed", static_cast<double>(seed));
-    return layout;
-}
-
 void refuse_too_much(const Operator& op, std::int64_t num_elements)
 {
     std::size_t element_bytes = 0;
@@ -165,6 +153,18 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
                                          name, request.inputs[name], file));
     }
     return request;
+}
+
+Layout seeded(Layout layout, std::uint64_t seed)
+{
+    if (layout.kind != LayoutKind::generated)
+        return layout;
+    for (const auto& distribution : distributions())
+        if (distribution.name == layout.distribution &&
+            std::ranges::find(distribution.parameters, "seed", &DistributionParameter::name) !=
+                distribution.parameters.end())
+            layout.parameters.try_emplace("seed", static_cast<double>(seed));
+    return layout;
 }
 
 PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request)

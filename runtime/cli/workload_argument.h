@@ -28,6 +28,9 @@ struct WorkloadRequest {
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
 
+/// The layout with the seed, where it is a generated one that takes a seed and states none.
+Layout seeded(Layout layout, std::uint64_t seed);
+
 /// A workload, and where each parameter's array came from.
 struct PreparedWorkload {
     Workload workload;

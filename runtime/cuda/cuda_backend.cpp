@@ -1,5 +1,6 @@
 #include "runtime/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <map>
 
 #include "runtime/cuda/module.h"
@@ -8,58 +9,67 @@
 namespace segfold::cuda {
 namespace {
 
-std::span<const std::byte> bytes_of(const Array& array)
+std::span<const std::byte> bytes_of(const Array& array) { return {array.data(), array.bytes()}; }
+
+std::shared_ptr<const ResidentArrays> copy_inputs(const Context& context, const Workload& workload)
 {
-    return {array.data(), array.bytes()};
+    check_workload(workload);
+    auto inputs = std::make_shared<ResidentArrays>();
+    for (const auto& array : workload.arrays)
+        inputs->add(context, array);
+    return inputs;
 }
 
 }  // namespace
 
-struct ResidentWorkload::Buffers {
-    /// Buffers and their addresses, in order.
-    struct Group {
-        std::vector<DeviceBuffer> buffers;
-        std::vector<std::uint64_t> addresses;
-
-        void add(const Context& context, const Array& array)
-        {
-            buffers.emplace_back(context, bytes_of(array));
-            addresses.push_back(buffers.back().address());
-        }
-    };
-    Group inputs, segments, results;
-    Results poison;  ///< as allocate_results gives it
-};
-
-ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
-    : workload_(workload), buffers_(std::make_unique<Buffers>())
+void ResidentArrays::add(DeviceBuffer buffer)
 {
-    check_workload(workload);
-    for (const auto& array : workload.arrays)
-        buffers_->inputs.add(context, array);
-    for (const auto& named : segment_arrays(workload.segments))
-        buffers_->segments.add(context, named.array);
-    buffers_->poison = allocate_results(workload);
-    for (const auto& named : buffers_->poison)
-        buffers_->results.add(context, named.array);
+    addresses.push_back(buffer.address());
+    buffers.push_back(std::move(buffer));
 }
 
-ResidentWorkload::~ResidentWorkload() = default;
-ResidentWorkload::ResidentWorkload(ResidentWorkload&&) noexcept = default;
-
-void ResidentWorkload::poison_results()
+void ResidentArrays::add(const Context& context, const Array& array)
 {
-    for (std::size_t i = 0; i < buffers_->poison.size(); ++i)
-        buffers_->results.buffers[i].copy_in(bytes_of(buffers_->poison[i].array));
+    add(DeviceBuffer(context, bytes_of(array)));
+}
+
+ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
+    : ResidentWorkload(context, workload, copy_inputs(context, workload))
+{}
+
+ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload,
+                                   std::shared_ptr<const ResidentArrays> inputs)
+    : workload_(workload), inputs_(std::move(inputs))
+{
+    const auto& segments = workload.segments;
+    if (segments.form == SegmentForm::offsets)
+        segments_.add(context, segments.offsets);
+    else
+        for (const auto& named : segment_arrays(segments))
+            segments_.add(context, named.array);
+    for (const auto& field : workload.op.results)
+        results_.add(
+            DeviceBuffer(context, static_cast<std::size_t>(segments.num_segments) * size_bytes(field.type)));
+    poison_results();
+}
+
+void ResidentWorkload::poison_results(std::uint8_t poison)
+{
+    for (std::size_t i = 0; i < results_.buffers.size(); ++i)
+        if (workload_.op.results[i].type == Type::boolean)
+            results_.buffers[i].zero();
+        else
+            results_.buffers[i].fill_with(poison);
 }
 
 Results ResidentWorkload::results() const
 {
     Results results;
-    for (std::size_t i = 0; i < buffers_->poison.size(); ++i) {
-        auto array = buffers_->poison[i].array.copy();
-        buffers_->results.buffers[i].copy_out({array.data(), array.bytes()});
-        results.push_back({buffers_->poison[i].name, std::move(array)});
+    for (std::size_t i = 0; i < results_.buffers.size(); ++i) {
+        const auto& field = workload_.op.results[i];
+        Array array(field.type, static_cast<std::size_t>(workload_.segments.num_segments));
+        results_.buffers[i].copy_out({array.data(), array.bytes()});
+        results.push_back({field.name, std::move(array)});
     }
     return results;
 }
@@ -83,15 +93,14 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     auto& state = *state_;
     const auto& segments = resident.workload().segments;
     const auto& info = context.info();
-    const CompileRequest request{emitted.source, name + ".cu",
-                                 architecture_for(info.compute_major, info.compute_minor), {}};
+    const CompileRequest request{
+        emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}};
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(compile(request));
     const Module module(context, *state.compiled, name);
 
-    const auto& buffers = resident.buffers();
-    state.values["inputs"] = pack_pointers(buffers.inputs.addresses);
-    state.values["segments"] = pack_segments(segments, buffers.segments.addresses);
-    state.values["results"] = pack_pointers(buffers.results.addresses);
+    state.values["inputs"] = pack_pointers(resident.inputs().addresses);
+    state.values["segments"] = pack_segments(segments, resident.segments().addresses);
+    state.values["results"] = pack_pointers(resident.result_arrays().addresses);
     const auto plan = plan_launches(emitted, segments, info.multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
@@ -120,15 +129,23 @@ void LoadedPlan::launch(Stream& stream) const
     }
 }
 
-const std::vector<KernelResources>& LoadedPlan::resources() const
+const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->compiled->resources; }
+
+std::vector<PlannedKernel> LoadedPlan::kernels() const
 {
-    return state_->compiled->resources;
+    std::vector<PlannedKernel> kernels;
+    for (const auto& step : state_->steps) {
+        const auto block = static_cast<int>(step.shape.block.x);
+        const auto& known = state_->compiled->resources;
+        const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
+        kernels.push_back({found != known.end() ? *found : step.kernel.resources(),
+                           static_cast<std::int64_t>(step.shape.grid.x), block,
+                           step.kernel.resident_blocks(block)});
+    }
+    return kernels;
 }
 
-double LoadedPlan::compile_seconds() const
-{
-    return state_->compiled->seconds;
-}
+double LoadedPlan::compile_seconds() const { return state_->compiled->seconds; }
 
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name)
 {

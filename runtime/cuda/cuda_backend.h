@@ -11,26 +11,53 @@
 
 namespace segfold::cuda {
 
+/// Arrays of the host copied to a GPU.
+struct ResidentArrays {
+    std::vector<DeviceBuffer> buffers;
+    std::vector<std::uint64_t> addresses;
+
+    void add(DeviceBuffer buffer);
+    void add(const Context& context, const Array& array);
+};
+
 /// A workload's arrays on a GPU, to be reduced by any number of plans.
 class ResidentWorkload {
 public:
     /// Copies the arrays. The workload must outlive this object. Throws InputError, DeviceError.
     ResidentWorkload(const Context& context, const Workload& workload);
-    ~ResidentWorkload();
-    ResidentWorkload(ResidentWorkload&&) noexcept;
 
-    struct Buffers;
+    /// The same with the parameters' arrays already there: columns may be longer than the workload is, and
+    /// its own `arrays` are not looked at. The caller answers for empty segments and for what tables are read
+    /// by.
+    ResidentWorkload(const Context& context, const Workload& workload,
+                     std::shared_ptr<const ResidentArrays> inputs);
+
     [[nodiscard]] const Workload& workload() const { return workload_; }
-    [[nodiscard]] Buffers& buffers() const { return *buffers_; }
+    [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
+    /// The arrays of segment_arrays(), in its order.
+    [[nodiscard]] const ResidentArrays& segments() const { return segments_; }
+    /// One array for each result field.
+    [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
-    /// Fills the results with poison, so that what a plan does not write is seen.
-    void poison_results();
+    /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
+    /// the same omission shows in a comparison of two plans. Bools become false.
+    void poison_results(std::uint8_t poison = 0xcd);
     /// Copies the results to the host.
     [[nodiscard]] Results results() const;
 
 private:
     const Workload& workload_;
-    std::unique_ptr<Buffers> buffers_;
+    std::shared_ptr<const ResidentArrays> inputs_;
+    ResidentArrays segments_;
+    ResidentArrays results_;
+};
+
+/// A kernel of a plan, and how it is launched.
+struct PlannedKernel {
+    KernelResources resources;  ///< as the compiler reported them
+    std::int64_t grid = 0;
+    int block_threads = 0;
+    int resident_blocks = 0;  ///< blocks that one multiprocessor holds at a time
 };
 
 /// An emitted text compiled, loaded, and bound to a resident workload.
@@ -46,6 +73,8 @@ public:
     void launch(Stream& stream) const;
     /// What the compiler reported for each kernel.
     [[nodiscard]] const std::vector<KernelResources>& resources() const;
+    /// The kernels in the order of their launches.
+    [[nodiscard]] std::vector<PlannedKernel> kernels() const;
     [[nodiscard]] double compile_seconds() const;
 
 private:
@@ -54,6 +83,7 @@ private:
 };
 
 /// Compiles, runs once and copies back: the whole path for one workload.
-Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name);
+Results run(const Context& context, const Workload& workload, const Emitted& emitted,
+            const std::string& name);
 
 }  // namespace segfold::cuda

@@ -1,0 +1,71 @@
+#include "codegen/mention.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/line_break.h"
+#include "dsl/printer.h"
+
+namespace segfold {
+
+bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+void add_words(std::string_view text, Identifiers& words)
+{
+    for (std::size_t at = 0; at < text.size();) {
+        if (text.substr(at).starts_with("//")) {
+            at = std::min(text.find('\n', at), text.size());
+        } else if (is_word(text[at])) {
+            auto end = at;
+            while (end < text.size() && is_word(text[end]))
+                ++end;
+            words.emplace(text.substr(at, end - at));
+            at = end;
+        } else {
+            ++at;
+        }
+    }
+}
+
+std::string keep_mentioned(const std::vector<Piece>& pieces, std::string_view below)
+{
+    Identifiers words;
+    add_words(below, words);
+    std::vector<const Piece*> kept;
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
+        if (!words.contains(piece->name) && !words.contains(piece->second_name))
+            continue;
+        kept.push_back(&*piece);
+        add_words(piece->text, words);
+    }
+    std::ranges::reverse(kept);
+    std::string text;
+    const Piece* before = nullptr;
+    for (const auto* piece : kept) {
+        // Aliases and constants stand in groups; every declaration stands alone.
+        if (before && (before->kind != piece->kind || piece->kind == Piece::Kind::declaration))
+            text += '\n';
+        text += piece->text;
+        before = piece;
+    }
+    return text;
+}
+
+std::string operator_comment(const Operator& op)
+{
+    const auto source = break_lines(print(op), kWidestLine - 3);
+    std::string text;
+    for (std::string_view rest = source; !rest.empty();) {
+        const auto end = rest.find('\n');
+        const auto line = rest.substr(0, end);
+        text += fmt::format("// {}\n", line.starts_with("# ") ? line.substr(2) : line);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return text;
+}
+
+}  // namespace segfold

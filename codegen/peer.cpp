@@ -1,0 +1,103 @@
+#include "codegen/peer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+
+namespace segfold {
+namespace {
+
+using enum SegmentForm;
+
+constexpr std::string_view kTabulate = "thrust/iterator/tabulate_output_iterator.h";
+constexpr std::string_view kSegmented = "cub/device/device_segmented_reduce.cuh";
+
+}  // namespace
+
+std::span<const Peer> peers()
+{
+    static const std::vector<Peer> all = {
+        {"cub_segmented",
+         "cub::DeviceSegmentedReduce::Reduce",
+         "cub",
+         {whole, uniform, offsets, ranges},
+         false,
+         true,
+         kTabulate,
+         ""},
+        {"cub_segmented_hint",
+         "cub::DeviceSegmentedReduce::Reduce",
+         "cub",
+         {uniform, offsets, ranges},
+         false,
+         true,
+         "cuda/__execution/max_segment_size.h",
+         ""},
+        {"cub_fixed_size",
+         "cub::DeviceSegmentedReduce::Reduce",
+         "cub",
+         {uniform},
+         false,
+         true,
+         kSegmented,
+         "int segment_size,"},
+        {"cub_reduce", "cub::DeviceReduce::Reduce", "cub", {whole}, false, true, kTabulate, ""},
+        {"cub_reduce_by_key",
+         "cub::DeviceReduce::ReduceByKey",
+         "cub",
+         {whole, uniform, offsets},
+         true,
+         false,
+         kTabulate,
+         ""},
+        {"thrust_reduce_by_key",
+         "thrust::reduce_by_key",
+         "thrust",
+         {whole, uniform, offsets},
+         true,
+         false,
+         kTabulate,
+         ""}};
+    return all;
+}
+
+const Peer& peer(std::string_view name)
+{
+    std::vector<std::string_view> names;
+    for (const auto& peer : peers()) {
+        if (peer.name == name)
+            return peer;
+        names.push_back(peer.name);
+    }
+    throw InputError(fmt::format("unknown peer '{}'; the peers are {}{}", name, fmt::join(names, ", "),
+                                 did_you_mean(name, names)));
+}
+
+std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
+{
+    if (std::ranges::find(peer.forms, problem.form) == peer.forms.end()) {
+        std::vector<std::string_view> forms;
+        for (const auto form : peer.forms)
+            forms.push_back(name(form));
+        return fmt::format("takes segments given as {}, not as {}", fmt::join(forms, ", "),
+                           name(problem.form));
+    }
+    if (!problem.laws.associative)
+        return fmt::format("needs an associative operator, and combine of operator {} is refuted",
+                           problem.op.name);
+    if (peer.needs_commutative && !problem.laws.commutative)
+        return fmt::format(
+            "{} does not keep the order of the elements, which operator {} may need, as it is not known to "
+            "be "
+            "commutative",
+            peer.call, problem.op.name);
+    const auto& lift = problem.op.lift;
+    if (problem.form == ranges && (uses_name(lift, "position") || uses_name(lift, "segment")))
+        return "does not tell an element its place in a segment, where ranges may overlap";
+    return std::nullopt;
+}
+
+}  // namespace segfold

@@ -1,0 +1,57 @@
+#pragma once
+// Peers: the same operator folded by CUB or Thrust, written as a CUDA file of its own, to be measured beside
+// the stages.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/problem.h"
+
+namespace segfold {
+
+/// An algorithm of CUB or Thrust that folds segments.
+struct Peer {
+    std::string_view name;     ///< "cub_segmented"
+    std::string_view call;     ///< "cub::DeviceSegmentedReduce::Reduce"
+    std::string_view library;  ///< "cub" or "thrust"
+    std::vector<SegmentForm> forms;
+    bool is_by_key = false;          ///< reads one i32 key an element, the number of its segment
+    bool needs_commutative = false;  ///< gives wrong results where the order of operands counts
+    std::string_view header;         ///< a header of CCCL, from its include folder on
+    std::string_view header_text;    ///< what that header must contain; empty: it must exist
+};
+
+/// Every peer, in the order of tables.
+std::span<const Peer> peers();
+
+/// Throws InputError for an unknown name.
+const Peer& peer(std::string_view name);
+
+/// Why `peer` cannot serve `problem`, as a sentence without its end; nothing if it can.
+std::optional<std::string> unmet(const Peer& peer, const Problem& problem);
+
+/// The text of a peer, and what it has to be given.
+struct EmittedPeer {
+    std::string source;
+    bool needs_keys = false;  ///< PeerCall::keys
+    /// Peers by key see only the segments that have an element, and count those. True: they write the results
+    /// of the i-th such segment to place i. False: to the segment's own place.
+    bool is_compacted = false;
+    bool needs_run_segments = false;  ///< PeerCall::segment_of_run
+};
+
+/// The name of the function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
+inline constexpr const char* kPeerFunction = "segfold_peer";
+
+/// Writes the CUDA text of `peer` for `problem`, complete for nvcc with CCCL's headers. A pure function: same
+/// arguments, same bytes.
+///
+/// Elements are lifted as the library reads them and totals finished as it writes them, so that nothing is
+/// stored in between. A column that is lifted as it is, a result that is the state as it is, and a plain sum
+/// are passed as the pointers and the plus that the library has fast paths for. Throws InputError if the peer
+/// cannot serve.
+EmittedPeer emit_peer(const Problem& problem, const Peer& peer);
+
+}  // namespace segfold

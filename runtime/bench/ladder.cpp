@@ -1,0 +1,317 @@
+#include "runtime/bench/ladder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <future>
+#include <optional>
+
+#include "dsl/error.h"
+#include "runtime/bench/agreement.h"
+#include "runtime/bench/loaded_peer.h"
+#include "runtime/bench/probe.h"
+
+namespace segfold::bench {
+namespace {
+
+constexpr int kWarmups = 3;
+constexpr int kFewestRuns = 3;
+constexpr int kHostLaunches = 20;
+constexpr double kMostForHost = 2;  // milliseconds of a launch whose cost on the host is still of interest
+constexpr double kMostForLoading =
+    100;  // milliseconds that the driver may take to load code at a first launch
+constexpr double kMillisecondsPerSecond = 1e3;
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+std::string today()
+{
+    const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
+}
+
+/// The largest of each, and the occupancy of the kernel with the most blocks.
+Resources resources_of(const std::vector<cuda::PlannedKernel>& kernels, const cuda::DeviceInfo& info)
+{
+    Resources all;
+    std::int64_t most_blocks = -1;
+    for (const auto& kernel : kernels) {
+        all.registers = std::max(all.registers, kernel.resources.registers);
+        all.spill_bytes =
+            std::max(all.spill_bytes, kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes);
+        all.shared_bytes = std::max(all.shared_bytes, kernel.resources.static_shared_bytes);
+        if (kernel.grid <= most_blocks)
+            continue;
+        most_blocks = kernel.grid;
+        all.occupancy = static_cast<double>(kernel.resident_blocks * kernel.block_threads) /
+                        info.max_threads_per_multiprocessor;
+    }
+    return all;
+}
+
+/// Climbs one ladder.
+class Climber {
+public:
+    Climber(Bench& bench, const LadderRequest& request, const LadderListener& listener)
+        : bench_(bench),
+          request_(request),
+          listener_(listener),
+          segments_(request.workload.segments),
+          resident_(bench.context, request.workload, request.inputs),
+          agreements_(bench.context, bench.stopwatch.stream(), request.workload, resident_)
+    {
+        record_.op = request.problem.op.name;
+        record_.layout = request.layout;
+        record_.num_elements = segments_.num_elements;
+        record_.num_segments = segments_.num_segments;
+        record_.index_bits = segments_.index_bits();
+        record_.traffic = compulsory_traffic(request.problem.op, segments_);
+        record_.is_flushed = bench.stopwatch.fits_cache(record_.traffic.total());
+    }
+
+    WorkloadRecord run()
+    {
+        auto plans = request_.plans;
+        std::ranges::stable_partition(plans, [](const LadderPlan& plan) { return plan.is_chosen; });
+        for (const auto& plan : plans)
+            measure_plan(plan);
+        compile_peers();
+        for (const auto* peer : request_.peers)
+            measure_peer(*peer);
+        record_.entries = in_order(std::move(record_.entries), request_.catalogue);
+        return std::move(record_);
+    }
+
+private:
+    void progress(const std::string& what) const
+    {
+        if (listener_.progress)
+            listener_.progress(fmt::format("{} {}: {}", record_.op, record_.layout, what));
+    }
+
+    void add(Entry entry)
+    {
+        record_.entries.push_back(std::move(entry));
+        if (listener_.measured)
+            listener_.measured(record_, record_.entries.back());
+    }
+
+    /// Runs `work` on an entry; a failure becomes the entry's outcome. A context that is lost is found by the
+    /// next call, which nobody catches.
+    template <class Work>
+    void attempt(Entry entry, Work work)
+    {
+        progress(entry.name);
+        try {
+            work(entry);
+        } catch (const Error& error) {
+            if (error.exit_code() == 4)
+                throw;
+            entry.outcome = Outcome::failed;
+            entry.reason = error.what();
+        }
+        bench_.context.synchronize();
+        add(std::move(entry));
+    }
+
+    /// Never twice the same within one ladder.
+    void poison() { resident_.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
+
+    void abandon(Entry& entry, std::string reason) const
+    {
+        entry.outcome = Outcome::abandoned;
+        entry.reason = std::move(reason);
+    }
+
+    [[nodiscard]] std::string beside_best(double milliseconds) const
+    {
+        return fmt::format("{:.3g} ms, {:.0f} times the best so far", milliseconds, milliseconds / *best_);
+    }
+
+    [[nodiscard]] bool is_hopeless(double milliseconds) const
+    {
+        return best_ && milliseconds > request_.options.hopeless * *best_;
+    }
+
+    /// Times what has been launched once and is right or not; fills in all that follows from times.
+    void time(Entry& entry, double first, const std::function<void()>& launch, bool waits)
+    {
+        const auto& options = request_.options;
+        const auto affordable = static_cast<int>(options.most_milliseconds / std::max(first, 1e-3));
+        const int repeats = std::clamp(affordable, std::min(kFewestRuns, options.repeats), options.repeats);
+        const int warmups = repeats < options.repeats ? 1 : kWarmups;
+        entry.milliseconds = quartiles(bench_.stopwatch.time(launch, warmups, repeats, record_.is_flushed));
+        entry.runs = repeats;
+        const double seconds = entry.milliseconds.median / kMillisecondsPerSecond;
+        entry.bytes_per_second = static_cast<double>(record_.traffic.total()) / seconds;
+        entry.fraction = entry.bytes_per_second / bench_.ceiling.bytes_per_second;
+        if (entry.is_by_key)
+            entry.fraction_with_keys = static_cast<double>(record_.traffic.total_by_key()) / seconds /
+                                       bench_.ceiling.bytes_per_second;
+        if (!waits && entry.milliseconds.median < kMostForHost)
+            entry.host_microseconds = bench_.stopwatch.host_microseconds(launch, kHostLaunches);
+        if (entry.agreement.agrees && (!best_ || entry.milliseconds.median < *best_))
+            best_ = entry.milliseconds.median;
+    }
+
+    void measure_plan(const LadderPlan& plan)
+    {
+        Entry entry;
+        entry.name = plan.stage->name;
+        entry.is_chosen = plan.is_chosen;
+        entry.configuration = print(plan.configuration);
+        if (!plan.objection.empty()) {
+            entry.outcome = Outcome::left_out;
+            entry.reason = plan.objection;
+            add(std::move(entry));
+            return;
+        }
+        attempt(std::move(entry), [&](Entry& own) {
+            const auto emitted = emit(request_.problem, *plan.stage, plan.configuration, request_.catalogue);
+            const cuda::LoadedPlan loaded(bench_.context, resident_, emitted, plan.stage->name,
+                                          &bench_.compiled);
+            own.compile_milliseconds = loaded.compile_seconds() * kMillisecondsPerSecond;
+            own.resources = resources_of(loaded.kernels(), bench_.context.info());
+            if (best_ && !plan.is_chosen) {
+                const double least = least_milliseconds(bench_, emitted, plan.stage->name, request_);
+                if (is_hopeless(least))
+                    return abandon(own, fmt::format("not run: the longest segment alone would take about {}",
+                                                    beside_best(least)));
+            }
+            auto& stream = bench_.stopwatch.stream();
+            const auto launch = [&] { loaded.launch(stream); };
+            poison();
+            double first = bench_.stopwatch.once(launch);
+            own.agreement = agreements_.check(own.name, {}, nullptr);
+            if (is_hopeless(first) && first < kMostForLoading)
+                first = std::min(first, bench_.stopwatch.once(launch));
+            if (is_hopeless(first) && !plan.is_chosen)
+                return abandon(own, fmt::format("one launch took {}", beside_best(first)));
+            time(own, first, launch, false);
+        });
+    }
+
+    [[nodiscard]] std::string objection(const Peer& peer) const
+    {
+        if (const auto why = unmet(peer, request_.problem))
+            return *why;
+        if (segments_.num_elements == 0)
+            return "has nothing to fold";
+        if (!bench_.toolkit.reason().empty())
+            return bench_.toolkit.reason();
+        return bench_.toolkit.missing(peer);
+    }
+
+    /// Compiles all peers of the request that are not compiled yet, side by side.
+    void compile_peers()
+    {
+        const auto& info = bench_.context.info();
+        const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
+        std::map<std::string, std::future<PeerLibrary>> underway;
+        for (const auto* peer : request_.peers) {
+            if (!objection(*peer).empty())
+                continue;
+            const auto source = emit_peer(request_.problem, *peer).source;
+            if (bench_.libraries.contains(source) || bench_.failed_peers.contains(source))
+                continue;
+            progress("compiling the peers");
+            underway.emplace(source, std::async(std::launch::async, [&toolkit = bench_.toolkit, peer, source,
+                                                                     architecture] {
+                                 return toolkit.compile(std::string(peer->name), source, architecture);
+                             }));
+        }
+        for (auto& [source, library] : underway) {
+            try {
+                bench_.libraries.emplace(source, library.get());
+            } catch (const DeviceError& error) {
+                bench_.failed_peers.emplace(source, error.what());
+            }
+        }
+    }
+
+    void measure_peer(const Peer& peer)
+    {
+        Entry entry;
+        entry.name = peer.name;
+        entry.is_peer = true;
+        entry.is_by_key = peer.is_by_key;
+        if (const auto why = objection(peer); !why.empty()) {
+            entry.outcome = Outcome::left_out;
+            entry.reason = why;
+            add(std::move(entry));
+            return;
+        }
+        attempt(std::move(entry), [&](Entry& own) {
+            const auto emitted = emit_peer(request_.problem, peer);
+            if (const auto failed = bench_.failed_peers.find(emitted.source);
+                failed != bench_.failed_peers.end())
+                throw DeviceError(failed->second);
+            const auto& library = bench_.libraries.at(emitted.source);
+            own.compile_milliseconds = library.compile_seconds * kMillisecondsPerSecond;
+            own.is_compiled_before = library.is_compiled_before;
+            auto& stream = bench_.stopwatch.stream();
+            if (emitted.needs_keys && !keys_)
+                keys_.emplace(bench_.context, stream, resident_);
+            const auto* keys = keys_ ? &*keys_ : nullptr;
+            LoadedPeer loaded(bench_.context, stream, resident_, own.name, emitted, library, keys);
+            const auto launch = [&] { loaded.launch(); };
+            poison();
+            (void)bench_.stopwatch.once(launch);  // loads the code
+            const double first = bench_.stopwatch.once(launch);
+            own.agreement = agreements_.check(own.name, {peer.is_by_key, emitted.is_compacted}, keys);
+            time(own, first, launch, peer.library == "thrust");
+        });
+    }
+
+    Bench& bench_;
+    const LadderRequest& request_;
+    const LadderListener& listener_;
+    const Segments& segments_;
+    cuda::ResidentWorkload resident_;
+    Agreements agreements_;
+    std::optional<SegmentKeys> keys_;
+    std::optional<double> best_;
+    WorkloadRecord record_;
+};
+
+}  // namespace
+
+Bench::Bench(const cuda::Context& used_context)
+    : context(used_context), stopwatch(used_context), ceiling(stopwatch.read_ceiling())
+{}
+
+MachineRecord Bench::machine() const
+{
+    MachineRecord record;
+    record.device = context.info().name;
+    record.driver = version_text(context.info().driver_version);
+    record.compiler = "NVRTC " + cuda::nvrtc().version();
+    record.library = toolkit.reason().empty() ? toolkit.description() : "no peers";
+    record.date = today();
+    record.ceiling = ceiling.bytes_per_second;
+    record.ceiling_text = ceiling.text;
+    return record;
+}
+
+WorkloadRecord climb(Bench& bench, const LadderRequest& request, const LadderListener& listener)
+{
+    return Climber(bench, request, listener).run();
+}
+
+std::vector<Entry> in_order(std::vector<Entry> entries, const Catalogue& catalogue)
+{
+    const auto place = [&](const Entry& entry) {
+        if (entry.is_peer)
+            return std::ranges::find(peers(), std::string_view(entry.name), &Peer::name) - peers().begin() +
+                   10000;
+        return std::ranges::find(catalogue.stages(), entry.name, &Stage::name) - catalogue.stages().begin();
+    };
+    std::ranges::stable_sort(entries, {}, place);
+    return entries;
+}
+
+}  // namespace segfold::bench

@@ -1,0 +1,78 @@
+#pragma once
+// Every stage and peer on one workload: measured, compared, and told as it goes.
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "runtime/bench/peer_library.h"
+#include "runtime/bench/record.h"
+#include "runtime/bench/stopwatch.h"
+#include "runtime/cuda/cuda_backend.h"
+
+namespace segfold::bench {
+
+/// A GPU with all that any number of workloads share: the stopwatch, what was compiled, the ceiling.
+struct Bench {
+    explicit Bench(const cuda::Context& used_context);
+
+    cuda::Context context;
+    Stopwatch stopwatch;
+    ReadCeiling ceiling;
+    cuda::CompileCache compiled;
+    PeerToolkit toolkit;
+    std::map<std::string, PeerLibrary> libraries;     ///< by the text of the peer
+    std::map<std::string, std::string> failed_peers;  ///< by the text of the peer: why it does not compile
+
+    [[nodiscard]] MachineRecord machine() const;
+};
+
+/// A stage to be measured.
+struct LadderPlan {
+    const Stage* stage = nullptr;
+    Configuration configuration;
+    bool is_chosen = false;  ///< the plan that a run takes; it is measured first
+    std::string objection;   ///< why the stage cannot serve; empty where it can
+};
+
+struct LadderOptions {
+    int repeats = 21;
+    double hopeless = 100;           ///< a stage that takes so many times as long as the best is abandoned
+    double most_milliseconds = 1e3;  ///< spent on the runs of one plan, but at least three are made
+};
+
+/// One workload and what is to be measured on it.
+struct LadderRequest {
+    const Problem& problem;
+    const Workload& workload;  ///< with its arrays where it has at most kMostJudged elements
+    std::shared_ptr<const cuda::ResidentArrays> inputs;
+    std::string layout;
+    std::vector<LadderPlan> plans;
+    std::vector<const Peer*> peers;
+    const Catalogue& catalogue;
+    LadderOptions options;
+};
+
+/// What is told on the way; both may be empty.
+struct LadderListener {
+    std::function<void(const std::string& doing)> progress;
+    std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
+};
+
+/// Measures all plans and peers of a request, the chosen plan first.
+///
+/// A stage that cannot serve, does not compile or fails is an entry that says so and ends nothing, but for a
+/// failure that ends the GPU's work for this process. A plan is abandoned where one launch took `hopeless`
+/// times as long as the best so far, and before any launch where its longest segment alone would, judged by
+/// what segments of 2^14 and 2^18 elements take it. Throws DeviceError where the workload does not fit the
+/// GPU.
+[[nodiscard]] WorkloadRecord climb(Bench& bench, const LadderRequest& request,
+                                   const LadderListener& listener);
+
+/// Entries in the order of a table: stages as the catalogue has them, then peers.
+[[nodiscard]] std::vector<Entry> in_order(std::vector<Entry> entries, const Catalogue& catalogue);
+
+}  // namespace segfold::bench

@@ -1,0 +1,234 @@
+#include "runtime/bench/peer_library.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <boost/crc.hpp>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "dsl/error.h"
+#include "runtime/cuda/library.h"
+#include "runtime/simt/process.h"
+
+namespace segfold::bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool write_text(const fs::path& path, const std::string& text)
+{
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text << std::flush;
+    return static_cast<bool>(file);
+}
+
+std::vector<fs::path> toolkit_folders()
+{
+    std::vector<fs::path> folders;
+    const auto add = [&](const char* variable) {
+        if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
+            folders.emplace_back(value);
+    };
+    add("SEGFOLD_TOOLKIT");
+    if (const auto found = simt::find_program("nvcc")) {
+        std::error_code ignored;
+        folders.push_back(fs::canonical(*found, ignored).parent_path().parent_path());
+    }
+    add("CUDA_HOME");
+    add("CUDA_PATH");
+    folders.emplace_back("/usr/local/cuda");
+    try {
+        folders.push_back(fs::path(cuda::nvrtc().library.path()).parent_path().parent_path());
+    } catch (const DeviceError&) {
+        // Without NVRTC there is one place less to look in.
+    }
+    return folders;
+}
+
+/// CCCL's version, 3000001 for 3.0.1; 0 where it is not known.
+int cccl_version(const fs::path& folder)
+{
+    const auto text = read_text(folder / "cuda/std/__cccl/version.h");
+    constexpr std::string_view kDefinition = "#define CCCL_VERSION ";
+    const auto at = text.find(kDefinition);
+    int version = 0;
+    if (at != std::string::npos)
+        std::from_chars(text.data() + at + kDefinition.size(), text.data() + text.size(), version);
+    return version;
+}
+
+std::string version_text(int version)
+{
+    return fmt::format("{}.{}.{}", version / 1000000, version / 1000 % 1000, version % 1000);
+}
+
+/// The first line of a log that tells of an error.
+std::string first_error(const std::string& log)
+{
+    for (std::size_t at = 0; at < log.size();) {
+        const auto end = std::min(log.find('\n', at), log.size());
+        const auto line = log.substr(at, end - at);
+        if (line.find("error") != std::string::npos)
+            return line;
+        at = end + 1;
+    }
+    return "nvcc gave no reason";
+}
+
+/// Different texts may share a name, which is why the text itself is compared before a library is taken.
+std::string file_stem(const std::string& name, const std::string& text)
+{
+    boost::crc_32_type checksum;
+    checksum.process_bytes(text.data(), text.size());
+    return fmt::format("{}-{:08x}", name, checksum.checksum());
+}
+
+PeerLibrary open_library(const fs::path& path)
+{
+    void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (handle == nullptr)
+        throw DeviceError(fmt::format("{}: cannot be loaded: {}", path.string(), dlerror()));
+    PeerLibrary library;
+    library.fold = reinterpret_cast<int (*)(PeerCall*)>(dlsym(handle, kPeerFunction));
+    library.error_text = reinterpret_cast<const char* (*)(int)>(dlsym(handle, "segfold_peer_error"));
+    if (library.fold == nullptr || library.error_text == nullptr)
+        throw DeviceError(
+            fmt::format("{}: has no function {}; remove the file", path.string(), kPeerFunction));
+    return library;
+}
+
+}  // namespace
+
+PeerToolkit::PeerToolkit()
+{
+    std::string places;
+    for (const auto& folder : toolkit_folders()) {
+        std::error_code ignored;
+        places += (places.empty() ? "" : ", ") + folder.string();
+        if (!fs::is_regular_file(folder / "bin/nvcc", ignored))
+            continue;
+        for (const auto* headers : {"include/cccl", "include"})
+            if (nvcc_.empty() && fs::is_regular_file(folder / headers / "cub/version.cuh", ignored)) {
+                nvcc_ = folder / "bin/nvcc";
+                cccl_ = folder / headers;
+            }
+        if (!nvcc_.empty())
+            return;
+    }
+    reason_ = fmt::format("there is no nvcc with CUB's headers in {}; set SEGFOLD_TOOLKIT to a CUDA toolkit",
+                          places);
+}
+
+std::string PeerToolkit::description() const
+{
+    const int version = cccl_version(cccl_);
+    return version == 0 ? "CCCL of unknown version" : "CCCL " + version_text(version);
+}
+
+std::string PeerToolkit::missing(const Peer& peer) const
+{
+    const auto path = cccl_ / peer.header;
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored))
+        return fmt::format("{} has no {}", description(), peer.header);
+    if (read_text(path).find(peer.header_text) == std::string::npos)
+        return fmt::format("{} of {} has no overload with '{}'", peer.call, description(), peer.header_text);
+    return "";
+}
+
+std::vector<std::string> PeerToolkit::command(const fs::path& source, const fs::path& library,
+                                              const std::string& architecture) const
+{
+    return {nvcc_.string(),
+            "-shared",
+            "-Xcompiler",
+            "-fPIC,-fvisibility=hidden",
+            "-O3",
+            "-std=c++17",
+            "-arch=" + architecture,
+            "-I" + cccl_.string(),
+            "-o",
+            library.string(),
+            source.string()};
+}
+
+PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& source,
+                                 const std::string& architecture) const
+{
+    if (!reason_.empty())
+        throw DeviceError(reason_);
+    const auto directory = peer_directory();
+    // Whatever decides what the library becomes stands in the text that is compared.
+    const auto text = fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture);
+    const auto stem = directory / file_stem(name, text);
+    const auto kept = fs::path(stem.string() + ".so"), kept_text = fs::path(stem.string() + ".cu"),
+               kept_time = fs::path(stem.string() + ".seconds");
+    std::error_code error;
+    if (fs::is_regular_file(kept, error) && read_text(kept_text) == text) {
+        auto library = open_library(kept);
+        library.compile_seconds = std::strtod(read_text(kept_time).c_str(), nullptr);
+        library.is_compiled_before = true;
+        return library;
+    }
+
+    static std::atomic<int> count = 0;
+    const auto own = fmt::format("{}.{}.{}", stem.string(), getpid(), count++);
+    const fs::path own_source = own + ".cu", own_library = own + ".so";
+    if (!write_text(own_source, text))
+        throw DeviceError(fmt::format("{}: cannot be written", own_source.string()));
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const auto result = simt::run_process(command(own_source, own_library, architecture));
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (result.status != 0) {
+        fs::rename(own_source, kept_text, error);
+        fs::remove(own_library, error);
+        throw DeviceError(
+            fmt::format("{}: nvcc does not compile it: {}\nthe source is kept in {}\n{} says:\n{}", name,
+                        first_error(result.output), kept_text.string(), nvcc_.string(), result.output));
+    }
+    // The library comes last, so that whoever finds it finds its text as well.
+    write_text(kept_time, fmt::format("{}\n", seconds));
+    fs::rename(own_source, kept_text, error);
+    fs::rename(own_library, kept, error);
+    auto library = open_library(kept);
+    library.compile_seconds = seconds;
+    return library;
+}
+
+fs::path peer_directory()
+{
+    fs::path directory;
+    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
+        directory = fs::path(cache) / "segfold/peers";
+    else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
+        directory = fs::path(home) / ".cache/segfold/peers";
+    else
+        directory = fs::temp_directory_path() / fmt::format("segfold-{}", geteuid()) / "peers";
+    std::error_code error;
+    fs::create_directories(directory, error);
+    struct stat status = {};
+    // Code is loaded from here: nobody else may have made or may change what is in it.
+    if (error || lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
+        status.st_uid != geteuid() || chmod(directory.c_str(), 0700) != 0)
+        throw DeviceError(
+            fmt::format("{}: no folder of the user's own can be made there; set XDG_CACHE_HOME to a "
+                        "folder that can be written",
+                        directory.string()));
+    return directory;
+}
+
+}  // namespace segfold::bench

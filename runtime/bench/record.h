@@ -1,0 +1,91 @@
+#pragma once
+// What a bench has measured, as data: one Entry a plan or peer, one WorkloadRecord a workload.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/bench/statistics.h"
+#include "runtime/bench/traffic.h"
+
+namespace segfold::bench {
+
+/// What became of a plan or peer.
+enum class Outcome : std::uint8_t { measured, abandoned, left_out, failed };
+
+/// "measured", "abandoned", "left_out", "failed"
+[[nodiscard]] std::string_view name(Outcome outcome);
+
+/// Whether results are right, and how that was found out.
+struct Agreement {
+    bool is_checked = false;
+    bool agrees = true;
+    std::string
+        text;  ///< "reference", "tile_scan, bit for bit", "3 of 5000 segments differ from tile_scan, ..."
+};
+
+/// What the kernels of a plan take; the largest of each where there are several.
+struct Resources {
+    int registers = 0;
+    int spill_bytes = 0;
+    int shared_bytes = 0;
+    double occupancy =
+        0;  ///< threads that a multiprocessor holds, over those it could; the kernel with most blocks
+};
+
+/// A stage in a configuration, or a peer, on one workload.
+struct Entry {
+    std::string name;  ///< "tile_scan", "cub_segmented"
+    bool is_peer = false;
+    bool is_by_key = false;
+    bool is_chosen = false;     ///< the plan that a run takes
+    std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
+    Outcome outcome = Outcome::measured;
+    std::string reason;      ///< why it was abandoned, left out, or what failed
+    Quartiles milliseconds;  ///< on the GPU
+    int runs = 0;
+    std::optional<double> host_microseconds;  ///< that the host is busy with one launch
+    double bytes_per_second = 0;              ///< compulsory bytes
+    double fraction = 0;                      ///< of the read ceiling
+    double fraction_with_keys = 0;  ///< peers by key: over the bytes that they have to move themselves
+    std::optional<Resources> resources;
+    double compile_milliseconds = 0;
+    bool is_compiled_before = false;  ///< the time is that of an earlier compilation, whose result was taken
+    Agreement agreement;
+};
+
+/// One workload, with all that was measured on it.
+struct WorkloadRecord {
+    std::string op;
+    std::string layout;
+    std::int64_t num_elements = 0;
+    std::int64_t num_segments = 0;
+    int index_bits = 32;
+    Traffic traffic;
+    bool is_flushed = false;  ///< the L2 was emptied before every run, because the data would fit
+    double preparation_seconds = 0;
+    std::vector<Entry> entries;
+
+    /// The plan that a run takes, if it was measured.
+    [[nodiscard]] const Entry* chosen() const;
+    /// The fastest stage or peer; right results only.
+    [[nodiscard]] const Entry* best_stage() const;
+    [[nodiscard]] const Entry* best_peer() const;
+    /// Time of the best peer over that of the chosen plan; nothing where either is missing or wrong.
+    [[nodiscard]] std::optional<double> speed_up() const;
+    [[nodiscard]] bool agrees() const;
+};
+
+/// Where it was measured.
+struct MachineRecord {
+    std::string device;
+    std::string driver;        ///< the driver's CUDA version
+    std::string compiler;      ///< "NVRTC 13.0"
+    std::string library;       ///< "CCCL 3.0.1", or why there are no peers
+    std::string date;          ///< "2026-11-20"
+    double ceiling = 0;        ///< bytes per second
+    std::string ceiling_text;  ///< the grid that reached it
+};
+
+}  // namespace segfold::bench

@@ -1,0 +1,23 @@
+#pragma once
+// What peers by key are given in place of offsets: the number of its segment for each element.
+#include <cstdint>
+
+#include "runtime/cuda/cuda_backend.h"
+
+namespace segfold::bench {
+
+/// Keys of a workload on a GPU. Segments without an element have no key; the others are its runs.
+struct SegmentKeys {
+    /// Builds them on the GPU; nothing of it is ever timed. Throws InputError where there are more segments
+    /// than an i32 counts, or where segments are ranges, which may overlap.
+    SegmentKeys(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident);
+
+    std::int64_t num_runs = 0;
+    cuda::DeviceBuffer keys;          ///< i32 [num_elements]
+    cuda::DeviceBuffer unique_keys;   ///< i32 [num_runs], for the peers to write
+    cuda::DeviceBuffer counted_runs;  ///< i32, for the peers to write
+    cuda::DeviceBuffer
+        segment_of_run;  ///< i32 [num_runs], ascending; empty where every segment has an element
+};
+
+}  // namespace segfold::bench

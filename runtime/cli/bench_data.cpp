@@ -1,0 +1,162 @@
+#include "runtime/cli/bench_data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/bench/agreement.h"
+#include "runtime/cli/generated_arrays.h"
+
+namespace segfold::cli {
+namespace {
+
+bool is_made_up(const Layout& layout)
+{
+    return layout.kind == LayoutKind::whole || layout.kind == LayoutKind::uniform ||
+           layout.kind == LayoutKind::generated;
+}
+
+Array first_of(const Array& array, std::int64_t length)
+{
+    Array part(array.type(), static_cast<std::size_t>(length));
+    if (part.bytes() != 0)
+        std::memcpy(part.data(), array.data(), part.bytes());
+    return part;
+}
+
+void refuse_empty_segments(const Operator& op, const Layout& layout, const Segments& segments)
+{
+    if (!op.allows_empty() && segments.num_segments != 0 && length_range(segments).shortest == 0)
+        throw InputError(
+            fmt::format("layout '{}' has empty segments, and operator {} has no identity; give its state "
+                        "fields an identity (= VALUE), or an 'empty' part",
+                        print(layout), op.name));
+}
+
+}  // namespace
+
+std::vector<BenchCase> standard_cases(std::int64_t num_elements)
+{
+    std::vector<std::string> texts = {"whole"};
+    for (const int length : {1, 2, 4, 7, 8, 16, 32, 64, 100, 128, 256, 512, 1024, 4096, 65536, 1048576})
+        texts.push_back(fmt::format("uniform={}", length));
+    for (const int length : {4, 32, 256, 4096})
+        texts.push_back(fmt::format("constant:length={}", length));
+    texts.push_back(fmt::format("constant:length={}", std::max<std::int64_t>(num_elements, 1)));
+    for (const auto* text : {"geometric:mean=32", "poisson:mean=32", "zipf:exponent=1.9",
+                             "lognormal:mean=3,sigma=1.2", "half_empty:mean=32", "giant:half"})
+        texts.emplace_back(text);
+    std::vector<BenchCase> cases;
+    for (const auto& text : texts)
+        cases.push_back({parse_layout(text), num_elements});
+    return cases;
+}
+
+std::vector<BenchCase> size_cases(const Layout& layout, std::int64_t from, std::int64_t to)
+{
+    std::vector<BenchCase> cases;
+    for (std::int64_t size = 1; size <= to; size *= 2)
+        if (size >= from)
+            cases.push_back({layout, size});
+    return cases;
+}
+
+double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements)
+{
+    constexpr double kKey = 4, kOffset = 8;
+    double element = kKey, segment = kOffset + kKey;
+    for (const auto& parameter : op.parameters)
+        element += static_cast<double>(size_bytes(parameter.type));
+    for (const auto& field : op.results)
+        segment +=
+            2 * static_cast<double>(size_bytes(field.type));  // theirs, and those they are compared with
+    double length = 1;
+    if (layout.kind == LayoutKind::uniform)
+        length = static_cast<double>(layout.uniform_length);
+    else if (layout.kind == LayoutKind::whole)
+        length = static_cast<double>(std::max<std::int64_t>(num_elements, 1));
+    else if (layout.kind == LayoutKind::generated && layout.distribution != "zipf")
+        length = 4;
+    return static_cast<double>(num_elements) * (element + segment / length);
+}
+
+BenchData::BenchData(const cuda::Context& context, const Operator& op, WorkloadRequest request)
+    : context_(context),
+      op_(op),
+      request_(std::move(request)),
+      shares_(request_.inputs.empty() && std::ranges::none_of(op.parameters, &Parameter::table))
+{}
+
+BenchData::Prepared BenchData::prepare(const BenchCase& asked)
+{
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    auto layout = seeded(asked.layout, request_.seed);
+    auto elements = asked.num_elements;
+    if (layout.kind == LayoutKind::uniform && elements) {
+        *elements -= *elements % layout.uniform_length;
+        if (*elements == 0)
+            throw InputError(fmt::format("layout '{}': {} elements are fewer than one segment has",
+                                         print(layout), *asked.num_elements));
+    }
+    auto prepared = shares_ && elements && is_made_up(layout) ? prepare_shared(layout, *elements)
+                                                              : prepare_own({layout, elements});
+    context_.synchronize();
+    prepared.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return prepared;
+}
+
+BenchData::Prepared BenchData::prepare_own(const BenchCase& asked)
+{
+    auto request = request_;
+    request.layout = asked.layout;
+    request.num_elements = asked.num_elements;
+    Prepared prepared{prepare_workload(op_, request).workload, nullptr};
+    auto resident = std::make_shared<cuda::ResidentArrays>();
+    for (const auto& array : prepared.workload.arrays)
+        resident->add(context_, array);
+    prepared.inputs = std::move(resident);
+    return prepared;
+}
+
+BenchData::Prepared BenchData::prepare_shared(const Layout& layout, std::int64_t num_elements)
+{
+    Prepared prepared;
+    prepared.workload.op = op_;
+    auto segments = resolve(layout, num_elements).segments;
+    if (request_.index_bits)
+        segments = with_index_bits(std::move(segments), *request_.index_bits);
+    refuse_empty_segments(op_, layout, segments);
+    provide(num_elements);
+    if (num_elements <= bench::kMostJudged)
+        for (const auto& array : arrays_)
+            prepared.workload.arrays.push_back(first_of(array, num_elements));
+    prepared.workload.segments = std::move(segments);
+    prepared.inputs = resident_;
+    return prepared;
+}
+
+/// Makes the columns at least so long. Values depend on their place alone, so that longer ones begin with the
+/// shorter.
+void BenchData::provide(std::int64_t num_elements)
+{
+    if (resident_ && std::ranges::all_of(arrays_, [&](const Array& array) {
+            return static_cast<std::int64_t>(array.length()) >= num_elements;
+        }))
+        return;
+    resident_ = nullptr;
+    arrays_.clear();
+    std::map<std::string, Array> named;
+    complete_arrays(op_, whole_segments(num_elements), {request_.seed, request_.values}, named);
+    auto resident = std::make_shared<cuda::ResidentArrays>();
+    for (const auto& parameter : op_.parameters) {
+        arrays_.push_back(std::move(named.at(parameter.name)));
+        resident->add(context_, arrays_.back());
+    }
+    resident_ = std::move(resident);
+}
+
+}  // namespace segfold::cli

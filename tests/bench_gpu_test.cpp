@@ -1,0 +1,193 @@
+// Small benches on a GPU: results agree, documents can be read, wrong results are seen.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "dsl/standard_operators.h"
+#include "runtime/bench/agreement.h"
+#include "runtime/bench/peer_library.h"
+#include "runtime/bench/stopwatch.h"
+#include "runtime/cuda/device.h"
+#include "runtime/workload.h"
+#include "tests/cli_program.h"
+
+namespace segfold {
+namespace {
+
+class BenchGpu : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (const auto reason = cuda::no_device_reason(); !reason.empty())
+            GTEST_SKIP() << reason;
+    }
+
+    [[nodiscard]] nlohmann::json bench(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), "bench");
+        arguments.emplace_back("--json");
+        const auto result = folder_.run(arguments);
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return nlohmann::json::parse(result.output);
+    }
+
+    test::ProgramFolder folder_;
+};
+
+using BenchGpuDevice = BenchGpu;
+
+/// Every entry that was measured is right, and has times, a rate and resources that can be.
+void expect_sound(const nlohmann::json& document)
+{
+    EXPECT_GT(document["machine"]["ceiling_bytes_per_second"].get<double>(), 1e10);
+    for (const auto& workload : document["workloads"]) {
+        EXPECT_EQ(workload["agrees"], true) << workload.dump(2);
+        int measured = 0;
+        for (const auto& entry : workload["entries"]) {
+            EXPECT_NE(entry["outcome"], "failed") << entry.dump(2);
+            if (entry["outcome"] != "measured")
+                continue;
+            ++measured;
+            EXPECT_GT(entry["milliseconds"]["median"].get<double>(), 0) << entry.dump(2);
+            EXPECT_LE(entry["milliseconds"]["low"], entry["milliseconds"]["high"]);
+            EXPECT_LT(entry["fraction"].get<double>(), 1.5) << entry.dump(2);
+            if (!entry["peer"].get<bool>()) {
+                EXPECT_GT(entry["resources"]["registers"].get<int>(), 0);
+                EXPECT_GT(entry["resources"]["occupancy"].get<double>(), 0);
+                EXPECT_LE(entry["resources"]["occupancy"].get<double>(), 1);
+            }
+        }
+        EXPECT_GE(measured, 2) << workload.dump(2);
+    }
+}
+
+TEST_F(BenchGpu, SmallWorkloadsAgreeWithTheReference)
+{
+    for (const auto* layout : {"whole", "uniform=32", "half_empty:mean=8"})
+        expect_sound(bench({"sum,mean_variance", "--layout", layout, "--elements", "2^18", "--repeat", "5",
+                            "--peers", "none"}));
+}
+
+TEST_F(BenchGpu, LargeWorkloadsAgreeWithEachOther)
+{
+    const auto document = bench({"affine", "--type", "u32", "--layout", "zipf:exponent=1.9", "--elements",
+                                 "2^22", "--repeat", "3", "--peers", "none"});
+    expect_sound(document);
+    bool is_compared = false;
+    for (const auto& entry : document["workloads"][0]["entries"])
+        is_compared = is_compared || entry["agreement"]["text"] == "tile_scan, bit for bit";
+    EXPECT_TRUE(is_compared) << document.dump(2);
+}
+
+/// Semigroups, places in lift, several columns and results through every peer that may serve.
+TEST_F(BenchGpu, PeersAgree)
+{
+    if (const bench::PeerToolkit toolkit; !toolkit.reason().empty())
+        GTEST_SKIP() << toolkit.reason();
+    (void)folder_.write("own.seg",
+                        R"(operator own(x: f32, w: i64) -> (best: f32, place: i64, length: i64, own: i64) {
+  state   { best: f32; place: i64; weight: i64 }
+  lift    { best = x; place = position; weight = w + segment }
+  combine(a, b) {
+    best = b.best > a.best ? b.best : a.best;
+    place = b.best > a.best ? b.place : a.place;
+    weight = a.weight + b.weight;
+  }
+  finish  { best = best; place = place; length = length; own = weight + segment }
+  empty   { best = 0; place = -1; length = 0; own = segment }
+})");
+    for (const auto* op : {"own.seg", "mean_variance"})
+        for (const auto* layout : {"whole", "uniform=7", "half_empty:mean=8"})
+            for (const auto* elements : {"70000", "2100000"})
+                expect_sound(bench({op, "--layout", layout, "--elements", elements, "--repeat", "3"}));
+}
+
+TEST_F(BenchGpu, LogsAreALineEach)
+{
+    (void)bench({"sum", "--sweep", "sizes", "--from", "2^10", "--to", "2^12", "--peers", "none", "--repeat",
+                 "3", "--log", "bench.jsonl"});
+    std::istringstream lines(read_text(folder_.file("bench.jsonl")));
+    int count = 0;
+    for (std::string line; std::getline(lines, line); ++count)
+        EXPECT_TRUE(nlohmann::json::parse(line).is_object());
+    EXPECT_GE(count, 1 + 3 * 3);
+}
+
+TEST_F(BenchGpuDevice, WrongResultsAreSeen)
+{
+    const cuda::Context context;
+    cuda::Stream stream(context);
+    Workload workload;
+    workload.op = standard_operator("sum_f32");
+    const std::int64_t elements = 2 * bench::kMostJudged;
+    workload.segments = resolve(parse_layout("half_empty:mean=32"), elements).segments;
+    workload.arrays.push_back(generate_values(Type::f32, elements, 7, ValueRange::small_integers));
+    cuda::ResidentWorkload resident(context, workload);
+    bench::Agreements agreements(context, stream, workload, resident);
+    auto& results = const_cast<cuda::DeviceBuffer&>(resident.result_arrays().buffers[0]);
+    results.fill_with(3.0f);
+    EXPECT_FALSE(agreements.check("first", {}, nullptr).is_checked);
+    EXPECT_EQ(agreements.check("second", {}, nullptr).text, "first, bit for bit");
+    results.fill_with(3.0001f);
+    EXPECT_EQ(agreements.check("third", {}, nullptr).text, "first, within rounding");
+    results.fill_with(3.0f);
+    const float wrong = 3.5f;
+    results.copy_in(std::as_bytes(std::span(&wrong, 1)), 4 * 1000);
+    const auto verdict = agreements.check("fourth", {}, nullptr);
+    EXPECT_FALSE(verdict.agrees);
+    EXPECT_EQ(verdict.text, "1 of " + std::to_string(workload.segments.num_segments) +
+                                " segments differ from first in field result, the first is segment 1000");
+}
+
+/// Runs in a row, the segments without an element left out, are put in their places before they are compared.
+TEST_F(BenchGpuDevice, CompactedResultsAreCompared)
+{
+    const cuda::Context context;
+    cuda::Stream stream(context);
+    Workload workload;
+    workload.op = standard_operator("sum_i32");
+    const std::int64_t elements = 2 * bench::kMostJudged;
+    workload.segments = resolve(parse_layout("half_empty:mean=32"), elements).segments;
+    workload.arrays.push_back(generate_values(Type::i32, elements, 7, ValueRange::small_integers));
+    cuda::ResidentWorkload resident(context, workload);
+    const bench::SegmentKeys keys(context, stream, resident);
+    const auto places = keys.segment_of_run.to_host<std::int32_t>();
+    ASSERT_EQ(static_cast<std::int64_t>(places.size()), keys.num_runs);
+    const auto keys_on_host = keys.keys.to_host<std::int32_t>();
+    const auto& segments = workload.segments;
+    for (const std::int64_t run : {std::int64_t{0}, keys.num_runs / 2, keys.num_runs - 1}) {
+        const auto segment = places[static_cast<std::size_t>(run)];
+        EXPECT_EQ(keys_on_host[static_cast<std::size_t>(segments.begin(segment))], segment);
+        EXPECT_EQ(keys_on_host[static_cast<std::size_t>(segments.end(segment) - 1)], segment);
+    }
+    bench::Agreements agreements(context, stream, workload, resident);
+    auto& results = const_cast<cuda::DeviceBuffer&>(resident.result_arrays().buffers[0]);
+    std::vector<std::int32_t> all(static_cast<std::size_t>(segments.num_segments)), compacted(all.size());
+    for (std::size_t s = 0; s < all.size(); ++s)
+        all[s] = static_cast<std::int32_t>(7 * s);
+    for (std::size_t i = 0; i < places.size(); ++i)
+        compacted[i] = 7 * places[i];
+    results.copy_in(std::as_bytes(std::span(all)));
+    (void)agreements.check("first", {}, nullptr);
+    EXPECT_TRUE(agreements.check("in place", {true, false}, &keys).agrees);
+    EXPECT_FALSE(agreements.check("in place", {true, true}, &keys).agrees);
+    results.copy_in(std::as_bytes(std::span(compacted)));
+    EXPECT_TRUE(agreements.check("compacted", {true, true}, &keys).agrees);
+    EXPECT_FALSE(agreements.check("compacted", {true, false}, &keys).agrees);
+}
+
+TEST_F(BenchGpuDevice, EmptiedCachesAreSlower)
+{
+    const cuda::Context context;
+    bench::Stopwatch stopwatch(context);
+    EXPECT_TRUE(stopwatch.fits_cache(1 << 20));
+    EXPECT_FALSE(stopwatch.fits_cache(std::int64_t{1} << 40));
+    EXPECT_GT(stopwatch.read_ceiling().bytes_per_second, 1e10);
+    int launches = 0;
+    EXPECT_EQ(stopwatch.time([&] { ++launches; }, 3, 4, true).size(), 4U);
+    EXPECT_EQ(launches, 7);
+}
+
+}  // namespace
+}  // namespace segfold

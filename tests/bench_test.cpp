@@ -1,0 +1,296 @@
+// The bench without a GPU: statistics, compulsory bytes, tables of kept measurements, what the verb refuses.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/bench/agreement.h"
+#include "runtime/bench/ladder.h"
+#include "runtime/bench/markdown.h"
+#include "runtime/cli/bench_data.h"
+#include "runtime/cli/bench_view.h"
+#include "runtime/cuda/device.h"
+#include "runtime/workload.h"
+#include "tests/cli_program.h"
+
+namespace segfold {
+namespace {
+
+const std::string kData = SEGFOLD_SOURCE_DIR "/tests/data/bench/";
+
+Segments offsets_of(std::initializer_list<std::int64_t> offsets)
+{
+    const std::vector<std::int64_t> values(offsets);
+    return segments_from_offsets(Array::of<std::int64_t>(Type::i64, values), values.back());
+}
+
+TEST(BenchStatistics, QuartilesInterpolate)
+{
+    const auto four = bench::quartiles({4, 1, 3, 2});
+    EXPECT_DOUBLE_EQ(four.low, 1.75);
+    EXPECT_DOUBLE_EQ(four.median, 2.5);
+    EXPECT_DOUBLE_EQ(four.high, 3.25);
+    const auto one = bench::quartiles({7});
+    EXPECT_DOUBLE_EQ(one.low, 7);
+    EXPECT_DOUBLE_EQ(one.high, 7);
+    EXPECT_THROW((void)bench::quartiles({}), InternalError);
+    EXPECT_DOUBLE_EQ(bench::geometric_mean(std::array{2.0, 8.0}), 4);
+    EXPECT_DOUBLE_EQ(bench::geometric_mean({}), 0);
+}
+
+TEST(BenchTraffic, CountsWhatMustMove)
+{
+    const auto sum = standard_operator("sum_f32");
+    auto traffic = bench::compulsory_traffic(sum, whole_segments(1000));
+    EXPECT_EQ(traffic.columns, 4000);
+    EXPECT_EQ(traffic.layout, 0);
+    EXPECT_EQ(traffic.results, 4);
+    EXPECT_EQ(traffic.keys, 4004);
+    traffic = bench::compulsory_traffic(standard_operator("mean_variance_f64"), offsets_of({0, 3, 3, 10}));
+    EXPECT_EQ(traffic.columns, 80);
+    EXPECT_EQ(traffic.layout, 16);
+    EXPECT_EQ(traffic.results, 48);
+    EXPECT_EQ(traffic.total(), 144);
+    EXPECT_EQ(traffic.total_by_key(), 80 + 48 + 4 * 13);
+    EXPECT_EQ(bench::compulsory_traffic(sum, with_index_bits(offsets_of({0, 10}), 64)).layout, 16);
+    EXPECT_EQ(bench::compulsory_traffic(standard_operator("dot_f32"), uniform_segments(12, 4)).columns, 96);
+}
+
+TEST(BenchTraffic, LeavesOutWhatNeedNotMove)
+{
+    EXPECT_EQ(bench::compulsory_traffic(standard_operator("count_f32"), uniform_segments(12, 4)).columns, 0);
+    const auto gather =
+        parse_operator("test.seg",
+                       "operator gather(place: i32, t: table f64) -> f64 {\n  state sum: f64 = 0\n  "
+                       "lift t[place]\n  combine(a, b) a + b\n}");
+    EXPECT_EQ(bench::compulsory_traffic(gather, uniform_segments(12, 4)).columns, 48);
+    // Ranges 2-5 and 4-6 of ten elements: five items; of two elements: no more than are there.
+    const auto range = [](std::int64_t elements, std::vector<std::int64_t> begins,
+                          std::vector<std::int64_t> ends) {
+        return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
+                                    Array::of<std::int64_t>(Type::i64, ends), elements);
+    };
+    const auto sum = standard_operator("sum_f32");
+    EXPECT_EQ(bench::compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).columns, 20);
+    EXPECT_EQ(bench::compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).layout, 20);
+    EXPECT_EQ(bench::compulsory_traffic(sum, range(2, {0, 0, 0}, {2, 2, 2})).columns, 8);
+}
+
+TEST(BenchTolerance, GrowsAsTypesShrink)
+{
+    EXPECT_LT(bench::tolerance(Type::f64), bench::tolerance(Type::f32));
+    EXPECT_LT(bench::tolerance(Type::f32), bench::tolerance(Type::f16));
+    EXPECT_LT(bench::tolerance(Type::f16), bench::tolerance(Type::bf16));
+}
+
+TEST(BenchCases, StandardLayoutsCanAllBeMade)
+{
+    const auto cases = cli::standard_cases(1 << 20);
+    EXPECT_GE(cases.size(), 25U);
+    for (const auto& each : cases) {
+        auto elements = *each.num_elements;
+        if (each.layout.kind == LayoutKind::uniform)
+            elements -= elements % each.layout.uniform_length;
+        EXPECT_EQ(resolve(each.layout, elements).segments.num_elements, elements) << print(each.layout);
+    }
+    const auto one = std::ranges::count_if(cases, [](const cli::BenchCase& each) {
+        return each.layout.distribution == "constant" &&
+               resolve(each.layout, 1 << 20).segments.num_segments == 1;
+    });
+    EXPECT_EQ(one, 1);
+}
+
+TEST(BenchCases, SizesArePowersOfTwo)
+{
+    std::vector<std::int64_t> sizes;
+    for (const auto& each : cli::size_cases({}, 1000, 5000))
+        sizes.push_back(*each.num_elements);
+    EXPECT_EQ(sizes, (std::vector<std::int64_t>{1024, 2048, 4096}));
+}
+
+TEST(BenchCases, BytesGrowWithSegments)
+{
+    const auto op = standard_operator("sum_f32");
+    EXPECT_DOUBLE_EQ(cli::most_bytes(op, parse_layout("whole"), 100), 100 * (4 + 4) + 20);
+    EXPECT_DOUBLE_EQ(cli::most_bytes(op, parse_layout("uniform=1"), 100), 100 * (4 + 4 + 20));
+}
+
+TEST(BenchConstant, IsUniformByOffsets)
+{
+    const auto segments = resolve(parse_layout("constant:length=3"), 10).segments;
+    EXPECT_EQ(segments.form, SegmentForm::offsets);
+    const auto offsets = segments.offsets.as<std::int32_t>();
+    EXPECT_EQ(std::vector<std::int32_t>(offsets.begin(), offsets.end()),
+              (std::vector<std::int32_t>{0, 3, 6, 9, 10}));
+    EXPECT_EQ(resolve(parse_layout("constant:length=3"), 0).segments.num_segments, 0);
+    EXPECT_EQ(resolve(parse_layout("constant:length=30"), 10).segments.num_segments, 1);
+}
+
+TEST(BenchLengthRange, IsTheSameByAllForms)
+{
+    EXPECT_EQ(length_range(offsets_of({0, 3, 3, 10})).shortest, 0);
+    EXPECT_EQ(length_range(offsets_of({0, 3, 3, 10})).longest, 7);
+    EXPECT_EQ(length_range(whole_segments(9)).shortest, 9);
+    EXPECT_EQ(length_range(uniform_segments(9, 3)).longest, 3);
+    EXPECT_EQ(length_range(uniform_segments(0, 3)).longest, 0);
+    const auto many = resolve(parse_layout("bimodal:short=1,long=900,share=0.01"), 1 << 22).segments;
+    EXPECT_EQ(length_range(many).longest, 900);
+}
+
+/// Measurements as --json writes them; the numbers are made up.
+struct Kept {
+    bench::MachineRecord machine;
+    std::vector<bench::WorkloadRecord> workloads;
+};
+
+Kept kept()
+{
+    const auto document = cli::Json::parse(read_text(kData + "measurements.json"));
+    Kept all{cli::machine_from(document.at("machine")), {}};
+    for (const auto& workload : document.at("workloads"))
+        all.workloads.push_back(cli::workload_from(workload));
+    return all;
+}
+
+TEST(BenchView, JsonReadsBack)
+{
+    const auto document = cli::Json::parse(read_text(kData + "measurements.json"));
+    const auto [machine, workloads] = kept();
+    EXPECT_EQ(cli::json_of(machine), document["machine"]);
+    ASSERT_EQ(workloads.size(), 3U);
+    for (std::size_t i = 0; i < workloads.size(); ++i)
+        EXPECT_EQ(cli::json_of(workloads[i]).dump(2), document["workloads"][i].dump(2));
+}
+
+TEST(BenchView, TablesAreThoseOfTheFiles)
+{
+    const auto [machine, workloads] = kept();
+    std::string text = cli::print(machine);
+    for (const auto& workload : workloads)
+        text += "\n" + cli::print(workload);
+    EXPECT_EQ(text, read_text(kData + "table.txt"));
+}
+
+TEST(BenchView, MarkdownIsThatOfTheFile)
+{
+    const auto [machine, workloads] = kept();
+    std::string text = bench::markdown_header(machine) + "\n" + bench::markdown_titles(true);
+    for (const auto& workload : workloads)
+        text += bench::markdown_row(workload, true);
+    EXPECT_EQ(text + bench::markdown_mean(workloads, true), read_text(kData + "table.md"));
+    EXPECT_EQ(bench::markdown_row(workloads[0], false),
+              "| `uniform=1024` | 2^28 | warp_per_segment | 0.88 | cub_segmented | 0.44 | 2.00 |\n");
+    EXPECT_EQ(bench::markdown_mean({}, false), "");
+}
+
+/// Whoever is fastest with wrong results is no peer to be compared with.
+TEST(BenchRecord, WrongResultsDoNotCount)
+{
+    const auto workloads = kept().workloads;
+    EXPECT_TRUE(workloads[0].agrees());
+    EXPECT_FALSE(workloads[1].agrees());
+    EXPECT_EQ(workloads[1].best_peer()->name, "thrust_reduce_by_key");
+    EXPECT_DOUBLE_EQ(*workloads[0].speed_up(), 2);
+    auto wrong = workloads[0];
+    wrong.entries[1].agreement.agrees = false;
+    EXPECT_FALSE(wrong.speed_up());
+    EXPECT_EQ(workloads[2].chosen()->name, "tile_scan");
+    EXPECT_EQ(workloads[2].best_stage()->name, "block_per_segment");
+    EXPECT_EQ(workloads[2].best_peer(), nullptr);
+    EXPECT_FALSE(workloads[2].speed_up());
+}
+
+TEST(BenchRecord, EntriesStandAsInTheLadder)
+{
+    std::vector<bench::Entry> entries(4);
+    entries[0].name = "tile_scan";
+    entries[1].name = "thrust_reduce_by_key";
+    entries[2].name = "cub_segmented";
+    entries[3].name = "thread_per_segment";
+    entries[1].is_peer = entries[2].is_peer = true;
+    std::vector<std::string> names;
+    for (const auto& entry : bench::in_order(entries, Catalogue::standard()))
+        names.push_back(entry.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"thread_per_segment", "tile_scan", "cub_segmented",
+                                               "thrust_reduce_by_key"}));
+}
+
+class BenchVerb : public testing::Test {
+protected:
+    [[nodiscard]] std::string refusal(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), "bench");
+        const auto result = folder_.run(arguments);
+        EXPECT_EQ(result.exit_code, 2) << result.errors;
+        EXPECT_EQ(result.output, "");
+        return result.errors;
+    }
+
+    test::ProgramFolder folder_;
+};
+
+TEST_F(BenchVerb, RefusesWhatDoesNotGoTogether)
+{
+    EXPECT_EQ(refusal({"sum", "--from", "2^20"}), "segfold: --from is an end of --sweep sizes\n");
+    EXPECT_EQ(refusal({"sum", "--sweep", "layouts", "--to", "2^20"}),
+              "segfold: --to is an end of --sweep sizes\n");
+    EXPECT_EQ(
+        refusal({"sum", "--sweep", "sizes", "--elements", "5"}),
+        "segfold: --elements names one size, and --sweep sizes goes through many; see --from and --to\n");
+    EXPECT_EQ(refusal({"sum", "--sweep", "layouts", "--layout", "whole"}),
+              "segfold: --layout names one layout, and --sweep layouts goes through the standard ones\n");
+    EXPECT_EQ(refusal({"sum", "--sweep", "sizes", "--from", "2^20", "--to", "2^10"}),
+              "segfold: --from is 1048576 and --to 1024; the first must not be the larger\n");
+    EXPECT_EQ(refusal({"sum", "--json", "--markdown"}),
+              "segfold: --json and --markdown are two forms of one result; give one of them\n");
+    EXPECT_EQ(refusal({"sum", "--sweep", "size"}),
+              "segfold: --sweep: unknown 'size'; it is one of sizes, layouts; did you mean 'sizes'?\n");
+    EXPECT_EQ(refusal({"sum", "--repeat", "0"}), "segfold: --repeat is 0; it must be from 1 to 10000\n");
+}
+
+TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
+{
+    EXPECT_EQ(
+        refusal({"sum", "--peers", "cub,thrist"}),
+        "segfold: --peers: unknown peer 'thrist'; the peers are cub_segmented, cub_segmented_hint, "
+        "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key; cub, thrust and none are known "
+        "too\n");
+    EXPECT_EQ(
+        refusal({"sum,,max"}),
+        "segfold: 'sum,,max': an operator's name is missing at a comma; write names such as sum,argmax\n");
+    EXPECT_EQ(refusal({"sum", "--stage", "tile_scan", "--set", "x=3"}),
+              "segfold: stage tile_scan has no tunable 'x'; it has block_threads, items_per_thread\n");
+    EXPECT_EQ(refusal({"sum,dot", "--input", "x=y.npy"}),
+              "segfold: --input gives data to one operator, and several are named\n");
+    EXPECT_EQ(refusal({"sum", "--emit-peer", "cub_fixed_size", "--layout", "offsets"}),
+              "segfold: cub_fixed_size: takes segments given as uniform, not as offsets\n");
+}
+
+TEST_F(BenchVerb, PrintsPeers)
+{
+    const auto result =
+        folder_.run({"bench", "argmax", "--emit-peer", "thrust_reduce_by_key", "--layout", "offsets"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    const Problem problem(standard_operator("argmax"), SegmentForm::offsets);
+    EXPECT_EQ(result.output, emit_peer(problem, peer("thrust_reduce_by_key")).source);
+}
+
+TEST_F(BenchVerb, NeedsAGpu)
+{
+    if (!cuda::devices().empty())
+        GTEST_SKIP() << "there is a GPU";
+    for (const std::vector<std::string>& arguments :
+         {std::vector<std::string>{"bench", "sum"},
+          {"bench", "sum,argmax", "--sweep", "layouts", "--markdown"}}) {
+        const auto result = folder_.run(arguments);
+        EXPECT_EQ(result.exit_code, 3);
+        EXPECT_EQ(result.output, "");
+        EXPECT_TRUE(result.errors.starts_with("segfold: bench measures on a GPU: ")) << result.errors;
+        EXPECT_EQ(result.errors.find("--backend"), std::string::npos) << result.errors;
+    }
+}
+
+}  // namespace
+}  // namespace segfold

@@ -1,0 +1,115 @@
+// Peers through nvcc, and the bench's own kernels through NVRTC; skipped where there is none.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/bench/kernels.h"
+#include "runtime/bench/peer_library.h"
+#include "runtime/cuda/compile.h"
+#include "tests/files.h"
+
+namespace segfold::bench {
+namespace {
+
+class PeerCompile : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1);
+        if (!toolkit_.reason().empty())
+            GTEST_SKIP() << toolkit_.reason();
+    }
+
+    TemporaryFolder folder_;
+    PeerToolkit toolkit_;
+};
+
+/// Places in lift, segment and length in finish, no identity, 16-bit floats, a user's name that C++ has
+/// taken.
+constexpr const char* kDemanding =
+    R"(operator demanding(x: f16, int: i64) -> (total: f32, place: i64, mean: bf16) {
+  state   { total: f32; place: i64 }
+  lift    { total = f32(x) * f32(int); place = position + segment * 2 }
+  combine(a, b) { total = a.total + b.total; place = max(a.place, b.place) }
+  finish  { total = total; place = place + segment; mean = bf16(total / f32(length)) }
+  empty   { total = 0; place = -1; mean = nan }
+})";
+
+TEST_F(PeerCompile, OperatorsOfAllKinds)
+{
+    const struct {
+        Operator op;
+        const char* peer;
+        SegmentForm form;
+        int bits;
+    } cases[] = {{standard_operator("sum_f32"), "cub_reduce", SegmentForm::whole, 32},
+                 {standard_operator("mean_variance_f32"), "cub_segmented", SegmentForm::offsets, 32},
+                 {standard_operator("affine_u32"), "cub_reduce_by_key", SegmentForm::uniform, 64},
+                 {parse_operator("test.seg", kDemanding), "thrust_reduce_by_key", SegmentForm::offsets, 32}};
+    for (const auto& [op, name, form, bits] : cases) {
+        const auto& wanted = peer(name);
+        ASSERT_EQ(toolkit_.missing(wanted), "");
+        const auto source = emit_peer(Problem(op, form, bits), wanted).source;
+        const auto library = toolkit_.compile(name, source, "sm_90");
+        EXPECT_NE(library.fold, nullptr);
+        EXPECT_FALSE(library.is_compiled_before);
+        EXPECT_GT(library.compile_seconds, 0);
+    }
+}
+
+TEST_F(PeerCompile, WhatDoesNotCompileSaysWhere)
+{
+    try {
+        (void)toolkit_.compile("broken", "int segfold_peer(\n", "sm_90");
+        FAIL();
+    } catch (const DeviceError& error) {
+        const std::string text = error.what();
+        EXPECT_TRUE(text.starts_with("broken: nvcc does not compile it: ")) << text;
+        EXPECT_NE(text.find("\nthe source is kept in " + folder_.file("cache/segfold/peers/broken-")),
+                  std::string::npos)
+            << text;
+    }
+}
+
+/// A library is taken only for the text that it was made of, even where names collide.
+TEST_F(PeerCompile, CompiledPeersAreKept)
+{
+    const std::string source =
+        "extern \"C\" __attribute__((visibility(\"default\"))) int segfold_peer(void*) { return 41; }\n"
+        "extern \"C\" __attribute__((visibility(\"default\"))) const char* segfold_peer_error(int) { return "
+        "\"\"; }\n";
+    const auto first = toolkit_.compile("small", source, "sm_90");
+    EXPECT_FALSE(first.is_compiled_before);
+    EXPECT_EQ(first.fold(nullptr), 41);
+    const auto second = toolkit_.compile("small", source, "sm_90");
+    EXPECT_TRUE(second.is_compiled_before);
+    EXPECT_NEAR(second.compile_seconds, first.compile_seconds, 1e-3);
+    for (const auto& entry : std::filesystem::directory_iterator(peer_directory()))
+        if (entry.path().extension() == ".cu")
+            std::ofstream(entry.path(), std::ios::app) << "// another text\n";
+    EXPECT_FALSE(toolkit_.compile("small", source, "sm_90").is_compiled_before);
+}
+
+TEST(BenchKernels, CompileForEveryArchitecture)
+{
+    try {
+        for (const auto& architecture : cuda::supported_architectures()) {
+            const auto warnings = [&](const char* text, std::vector<std::string> options) {
+                return cuda::compile({text, "kernels.cu", architecture, std::move(options)}).log;
+            };
+            EXPECT_EQ(warnings(kReadKernels, {}), "");
+            EXPECT_EQ(warnings(kKeyKernels, {}), "");
+            EXPECT_EQ(warnings(kCompareKernels, {"--std=c++20"}), "");
+        }
+    } catch (const DeviceError& error) {
+        if (std::string(error.what()).find("NVRTC") == std::string::npos)
+            throw;
+        GTEST_SKIP() << error.what();
+    }
+}
+
+}  // namespace
+}  // namespace segfold::bench

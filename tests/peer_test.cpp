@@ -1,0 +1,164 @@
+// The texts of peers: what they take from the operator, and which operators they refuse.
+#include "codegen/peer.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "dsl/error.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+
+namespace segfold {
+namespace {
+
+constexpr SegmentForm kForms[] = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                                  SegmentForm::ranges};
+
+Operator parse(const std::string& text) { return parse_operator("test.seg", text); }
+
+std::string text_of(const Operator& op, const char* name, SegmentForm form, int bits = 32)
+{
+    return emit_peer(Problem(op, form, bits), peer(name)).source;
+}
+
+bool mentions(const std::string& text, const std::string& part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+/// An operator that asks for everything: places in lift, segment and length in finish, no identity, two
+/// columns.
+Operator demanding()
+{
+    return parse(R"(operator demanding(x: f16, w: i64) -> (total: f32, place: i64, mean: f32) {
+  state   { total: f32; place: i64 }
+  lift    { total = f32(x) * f32(w); place = position + segment * 2 }
+  combine(a, b) { total = a.total + b.total; place = max(a.place, b.place) }
+  finish  { total = total; place = place + segment; mean = total / f32(length) }
+  empty   { total = 0; place = -1; mean = nan }
+  laws    commutative
+})");
+}
+
+TEST(Peer, NamesAreKnown)
+{
+    std::vector<std::string_view> names;
+    for (const auto& known : peers())
+        names.push_back(known.name);
+    EXPECT_EQ(names,
+              (std::vector<std::string_view>{"cub_segmented", "cub_segmented_hint", "cub_fixed_size",
+                                             "cub_reduce", "cub_reduce_by_key", "thrust_reduce_by_key"}));
+    try {
+        (void)peer("cub_reduse");
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_STREQ(
+            error.what(),
+            "unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, cub_fixed_size, "
+            "cub_reduce, cub_reduce_by_key, thrust_reduce_by_key; did you mean 'cub_reduce'?");
+    }
+}
+
+TEST(Peer, TextsArePureAndTidy)
+{
+    for (const auto& op : {standard_operator("sum_f32"), standard_operator("mean_variance_f32"), demanding()})
+        for (const auto& candidate : peers())
+            for (const auto form : kForms)
+                for (const int bits : {32, 64}) {
+                    const Problem problem(op, form, bits);
+                    if (unmet(candidate, problem))
+                        continue;
+                    const auto text = emit_peer(problem, candidate).source;
+                    EXPECT_EQ(text, emit_peer(problem, candidate).source);
+                    EXPECT_TRUE(text.starts_with("// " + std::string(candidate.name) + ": ")) << text;
+                    EXPECT_FALSE(
+                        mentions(text, bits == 64 ? "using Index = int;" : "using Index = long long;"));
+                    EXPECT_TRUE(text.ends_with("}\n"));
+                    EXPECT_FALSE(mentions(text, "\n\n\n")) << text;
+                    std::istringstream lines(text);
+                    for (std::string line; std::getline(lines, line);) {
+                        EXPECT_LE(line.size(), 110U) << line;
+                        EXPECT_FALSE(line.ends_with(' ')) << "'" << line << "'";
+                        EXPECT_FALSE(line.starts_with("#define")) << line;
+                    }
+                }
+}
+
+TEST(Peer, PlainSumsAreGivenToTheFastPaths)
+{
+    const auto text = text_of(standard_operator("sum_f32"), "cub_segmented", SegmentForm::offsets);
+    EXPECT_TRUE(mentions(text, "const auto items = inputs.x;")) << text;
+    EXPECT_TRUE(mentions(text, "const auto totals = results.result;"));
+    EXPECT_TRUE(mentions(text, "const cuda::std::plus<State> combination;"));
+    EXPECT_FALSE(mentions(text, "struct Lift"));
+    EXPECT_FALSE(mentions(text, "struct Combine"));
+    // C++ would add two i8 as int, and the sum of two f16 is not `+` at all.
+    for (const auto* narrow : {"sum_i8", "sum_f16"})
+        EXPECT_TRUE(mentions(text_of(standard_operator(narrow), "cub_reduce", SegmentForm::whole),
+                             "const Combine combination;"))
+            << narrow;
+}
+
+TEST(Peer, OperandsKeepTheirOrder)
+{
+    const auto text = text_of(standard_operator("affine_u32"), "cub_reduce_by_key", SegmentForm::uniform);
+    EXPECT_TRUE(mentions(text, "return combine(earlier, later);")) << text;
+    EXPECT_FALSE(mentions(text, "plus"));
+}
+
+TEST(Peer, PlacesComeFromKeysOrLengths)
+{
+    const auto by_key = emit_peer(Problem(demanding(), SegmentForm::offsets), peer("cub_reduce_by_key"));
+    EXPECT_TRUE(by_key.needs_keys);
+    EXPECT_TRUE(by_key.needs_run_segments);
+    EXPECT_FALSE(by_key.is_compacted);
+    EXPECT_TRUE(
+        mentions(by_key.source, "const Index segment = keys[index], position = index - offsets[segment];"));
+    EXPECT_TRUE(
+        mentions(by_key.source, "store(results, segment, offsets[segment + 1] - offsets[segment], state);"));
+    const auto segmented = emit_peer(Problem(demanding(), SegmentForm::uniform), peer("cub_segmented"));
+    EXPECT_FALSE(segmented.needs_keys);
+    EXPECT_FALSE(segmented.is_compacted);
+    EXPECT_TRUE(mentions(segmented.source, "segment = index / length, position = index % length;"));
+    const auto plain = emit_peer(Problem(standard_operator("mean_variance_f32"), SegmentForm::offsets),
+                                 peer("thrust_reduce_by_key"));
+    EXPECT_TRUE(plain.needs_keys);
+    EXPECT_TRUE(plain.is_compacted);
+    EXPECT_FALSE(plain.needs_run_segments);
+    EXPECT_TRUE(mentions(plain.source, "store(results, Index(place), Index(1), state);"));
+}
+
+TEST(Peer, ThoseThatMixTheOrderAreLeftOut)
+{
+    const auto why = [](const char* op, const char* name, SegmentForm form) {
+        return unmet(peer(name), Problem(standard_operator(op), form)).value_or("");
+    };
+    EXPECT_EQ(why("affine_u32", "cub_segmented", SegmentForm::offsets),
+              "cub::DeviceSegmentedReduce::Reduce does not keep the order of the elements, which operator "
+              "affine may "
+              "need, as it is not known to be commutative");
+    EXPECT_EQ(why("affine_u32", "cub_reduce_by_key", SegmentForm::offsets), "");
+    EXPECT_EQ(why("sum_f32", "cub_fixed_size", SegmentForm::offsets),
+              "takes segments given as uniform, not as offsets");
+    EXPECT_EQ(why("sum_f32", "thrust_reduce_by_key", SegmentForm::ranges),
+              "takes segments given as whole, uniform, offsets, not as ranges");
+    EXPECT_EQ(unmet(peer("cub_segmented"), Problem(demanding(), SegmentForm::ranges)).value_or(""),
+              "does not tell an element its place in a segment, where ranges may overlap");
+    Problem refuted(standard_operator("sum_f32"), SegmentForm::whole);
+    refuted.laws.commutative = false;
+    EXPECT_TRUE(unmet(peer("cub_reduce"), refuted));
+    refuted.laws.associative = false;
+    EXPECT_EQ(unmet(peer("thrust_reduce_by_key"), refuted).value_or(""),
+              "needs an associative operator, and combine of operator sum is refuted");
+    try {
+        (void)text_of(standard_operator("affine_u32"), "cub_reduce", SegmentForm::whole);
+        FAIL();
+    } catch (const InputError& error) {
+        EXPECT_TRUE(
+            std::string(error.what()).starts_with("cub_reduce: cub::DeviceReduce::Reduce does not keep"));
+    }
+}
+
+}  // namespace
+}  // namespace segfold
