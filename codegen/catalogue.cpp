@@ -19,6 +19,8 @@ FormulaNames facts_of(const Problem& problem)
             {"commutative", problem.laws.commutative},
             {"idempotent", problem.laws.idempotent},
             {"identity", problem.op.has_identity()},
+            {"uses_position", uses_name(problem.op.lift, "position")},
+            {"uses_segment", uses_name(problem.op.lift, "segment")},
             {"state_bytes", state_bytes(problem.op)}};
 }
 
@@ -36,6 +38,10 @@ std::string explain(const Formula& need, const Problem& problem)
     }
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
+    for (const std::string_view place : {"position", "segment"})
+        if (text == "!uses_" + std::string(place))
+            return "needs a lift that does not use " + std::string(place) + ", and that of operator " + op.name +
+                   " does";
     std::string values;
     for (const auto& [name, value] : facts_of(problem))
         if (text.find(name) != std::string::npos)
@@ -141,7 +147,7 @@ std::string_view Catalogue::part(std::string_view path) const
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const
 {
-    if (std::ranges::find(stage.forms, problem.form) == stage.forms.end()) {
+    if (!served_form(stage, problem.form)) {
         std::string forms;
         for (const auto form : stage.forms)
             forms += (forms.empty() ? "" : ", ") + std::string(name(form));
@@ -176,6 +182,8 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     std::vector<std::string_view> order = {"tile_scan", "warp_per_segment", "thread_per_segment"};
     if (problem.form == SegmentForm::whole)
         order.insert(order.begin(), "grid_reduce");
+    if (is_found(problem.form))
+        order.insert(order.begin(), "run_stream");
     if (problem.form == SegmentForm::uniform) {
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
         if (mean <= 8)

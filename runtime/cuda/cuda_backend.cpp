@@ -27,8 +27,33 @@ struct ResidentWorkload::Buffers {
             addresses.push_back(buffers.back().address());
         }
     };
-    Group inputs, segments, results;
-    Results poison;  ///< as allocate_results gives it
+    Group inputs, results;
+    std::map<SegmentForm, Group> segments;  ///< in each form that a plan has asked for
+    Results poison;                         ///< as allocate_results gives it
+    std::vector<NamedArray> found;          ///< as found_arrays gives it; the last buffers of its form
+
+    /// The segments in a form that they have; copied when a plan asks first.
+    Group& segments_as(const Context& context, const Segments& host, SegmentForm form)
+    {
+        const auto [place, is_new] = segments.try_emplace(form);
+        if (is_new) {
+            for (const auto& named : segment_arrays(host, form))
+                place->second.add(context, named.array);
+            for (const auto& named : found_arrays(host, form))
+                place->second.add(context, named.array);
+        }
+        return place->second;
+    }
+
+    /// The buffer of found[i]; none where no plan has asked for the segments in their own form.
+    DeviceBuffer* found_buffer(SegmentForm form, std::size_t i)
+    {
+        const auto group = segments.find(form);
+        if (group == segments.end())
+            return nullptr;
+        auto& all = group->second.buffers;
+        return &all[all.size() - found.size() + i];
+    }
 };
 
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
@@ -37,9 +62,9 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
     check_workload(workload);
     for (const auto& array : workload.arrays)
         buffers_->inputs.add(context, array);
-    for (const auto& named : segment_arrays(workload.segments))
-        buffers_->segments.add(context, named.array);
-    buffers_->poison = allocate_results(workload);
+    const auto form = workload.segments.form;
+    buffers_->found = found_arrays(workload.segments, form);
+    buffers_->poison = allocate_results(workload, form);
     for (const auto& named : buffers_->poison)
         buffers_->results.add(context, named.array);
 }
@@ -51,6 +76,9 @@ void ResidentWorkload::poison_results()
 {
     for (std::size_t i = 0; i < buffers_->poison.size(); ++i)
         buffers_->results.buffers[i].copy_in(bytes_of(buffers_->poison[i].array));
+    for (std::size_t i = 0; i < buffers_->found.size(); ++i)
+        if (auto* buffer = buffers_->found_buffer(workload_.segments.form, i))
+            buffer->copy_in(bytes_of(buffers_->found[i].array));
 }
 
 Results ResidentWorkload::results() const
@@ -61,6 +89,14 @@ Results ResidentWorkload::results() const
         buffers_->results.buffers[i].copy_out({array.data(), array.bytes()});
         results.push_back({buffers_->poison[i].name, std::move(array)});
     }
+    std::vector<NamedArray> found;
+    for (std::size_t i = 0; i < buffers_->found.size(); ++i) {
+        auto array = buffers_->found[i].array.copy();
+        if (const auto* buffer = buffers_->found_buffer(workload_.segments.form, i))
+            buffer->copy_out({array.data(), array.bytes()});
+        found.push_back({buffers_->found[i].name, std::move(array)});
+    }
+    take_found(results, found, workload_.segments);
     return results;
 }
 
@@ -88,9 +124,10 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(compile(request));
     const Module module(context, *state.compiled, name);
 
-    const auto& buffers = resident.buffers();
+    auto& buffers = resident.buffers();
     state.values["inputs"] = pack_pointers(buffers.inputs.addresses);
-    state.values["segments"] = pack_segments(segments, buffers.segments.addresses);
+    const auto& places = buffers.segments_as(context, segments, emitted.form).addresses;
+    state.values["segments"] = pack_segments(segments, emitted.form, places);
     state.values["results"] = pack_pointers(buffers.results.addresses);
     const auto plan = plan_launches(emitted, segments, info.multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {

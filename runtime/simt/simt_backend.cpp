@@ -44,17 +44,21 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
     const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
 
     Buffers inputs, segments, outputs;
+    const auto form = emitted.form;
     for (std::size_t i = 0; i < workload.arrays.size(); ++i)
         inputs.add(upload_array(workload.op.parameters[i].name, workload.arrays[i]));
-    for (const auto& [name, array] : segment_arrays(workload.segments))
+    for (const auto& [name, array] : segment_arrays(workload.segments, form))
         segments.add(upload_array(name, array));
-    auto results = allocate_results(workload);
+    auto found = found_arrays(workload.segments, form);
+    for (const auto& [name, array] : found)
+        segments.add(upload_array(name, array));
+    auto results = allocate_results(workload, form);
     for (const auto& [name, array] : results)
         outputs.add(upload_array(name, array));
 
     std::map<std::string, std::vector<std::byte>> values;
     values["inputs"] = pack_pointers(inputs.addresses);
-    values["segments"] = pack_segments(workload.segments, segments.addresses);
+    values["segments"] = pack_segments(workload.segments, form, segments.addresses);
     values["results"] = pack_pointers(outputs.addresses);
     std::vector<Buffer> scratch;
     for (const auto& [name, bytes, zero] : plan.scratch) {
@@ -73,9 +77,15 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
         dimensions.block_x = static_cast<unsigned>(launch.block);
         program.launch(launch.kernel, dimensions, arguments, options);
     }
+    const auto copy_back = [](Array& array, Buffer& buffer) {
+        if (array.bytes() != 0)
+            std::memcpy(array.data(), buffer.data(), array.bytes());
+    };
     for (std::size_t i = 0; i < results.size(); ++i)
-        if (results[i].array.bytes() != 0)
-            std::memcpy(results[i].array.data(), outputs.buffers[i].data(), results[i].array.bytes());
+        copy_back(results[i].array, outputs.buffers[i]);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        copy_back(found[i].array, segments.buffers[segments.buffers.size() - found.size() + i]);
+    take_found(results, found, workload.segments);
     return results;
 }
 

@@ -1,0 +1,364 @@
+//% stage   run_stream
+//% title   Segments found in flags or keys and folded in one pass; numbers by look-back, carries by a tree
+//% after   tile_scan
+//% source  Merrill & Garland 2016 (look-back); Merrill & Garland 2016, merge-based SpMV (carries)
+//% layout  keys, flags
+//% needs   associative, state_bytes <= 64, !uses_position, !uses_segment
+//% tune    block_threads = 256, 128, 64
+//% tune    items_per_thread = 16, 8, 4
+//% tune    blocks_per_multiprocessor = 4, 3, 2
+//% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
+//% let     num_tiles = ceil_div(num_items, block_threads * items)
+//% let     num_blocks = min(num_tiles, num_multiprocessors * blocks_per_multiprocessor)
+//% let     num_partials = num_tiles + num_tiles / 31 + 8
+//% scratch ticket : unsigned[1] zero
+//% scratch launches : unsigned[1] zero
+//% scratch tile_counts : u64[num_tiles] zero
+//% scratch partial_heads : State[num_partials]
+//% scratch partial_tails : State[num_partials]
+//% scratch partial_ends : bool[num_partials]
+//% scratch last_segments : Index[num_partials]
+//% if uses_length
+//% scratch first_heads : Index[num_partials]
+//% scratch last_heads : Index[num_partials]
+//% end
+//% scratch arrivals : unsigned[num_partials] zero
+//% launch  fold_runs  grid = num_blocks  block = block_threads + 32
+//% use     parts/segments.cuh
+//% use     parts/run.cuh
+//% use     parts/look_back.cuh
+//% use     parts/combining_tree.cuh
+
+constexpr int kWarps = kBlockThreads / kWarpThreads;  // that fold; one more counts
+// Wide states get fewer items, so that a tile takes the same room.
+constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
+constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
+constexpr int kSliceItems = kItems * kWarpThreads;
+constexpr int kTileItems = kItems * kBlockThreads;
+constexpr int kPitch = kItems | 1;  // odd, so that lanes reading their items meet different banks
+
+// True for an item that begins a segment.
+__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
+{
+    //% if flags
+    return item == 0 || segments.flags[item] != 0;
+    //% else
+    return item == 0 || segments.keys[item] != segments.keys[item - 1];
+    //% end
+}
+
+// What the warps of a block tell each other of a tile. Counts are written before the tile's first barrier,
+// the rest between it and the second, and nothing is read but between barriers or after the second one.
+struct Slices {
+    int counts[kWarps];   // heads
+    Run runs[kWarps];     // from the last head on
+    State heads[kWarps];  // before the first head, if there is one
+    //% if uses_length
+    Index first_heads[kWarps];
+    Index last_heads[kWarps];
+    //% end
+};
+
+// Puts the items of a warp's slice into `staged`, where each lane's kItems consecutive ones lie together, and
+// gives the lane a bit for each of its own that is a head. A row is 32 neighbouring items, which the lanes
+// read together; all rows are under way at once.
+__device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segments& segments, Index begin,
+                                               State* staged)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned rows = 0;  // lane k has the heads of row k
+    if (begin + kSliceItems <= segments.num_items) {
+        //% if flags
+        unsigned char flags[kItems];
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            flags[k] = segments.flags[begin + k * kWarpThreads + lane];
+        //% else
+        Key keys[kItems];
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            keys[k] = segments.keys[begin + k * kWarpThreads + lane];
+        Key before_row = segments.keys[begin > 0 ? begin - 1 : 0];
+        //% end
+        State items[kItems];
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k) {
+            //% if flags
+            const bool head = flags[k] != 0;
+            //% else
+            // The key before a lane's own is the lane's below it, and for lane 0 the last of the row before.
+            const Key turned = Key(__shfl_sync(kFullMask, keys[k], (lane + kWarpThreads - 1) % kWarpThreads));
+            const bool head = keys[k] != (lane == 0 ? before_row : turned);
+            before_row = turned;
+            //% end
+            const unsigned row = __ballot_sync(kFullMask, head);
+            if (lane == k)
+                rows = row;
+        }
+        if (begin == 0 && lane == 0)
+            rows |= 1u;
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k) {
+            const int place = k * kWarpThreads + lane;
+            staged[place / kItems * kPitch + place % kItems] = items[k];
+        }
+    } else {
+        // At the end of the input; beyond it lies the identity, and no head.
+        #pragma unroll 1
+        for (int k = 0; k < kItems; ++k) {
+            const int place = k * kWarpThreads + lane;
+            const Index item = begin + place;
+            const bool exists = item < segments.num_items;
+            const unsigned row = __ballot_sync(kFullMask, exists && is_head(segments, item));
+            if (lane == k)
+                rows = row;
+            staged[place / kItems * kPitch + place % kItems] =
+                exists ? load_item(inputs, item, 0, 0) : identity();
+        }
+    }
+    const int bit = lane * kItems;
+    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
+    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
+    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
+}
+
+// Folds the items of a slice. At the h-th head of the slice a segment ends, and its total, as far as the
+// slice knows it, takes place h of `staged`; `rank` is the number of heads before the lane.
+__device__ __forceinline__ void fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                           Index begin, Slices& slices)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    State items[kItems];
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)
+        items[k] = staged[lane * kPitch + k];
+    __syncwarp();  // all lanes have their items, totals may take their places
+
+    State tail = identity();
+    int place = rank;
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        if (heads >> k & 1u) {
+            staged[place] = tail;
+            //% if keys || uses_length
+            places[place] = (unsigned short)(lane * kItems + k);
+            //% end
+            ++place;
+            tail = items[k];
+        } else {
+            tail = k == 0 ? items[k] : combine(tail, items[k]);
+        }
+    }
+
+    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
+    tail = warp_scan_tails(tail, ends);
+    const State before = shuffle_up(tail, 1);
+    if (heads != 0) {
+        State total = staged[rank];
+        if (lane > 0)
+            total = combine(before, total);
+        staged[rank] = total;
+        if (rank == 0)
+            slices.heads[warp] = total;
+    }
+    if (lane == kWarpThreads - 1)
+        slices.runs[warp] = {tail, ends != 0};
+    //% if uses_length
+    if (ends != 0 && lane == __ffs(int(ends)) - 1)
+        slices.first_heads[warp] = begin + lane * kItems + __ffs(int(heads)) - 1;
+    if (ends != 0 && lane == kWarpThreads - 1 - __clz(int(ends)))
+        slices.last_heads[warp] = begin + lane * kItems + kWarpThreads - 1 - __clz(int(heads));
+    //% end
+}
+
+// Stores what ends in a slice, neighbouring lanes neighbouring segments; the first of it is joined with what
+// earlier slices of the tile know, and left out if it began before the tile. `first` is the number of heads
+// before the slice.
+__device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
+                                            const State* staged, const unsigned short* places,
+                                            const Slices& slices, int num_heads, Index begin, Index first)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    //% if uses_length
+    Index opener = 0;  // the last head before the slice
+    //% end
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other) {
+        //% if uses_length
+        if (slices.runs[other].ends)
+            opener = slices.last_heads[other];
+        //% end
+        earlier = join(earlier, slices.runs[other]);
+    }
+    #pragma unroll 1
+    for (int place = lane; place < num_heads; place += kWarpThreads) {
+        State total = staged[place];
+        if (place == 0)
+            total = combine(earlier.total, total);
+        //% if uses_length
+        const Index length = begin + places[place] - (place == 0 ? opener : begin + places[place - 1]);
+        //% else
+        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        //% end
+        if (place > 0 || earlier.ends)
+            store(results, first + place - 1, length, total);
+        //% if keys
+        segments.found_keys[first + place] = segments.keys[begin + places[place]];
+        //% end
+    }
+}
+
+// What the whole tile has to tell other tiles.
+__device__ __forceinline__ Partial join_slices(const Slices& slices)
+{
+    Partial tile;
+    Run run = {identity(), false};
+    tile.head = identity();
+    //% if uses_length
+    tile.first_head = 0;
+    tile.last_head = 0;
+    //% end
+    #pragma unroll 1
+    for (int warp = 0; warp < kWarps; ++warp) {
+        const Run slice = slices.runs[warp];
+        if (slice.ends && !run.ends)
+            tile.head = combine(run.total, slices.heads[warp]);
+        //% if uses_length
+        if (slice.ends && !run.ends)
+            tile.first_head = slices.first_heads[warp];
+        if (slice.ends)
+            tile.last_head = slices.last_heads[warp];
+        //% end
+        run = join(run, slice);
+    }
+    tile.tail = run.total;
+    tile.ends = run.ends;
+    return tile;
+}
+
+// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
+// way. A warp takes a slice of the tile: it loads 32 neighbouring items at a time, folds kItems consecutive
+// ones in each lane, and combines strictly as the items lie. One more warp of the block has no items: it
+// finds out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
+// tree while they load the next tile.
+extern "C" __global__ void __launch_bounds__(kBlockThreads + kWarpThreads, kBlocksPerMultiprocessor)
+fold_runs(Inputs inputs,
+          Segments segments,
+          Results results,
+          unsigned* ticket,
+          volatile unsigned* launches,
+          volatile u64* tile_counts,
+          State* partial_heads,
+          State* partial_tails,
+          bool* partial_ends,
+          Index* last_segments,
+          //% if uses_length
+          Index* first_heads,
+          Index* last_heads,
+          //% end
+          unsigned* arrivals)
+{
+    __shared__ State staged_items[kBlockThreads * kPitch];
+    //% if keys || uses_length
+    __shared__ unsigned short head_places[kTileItems];  // by their rank in the slice
+    //% end
+    __shared__ Slices slices;
+    __shared__ Index heads_before;  // the tile
+    __shared__ Index next_tile;
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
+    const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
+    //% if uses_length
+    const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments,
+                       first_heads,   last_heads,    arrivals};
+    //% else
+    const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
+    //% end
+    State* const staged = staged_items + warp * kWarpThreads * kPitch;
+    //% if keys || uses_length
+    unsigned short* const places = head_places + warp * kSliceItems;
+    //% else
+    unsigned short* const places = nullptr;
+    //% end
+
+    if (threadIdx.x == kBlockThreads)
+        next_tile = Index(atomicInc(ticket, last_ticket));
+    __syncthreads();  // the first ticket is there
+    Index tile = next_tile;
+    if (tile >= num_tiles)
+        return;
+    const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
+
+    #pragma unroll 1
+    while (tile < num_tiles) {
+        const Index begin = tile * kTileItems + warp * kSliceItems;
+        unsigned heads = 0;
+        int rank = 0;
+        int num_heads = 0;  // in the slice
+        if (warp < kWarps) {
+            heads = load_slice(inputs, segments, begin, staged);
+            int up_to_here = __popc(heads);
+            #pragma unroll
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const int earlier = __shfl_up_sync(kFullMask, up_to_here, delta);
+                up_to_here += lane >= delta ? earlier : 0;
+            }
+            rank = up_to_here - __popc(heads);
+            num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+            if (lane == 0)
+                slices.counts[warp] = num_heads;
+        }
+        __syncthreads();  // all slices have their counts, and nobody needs the tile before any more
+
+        Index first = 0;  // heads before the slice
+        if (warp < kWarps) {
+            #pragma unroll 1
+            for (int other = 0; other < warp; ++other)
+                first += slices.counts[other];
+            fold_slice(staged, places, heads, rank, begin, slices);
+        } else {
+            #pragma unroll 1
+            for (int other = 0; other < kWarps; ++other)
+                num_heads += slices.counts[other];
+            unsigned taken = 0;
+            if (lane == 0) {
+                publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
+                taken = atomicInc(ticket, last_ticket);
+            }
+            first = look_back(tile_counts, tile, launch);
+            if (lane == 0) {
+                publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
+                heads_before = first;
+                next_tile = Index(taken);
+            }
+        }
+        __syncthreads();  // the slices' runs, the number of earlier heads and the next tile are there
+
+        if (warp < kWarps) {
+            store_slice(segments, results, staged, places, slices, num_heads, begin, heads_before + first);
+            __syncwarp();  // all lanes are done with the slice, the next one may take its place
+        } else {
+            Partial partial = join_slices(slices);
+            partial.last_segment = first + num_heads - 1;
+            if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
+                //% if uses_length
+                const Index length = segments.num_items - partial.last_head;
+                //% else
+                constexpr Index length = 1;
+                //% end
+                store(results, partial.last_segment, length, partial.tail);
+                *segments.num_found = partial.last_segment + 1;
+                launches[0] = launch;
+            }
+        }
+        tile = next_tile;
+    }
+}
