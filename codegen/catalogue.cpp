@@ -40,8 +40,8 @@ std::string explain(const Formula& need, const Problem& problem)
         return "needs an identity, and operator " + op.name + " declares none";
     for (const std::string_view place : {"position", "segment"})
         if (text == "!uses_" + std::string(place))
-            return "needs a lift that does not use " + std::string(place) + ", and that of operator " + op.name +
-                   " does";
+            return "needs a lift that does not use " + std::string(place) + ", and that of operator " +
+                   op.name + " does";
     std::string values;
     for (const auto& [name, value] : facts_of(problem))
         if (text.find(name) != std::string::npos)

@@ -288,7 +288,10 @@ private:
 /// The type whose values are equal where the bits of keys are.
 const char* key_type(int bytes)
 {
-    return bytes == 1 ? "unsigned char" : bytes == 2 ? "unsigned short" : bytes == 4 ? "unsigned" : "unsigned long long";
+    return bytes == 1   ? "unsigned char"
+           : bytes == 2 ? "unsigned short"
+           : bytes == 4 ? "unsigned"
+                        : "unsigned long long";
 }
 
 void add_aliases(std::vector<Piece>& pieces, const Problem& problem)

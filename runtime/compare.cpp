@@ -30,9 +30,9 @@ void check_shape(const Workload& workload, const Results& results, const std::st
         throw InternalError(name + " do not have the fields, types and lengths of operator " +
                             workload.op.name + "'s results");
     const auto& keys = workload.segments.keys;
-    if (results.keys && (!keys || results.keys->bytes() != keys->bytes() ||
-                         (keys->bytes() != 0 &&
-                          std::memcmp(results.keys->data(), keys->data(), keys->bytes()) != 0)))
+    if (results.keys &&
+        (!keys || results.keys->bytes() != keys->bytes() ||
+         (keys->bytes() != 0 && std::memcmp(results.keys->data(), keys->data(), keys->bytes()) != 0)))
         throw InternalError(name + " do not have the key of each run");
 }
 

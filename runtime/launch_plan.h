@@ -35,10 +35,11 @@ struct LaunchPlan {
 /// Throws InternalError for a size that makes no sense.
 LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors);
 
-/// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and uniform.
+/// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
+/// uniform.
 ///
-/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items along the
-/// segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
+/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items
+/// along the segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
 std::vector<NamedArray> segment_arrays(const Segments& segments);
 /// The same in another form that the segments have (Emitted::form).
 std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);

@@ -409,15 +409,17 @@ Segments given_as(SegmentForm form, const Segments& segments)
     for (std::int64_t s = 0; s < segments.num_segments; ++s) {
         const std::int64_t begin = segments.begin(s), end = segments.end(s);
         if (begin != next || begin == end)
-            throw InputError(fmt::format("segment {} covers elements {} to {} after {}; for {}, segments must be "
-                                         "contiguous and not empty",
-                                         s, begin, end, next, name(form)));
+            throw InputError(
+                fmt::format("segment {} covers elements {} to {} after {}; for {}, segments must be "
+                            "contiguous and not empty",
+                            s, begin, end, next, name(form)));
         next = end;
         for (std::int64_t i = begin; i < end; ++i)
             if (form == SegmentForm::flags)
                 marks.as<std::uint8_t>()[static_cast<std::size_t>(i)] = i == begin;
             else
-                marks.as<std::int32_t>()[static_cast<std::size_t>(i)] = static_cast<std::int32_t>(s % 1000003);
+                marks.as<std::int32_t>()[static_cast<std::size_t>(i)] =
+                    static_cast<std::int32_t>(s % 1000003);
     }
     return form == SegmentForm::flags ? segments_from_flags(std::move(marks), segments.num_elements)
                                       : segments_from_keys(std::move(marks), segments.num_elements);

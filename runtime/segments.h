@@ -18,7 +18,8 @@ struct Segments {
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
     std::int64_t uniform_length = 0;  ///< form uniform
-    Array offsets;    ///< forms offsets, flags, keys: [num_segments + 1], first 0, non-decreasing, last num_elements
+    Array offsets;    ///< forms offsets, flags, keys: [num_segments + 1], first 0, non-decreasing, last
+                      ///< num_elements
     Array begins;     ///< form ranges: [num_segments]
     Array ends;       ///< form ranges: [num_segments], end >= begin
     Array flags;      ///< form flags: [num_elements] of u8, the first not 0
@@ -41,8 +42,8 @@ struct Segments {
 
 /// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
 ///
-/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid without
-/// overflow.
+/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid
+/// without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
 /// One segment of all elements; also when there are none.

@@ -1,5 +1,8 @@
-// Every stage x operator x layout x shape on the fiber executor, under several schedules, against the reference.
+// Every stage x operator x layout x shape on the fiber executor, under several schedules, against the
+// reference.
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "runtime/compare.h"
 #include "runtime/simt/simt_backend.h"
@@ -31,8 +34,10 @@ std::vector<StageCase> all_cases()
             for (const auto kind : kKinds)
                 for (const int bits : {32, 64}) {
                     const Problem problem(standard_operator(op), form_of(kind), bits);
-                    // One operator with 64-bit indices on each form is enough: nothing else depends on the width.
-                    const bool kept = bits == 32 || (op == "trace_u64" && kind <= LayoutKind::ranges);
+                    // One operator with 64-bit indices on each form is enough: nothing else depends on the
+                    // width.
+                    const bool kept = bits == 32 || (op == "trace_u64" && kind != LayoutKind::lengths &&
+                                                     takes_directly(stage, kind));
                     if (kept && !Catalogue::standard().unmet(stage, problem))
                         cases.push_back({stage.name, op, kind, bits});
                 }
@@ -59,8 +64,11 @@ TEST_P(StagesOnSimt, AgreeWithTheReference)
             param.op, with_index_bits(shape.segments.copy(), param.index_bits), 11);
         const Judge judge(workload);
         for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-            const int multiprocessors = seed == 1 ? 1 : 64;  // few blocks that loop, or a block for everything
-            const auto results = simt::run(workload, emitted, simt::options_from_seed(seed), {}, multiprocessors);
+            const int multiprocessors =
+                seed == 1 ? 1 : 64;                  // few blocks that loop, or a block for everything
+            const int launches = seed == 2 ? 2 : 1;  // the second meets the scratch that the first has left
+            const auto results =
+                simt::run(workload, emitted, simt::options_from_seed(seed), {}, multiprocessors, launches);
             const auto comparison = judge.compare(results);
             ASSERT_TRUE(comparison.agrees())
                 << shape.name << ", seed " << seed << ": " << segfold::print(comparison);
@@ -81,8 +89,7 @@ TEST(StagesOnSimt, EveryConfigurationAgreesWithTheReference)
             const auto emitted = emit(problem, stage, configuration);
             const auto tile = block_and_tile(configuration).second;
             const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
-            auto segments = form == SegmentForm::ranges ? scattered_ranges(lengths) : whole_segments(3 * tile + 1);
-            const auto workload = make_workload("affine_u32", std::move(segments), 5);
+            const auto workload = make_workload("affine_u32", segments_in_form(form, lengths), 5);
             const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
             ASSERT_TRUE(comparison.agrees())
                 << stage.name << " " << segfold::print(configuration) << ": " << segfold::print(comparison);
@@ -111,7 +118,71 @@ TEST(StagesOnSimt, CarriesCrossManyGroups)
     }
 }
 
-/// A grid_reduce with more blocks than a block has threads, so that the last block's threads join several partials.
+/// A run_stream with so many tiles that its tree has three levels, the last group of each not full.
+TEST(StagesOnSimt, CarriesClimbTheTree)
+{
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    const auto configuration = smallest_configuration(stage);
+    Problem problem(standard_operator("trace_u64"), SegmentForm::keys);
+    const auto emitted = emit(problem, stage, configuration);
+    const std::int64_t tile = configuration.at("block_threads");  // one item a thread
+    const std::int64_t n = tile * (32 * 32 + 40) + 7;
+    for (const std::vector<std::int64_t>& lengths :
+         {std::vector<std::int64_t>{n},
+          std::vector<std::int64_t>{3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4},
+          std::vector<std::int64_t>{n - 1, 1}, std::vector<std::int64_t>(static_cast<std::size_t>(n), 1)}) {
+        const auto workload = make_workload("trace_u64", from_keys(lengths), 3);
+        simt::CompileOptions unchecked;
+        unchecked.shadow_check = false;
+        const auto comparison = Judge(workload).compare(simt::run(workload, emitted, {}, unchecked, 4, 2));
+        ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
+    }
+}
+
+/// Keys of every width, equal by their bits, and flags of every type.
+TEST(StagesOnSimt, KeysMayHaveAnyWidth)
+{
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    const auto configuration = smallest_configuration(stage);
+    for (const Type type :
+         {Type::u8, Type::boolean, Type::bf16, Type::i16, Type::f32, Type::i64, Type::f64}) {
+        // Bits alone tell keys apart: they differ in the highest byte only, and NaN equals itself.
+        Array keys(type, 3000);
+        const auto width = size_bytes(type);
+        std::memset(keys.data(), type == Type::boolean ? 0 : 0xff, keys.bytes());
+        for (std::size_t i = 0; i < keys.length(); ++i)
+            keys.data()[i * width + width - 1] = static_cast<std::byte>(i / 7 % 2);
+        for (std::size_t i = 1000; i < 2500; ++i)
+            keys.data()[i * width + width - 1] = std::byte{0};
+        Problem problem(standard_operator("sum_i32"), SegmentForm::keys);
+        problem.key_bytes = static_cast<int>(width);
+        const auto workload = make_workload("sum_i32", segments_from_keys(keys.copy(), 3000), 5);
+        const auto results = simt::run(workload, emit(problem, stage, configuration));
+        ASSERT_TRUE(results.keys);
+        EXPECT_EQ(results.keys->type(), type);
+        const auto comparison = Judge(workload).compare(results);
+        ASSERT_TRUE(comparison.agrees()) << name(type) << ": " << segfold::print(comparison);
+    }
+}
+
+/// Bits must not depend on the schedule, even where rounding tells one order of combination from another.
+TEST(StagesOnSimt, CarriesAreCombinedInOneOrder)
+{
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    const auto emitted =
+        emit(Problem(standard_operator("sum_f32"), SegmentForm::flags), stage, smallest_configuration(stage));
+    const auto workload = make_workload("sum_f32", from_flags({5, 20000, 3, 9000}), 5);
+    const auto first = simt::run(workload, emitted);
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+        const auto other =
+            simt::run(workload, emitted, simt::options_from_seed(seed), {}, static_cast<int>(seed) * 3);
+        for (std::size_t s = 0; s < 4; ++s)
+            EXPECT_EQ(first[0].array.as<std::uint32_t>()[s], other[0].array.as<std::uint32_t>()[s]) << seed;
+    }
+}
+
+/// A grid_reduce with more blocks than a block has threads, so that the last block's threads join several
+/// partials.
 TEST(StagesOnSimt, TheLastBlockJoinsManyPartials)
 {
     const auto& stage = Catalogue::standard().stage("grid_reduce");
@@ -157,6 +228,38 @@ TEST(StagesOnSimt, PlacesAndTablesReachTheOperator)
                 const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees())
                     << stage.name << ", " << shape.name << ": " << segfold::print(comparison);
+            }
+        }
+}
+
+/// index, segment and length reach the operator, and tables are read, where kernels find the segments.
+TEST(StagesOnSimt, LengthsOfFoundSegmentsReachTheOperator)
+{
+    const auto op = parse_operator("places", R"(
+        operator places(column: i32, t: table i64) -> (a: i64, b: i64, n: i64) {
+            state { a: i64 = 0; c: i64 = 0 }
+            lift { a = index * 3; c = t[column] }
+            combine(a, b) { a = a.a + b.a; c = a.c + b.c }
+            finish { a = a * 7 + c; b = segment; n = length }
+        })");
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    const auto configuration = smallest_configuration(stage);
+    const std::int64_t block = configuration.at("block_threads");
+    for (const auto kind : {LayoutKind::flags, LayoutKind::keys})
+        for (const int bits : {32, 64}) {
+            const auto emitted = emit(Problem(op, form_of(kind), bits), stage, configuration);
+            for (const auto& shape : segment_cases(kind, block, block, true)) {
+                Workload workload;
+                workload.op = op;
+                workload.segments = with_index_bits(shape.segments.copy(), bits);
+                const auto n = workload.segments.num_elements;
+                auto column = generate_values(Type::i32, n, 5, ValueRange::small_integers);
+                for (auto& value : column.as<std::int32_t>())
+                    value = value < 0 ? -value : value;
+                workload.arrays.push_back(std::move(column));
+                workload.arrays.push_back(generate_values(Type::i64, 20, 6, ValueRange::small_integers));
+                const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
+                ASSERT_TRUE(comparison.agrees()) << shape.name << ": " << segfold::print(comparison);
             }
         }
 }

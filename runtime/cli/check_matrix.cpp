@@ -30,7 +30,8 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     auto prepared = prepare_workload(op, wanted);
     if (layout.recast) {
         const auto& segments = prepared.workload.segments;
-        auto recast = *layout.recast == SegmentForm::ranges ? backwards(segments) : given_as(*layout.recast, segments);
+        auto recast =
+            *layout.recast == SegmentForm::ranges ? backwards(segments) : given_as(*layout.recast, segments);
         const int bits = wanted.index_bits.value_or(recast.index_bits());
         prepared.workload.segments = with_index_bits(std::move(recast), bits);
     }

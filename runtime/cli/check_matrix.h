@@ -15,7 +15,8 @@ namespace segfold::cli {
 struct CheckLayout {
     std::string name;
     Layout layout;
-    /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too long
+    /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too
+    /// long
     std::optional<SegmentForm> recast = {};
 };
 

@@ -1,5 +1,6 @@
 #include "runtime/simt/simt_backend.h"
 
+#include <cstring>
 #include <map>
 
 #include "runtime/launch_plan.h"
@@ -26,6 +27,13 @@ struct Buffers {
     }
 };
 
+/// Makes a buffer what it was when it was made of `array`.
+void refill(Buffer& buffer, const Array& array)
+{
+    if (array.bytes() != 0)
+        std::memcpy(buffer.data(), array.data(), array.bytes());
+}
+
 Program compile(const Emitted& emitted, const CompileOptions& options)
 {
     std::vector<std::string> kernels;
@@ -37,7 +45,7 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 }  // namespace
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& options,
-            const CompileOptions& compile_options, int num_multiprocessors)
+            const CompileOptions& compile_options, int num_multiprocessors, int num_launches)
 {
     check_workload(workload);
     const auto program = compile(emitted, compile_options);
@@ -68,15 +76,25 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
         values[name] = pack_pointers(std::vector{address(scratch.back())});
     }
 
-    for (const auto& launch : plan.launches) {
-        std::vector<void*> arguments;
-        for (const auto& parameter : launch.parameters)
-            arguments.push_back(values.at(parameter).data());
-        Dimensions dimensions;
-        dimensions.grid_x = static_cast<unsigned>(launch.grid);
-        dimensions.block_x = static_cast<unsigned>(launch.block);
-        program.launch(launch.kernel, dimensions, arguments, options);
+    const auto launch_all = [&] {
+        for (const auto& launch : plan.launches) {
+            std::vector<void*> arguments;
+            for (const auto& parameter : launch.parameters)
+                arguments.push_back(values.at(parameter).data());
+            Dimensions dimensions;
+            dimensions.grid_x = static_cast<unsigned>(launch.grid);
+            dimensions.block_x = static_cast<unsigned>(launch.block);
+            program.launch(launch.kernel, dimensions, arguments, options);
+        }
+    };
+    for (int i = 0; i + 1 < num_launches; ++i) {
+        launch_all();
+        for (std::size_t k = 0; k < results.size(); ++k)
+            refill(outputs.buffers[k], results[k].array);
+        for (std::size_t k = 0; k < found.size(); ++k)
+            refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
+    launch_all();
     const auto copy_back = [](Array& array, Buffer& buffer) {
         if (array.bytes() != 0)
             std::memcpy(array.data(), buffer.data(), array.bytes());
