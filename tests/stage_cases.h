@@ -225,7 +225,9 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
 {
     const auto items = configuration.find("items_per_thread");
     const std::int64_t block = configuration.at("block_threads");
-    return {block, block * (items == configuration.end() ? 1 : items->second)};
+    // Where threads per multiprocessor are tuned, one warp of a block counts segments and has no items.
+    const std::int64_t folding = block - (configuration.contains("resident_threads") ? 32 : 0);
+    return {block, folding * (items == configuration.end() ? 1 : items->second)};
 }
 
 /// The configuration with the smallest tile, so that few elements fill several of them.

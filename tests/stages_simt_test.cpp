@@ -125,7 +125,7 @@ TEST(StagesOnSimt, CarriesClimbTheTree)
     const auto configuration = smallest_configuration(stage);
     Problem problem(standard_operator("trace_u64"), SegmentForm::keys);
     const auto emitted = emit(problem, stage, configuration);
-    const std::int64_t tile = configuration.at("block_threads");  // one item a thread
+    const std::int64_t tile = configuration.at("block_threads") - 32;  // one item a thread
     const std::int64_t n = tile * (32 * 32 + 40) + 7;
     for (const std::vector<std::int64_t>& lengths :
          {std::vector<std::int64_t>{n},
@@ -248,7 +248,7 @@ TEST(StagesOnSimt, LengthsOfFoundSegmentsReachTheOperator)
     for (const auto kind : {LayoutKind::flags, LayoutKind::keys})
         for (const int bits : {32, 64}) {
             const auto emitted = emit(Problem(op, form_of(kind), bits), stage, configuration);
-            for (const auto& shape : segment_cases(kind, block, block, true)) {
+            for (const auto& shape : segment_cases(kind, block, block - 32, true)) {
                 Workload workload;
                 workload.op = op;
                 workload.segments = with_index_bits(shape.segments.copy(), bits);

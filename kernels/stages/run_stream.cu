@@ -4,12 +4,12 @@
 //% source  Merrill & Garland 2016 (look-back); Merrill & Garland 2016, merge-based SpMV (carries)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 64, !uses_position, !uses_segment
-//% tune    block_threads = 256, 128, 64
+//% tune    block_threads = 256, 512, 128
 //% tune    items_per_thread = 16, 8, 4
-//% tune    blocks_per_multiprocessor = 4, 3, 2
+//% tune    resident_threads = 1024, 1536, 768
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
-//% let     num_tiles = ceil_div(num_items, block_threads * items)
-//% let     num_blocks = min(num_tiles, num_multiprocessors * blocks_per_multiprocessor)
+//% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items)
+//% let     num_blocks = min(num_tiles, num_multiprocessors * (resident_threads / block_threads))
 //% let     num_partials = num_tiles + num_tiles / 31 + 8
 //% scratch ticket : unsigned[1] zero
 //% scratch launches : unsigned[1] zero
@@ -23,18 +23,18 @@
 //% scratch last_heads : Index[num_partials]
 //% end
 //% scratch arrivals : unsigned[num_partials] zero
-//% launch  fold_runs  grid = num_blocks  block = block_threads + 32
+//% launch  fold_runs  grid = num_blocks  block = block_threads
 //% use     parts/segments.cuh
 //% use     parts/run.cuh
 //% use     parts/look_back.cuh
 //% use     parts/combining_tree.cuh
 
-constexpr int kWarps = kBlockThreads / kWarpThreads;  // that fold; one more counts
+constexpr int kWarps = kBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
 // Wide states get fewer items, so that a tile takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kTileItems = kItems * kBlockThreads;
+constexpr int kTileItems = kSliceItems * kWarps;
 constexpr int kPitch = kItems | 1;  // odd, so that lanes reading their items meet different banks
 
 // True for an item that begins a segment.
@@ -244,10 +244,10 @@ __device__ __forceinline__ Partial join_slices(const Slices& slices)
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
 // way. A warp takes a slice of the tile: it loads 32 neighbouring items at a time, folds kItems consecutive
-// ones in each lane, and combines strictly as the items lie. One more warp of the block has no items: it
-// finds out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
+// ones in each lane, and combines strictly as the items lie. The last warp of a block has no items: it finds
+// out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
 // tree while they load the next tile.
-extern "C" __global__ void __launch_bounds__(kBlockThreads + kWarpThreads, kBlocksPerMultiprocessor)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentThreads / kBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
           Results results,
@@ -264,7 +264,7 @@ fold_runs(Inputs inputs,
           //% end
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kBlockThreads * kPitch];
+    __shared__ State staged_items[kWarps * kWarpThreads * kPitch];
     //% if keys || uses_length
     __shared__ unsigned short head_places[kTileItems];  // by their rank in the slice
     //% end
@@ -289,7 +289,7 @@ fold_runs(Inputs inputs,
     unsigned short* const places = nullptr;
     //% end
 
-    if (threadIdx.x == kBlockThreads)
+    if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
     __syncthreads();  // the first ticket is there
     Index tile = next_tile;

@@ -1,8 +1,8 @@
 // run_stream: Segments found in flags or keys and folded in one pass; numbers by look-back, carries by a tree
 // Segments given as keys of 4 bytes, 32-bit indices.
 // block_threads = 256
-// blocks_per_multiprocessor = 4
 // items_per_thread = 16
+// resident_threads = 1024
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
 // operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
@@ -24,8 +24,8 @@ using Key = unsigned;
 using u64 = unsigned long long;
 
 constexpr int kBlockThreads = 256;
-constexpr int kBlocksPerMultiprocessor = 4;
 constexpr int kItemsPerThread = 16;
+constexpr int kResidentThreads = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -276,12 +276,12 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
     return true;
 }
 
-constexpr int kWarps = kBlockThreads / kWarpThreads;  // that fold; one more counts
+constexpr int kWarps = kBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
 // Wide states get fewer items, so that a tile takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kTileItems = kItems * kBlockThreads;
+constexpr int kTileItems = kSliceItems * kWarps;
 constexpr int kPitch = kItems | 1;  // odd, so that lanes reading their items meet different banks
 
 // True for an item that begins a segment.
@@ -441,10 +441,10 @@ __device__ __forceinline__ Partial join_slices(const Slices& slices)
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
 // way. A warp takes a slice of the tile: it loads 32 neighbouring items at a time, folds kItems consecutive
-// ones in each lane, and combines strictly as the items lie. One more warp of the block has no items: it
-// finds out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
+// ones in each lane, and combines strictly as the items lie. The last warp of a block has no items: it finds
+// out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
 // tree while they load the next tile.
-extern "C" __global__ void __launch_bounds__(kBlockThreads + kWarpThreads, kBlocksPerMultiprocessor)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentThreads / kBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
           Results results,
@@ -457,7 +457,7 @@ fold_runs(Inputs inputs,
           Index* last_segments,
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kBlockThreads * kPitch];
+    __shared__ State staged_items[kWarps * kWarpThreads * kPitch];
     __shared__ unsigned short head_places[kTileItems];  // by their rank in the slice
     __shared__ Slices slices;
     __shared__ Index heads_before;  // the tile
@@ -471,7 +471,7 @@ fold_runs(Inputs inputs,
     State* const staged = staged_items + warp * kWarpThreads * kPitch;
     unsigned short* const places = head_places + warp * kSliceItems;
 
-    if (threadIdx.x == kBlockThreads)
+    if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
     __syncthreads();  // the first ticket is there
     Index tile = next_tile;
