@@ -91,13 +91,16 @@ const std::vector<Bug> kBugs = {
      ";  //"},
     {"HeadsShiftedByOneItem", "run_stream", "sum_i32", LayoutKind::keys, "bit % kWarpThreads) &",
      "bit % kWarpThreads + 1) &"},
-    {"HeadsOfTheNextRow", "run_stream", "sum_i32", LayoutKind::flags,
-     "segments.flags[begin + k * kWarpThreads + lane]",
-     "segments.flags[begin + k * kWarpThreads + lane + 1]"},
+    {"FlagsOfTheNextItems", "run_stream", "sum_i32", LayoutKind::flags, "segments.flags + begin + lane * kItems",
+     "segments.flags + begin + lane * kItems - (begin > 0 ? 1 : 0)"},
+    {"HeadsOfAnotherLane", "run_stream", "sum_i32", LayoutKind::keys, "exchange[lane * kKeyRows + k]",
+     "exchange[lane ^ 1]"},
+    {"ExchangeBarrierDropped", "run_stream", "sum_i32", LayoutKind::keys, "__syncwarp();  // all lanes' bits",
+     ";  //"},
     {"KeyOfTheRowBeforeForgotten", "run_stream", "sum_i32", LayoutKind::keys, "before_row = turned;", ""},
     {"KeyBeforeTheSliceForgotten", "run_stream", "sum_i32", LayoutKind::keys,
      "segments.keys[begin > 0 ? begin - 1 : 0]", "0"},
-    {"FirstItemIsNoHead", "run_stream", "sum_i32", LayoutKind::keys, "rows |= 1u;", ""},
+    {"FirstItemIsNoHead", "run_stream", "sum_i32", LayoutKind::keys, "return heads | first;", "return heads;"},
     {"KeyOfTheNextRun", "run_stream", "sum_i32", LayoutKind::keys,
      "segments.found_keys[first + place] = segments.keys[begin + places[place]]",
      "segments.found_keys[first + place] = segments.keys[begin + places[place] - 1]"},
@@ -147,7 +150,9 @@ TEST_P(PlantedBugs, AreFound)
     const auto& bug = GetParam();
     const auto& stage = Catalogue::standard().stage(bug.stage);
     const Problem problem(standard_operator(bug.op), form_of(bug.kind));
-    const auto configuration = smallest_configuration(stage);
+    auto configuration = smallest_configuration(stage);
+    if (bug.stage == "run_stream")
+        configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
     auto emitted = emit(problem, stage, configuration);
     emitted.source = planted(emitted.source, bug);
     ASSERT_FALSE(emitted.source.empty()) << "the stage's text has changed: '" << bug.from << "' is not in it";

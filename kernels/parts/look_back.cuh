@@ -21,39 +21,39 @@ __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, u
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
     // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
-    constexpr int kWords = 4;
+    constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const unsigned tile_tag = word_tag(launch, kTileCount);
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
+    const unsigned tile_tag = word_tag(launch, kTileCount);
+    Index other = tile - 1 - lane;  // the lane's tile
+    u64 read[kAhead];
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+        read[k] = other >= k * kWarpThreads ? words[other - k * kWarpThreads] : nothing;
     Index count = 0;
-    bool found = false;
-    #pragma unroll 1
-    for (Index nearest = tile - 1 - lane; !found; nearest -= kWords * kWarpThreads) {
-        u64 read[kWords];
-        #pragma unroll
-        for (int k = 0; k < kWords; ++k) {
-            const Index other = nearest - k * kWarpThreads;
-            read[k] = other >= 0 ? words[other] : u64(prefix_tag) << 40;
+    for (;;) {
+        u64 word = read[0];
+        unsigned prefixes = 0;
+        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        for (;;) {
+            prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
+            counting = prefixes ^ (prefixes - 1u);
+            const unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
+            if ((counting & ~known) == 0)
+                break;
+            word = other >= 0 ? words[other] : nothing;
         }
+        if (counting >> lane & 1u)
+            count += Index(word & 0xffffffffffull);
+        if (prefixes != 0)
+            break;
+        other -= kWarpThreads;
         #pragma unroll
-        for (int k = 0; k < kWords; ++k) {
-            if (found)
-                continue;
-            u64 word = read[k];
-            unsigned prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
-            unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
-            // Lanes up to the nearest prefix count, all where there is none.
-            while ((known | ~(prefixes ^ (prefixes - 1))) != kFullMask) {
-                const Index other = nearest - k * kWarpThreads;
-                if (other >= 0)
-                    word = words[other];
-                prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
-                known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
-            }
-            if ((prefixes ^ (prefixes - 1)) >> lane & 1u)
-                count += Index(word & 0xffffffffffull);
-            found = prefixes != 0;
-        }
+        for (int k = 0; k + 1 < kAhead; ++k)
+            read[k] = read[k + 1];
+        const Index next = other - (kAhead - 1) * kWarpThreads;
+        read[kAhead - 1] = next >= 0 ? words[next] : nothing;
     }
     #pragma unroll
     for (int distance = kWarpThreads / 2; distance > 0; distance /= 2)

@@ -127,39 +127,39 @@ __device__ __forceinline__ void publish_count(volatile u64* words, Index tile, u
 __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
 {
     // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
-    constexpr int kWords = 4;
+    constexpr int kAhead = 4;
     const int lane = threadIdx.x % kWarpThreads;
-    const unsigned tile_tag = word_tag(launch, kTileCount);
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
     const unsigned prefix_tag = word_tag(launch, kPrefixCount);
+    const unsigned tile_tag = word_tag(launch, kTileCount);
+    Index other = tile - 1 - lane;  // the lane's tile
+    u64 read[kAhead];
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+        read[k] = other >= k * kWarpThreads ? words[other - k * kWarpThreads] : nothing;
     Index count = 0;
-    bool found = false;
-    #pragma unroll 1
-    for (Index nearest = tile - 1 - lane; !found; nearest -= kWords * kWarpThreads) {
-        u64 read[kWords];
-        #pragma unroll
-        for (int k = 0; k < kWords; ++k) {
-            const Index other = nearest - k * kWarpThreads;
-            read[k] = other >= 0 ? words[other] : u64(prefix_tag) << 40;
+    for (;;) {
+        u64 word = read[0];
+        unsigned prefixes = 0;
+        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        for (;;) {
+            prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
+            counting = prefixes ^ (prefixes - 1u);
+            const unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
+            if ((counting & ~known) == 0)
+                break;
+            word = other >= 0 ? words[other] : nothing;
         }
+        if (counting >> lane & 1u)
+            count += Index(word & 0xffffffffffull);
+        if (prefixes != 0)
+            break;
+        other -= kWarpThreads;
         #pragma unroll
-        for (int k = 0; k < kWords; ++k) {
-            if (found)
-                continue;
-            u64 word = read[k];
-            unsigned prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
-            unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
-            // Lanes up to the nearest prefix count, all where there is none.
-            while ((known | ~(prefixes ^ (prefixes - 1))) != kFullMask) {
-                const Index other = nearest - k * kWarpThreads;
-                if (other >= 0)
-                    word = words[other];
-                prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
-                known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
-            }
-            if ((prefixes ^ (prefixes - 1)) >> lane & 1u)
-                count += Index(word & 0xffffffffffull);
-            found = prefixes != 0;
-        }
+        for (int k = 0; k + 1 < kAhead; ++k)
+            read[k] = read[k + 1];
+        const Index next = other - (kAhead - 1) * kWarpThreads;
+        read[kAhead - 1] = next >= 0 ? words[next] : nothing;
     }
     #pragma unroll
     for (int distance = kWarpThreads / 2; distance > 0; distance /= 2)
@@ -278,7 +278,14 @@ constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
 constexpr int kTileItems = kSliceItems * kWarps;
-constexpr int kPitch = kItems | 1;  // odd, so that lanes reading their items meet different banks
+constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+
+// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
+// consecutive ones each meet different banks.
+__device__ __forceinline__ int staged_place(int item)
+{
+    return item + item / 16;
+}
 
 // True for an item that begins a segment.
 __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
@@ -289,59 +296,96 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 // What the warps of a block tell each other of a tile. Counts are written before the tile's first barrier,
 // the rest between it and the second, and nothing is read but between barriers or after the second one.
 struct Slices {
-    int counts[kWarps];   // heads
-    Run runs[kWarps];     // from the last head on
-    State heads[kWarps];  // before the first head, if there is one
+    int counts[kWarps];    // heads
+    Index firsts[kWarps];  // heads in the input before the slice
+    Run runs[kWarps];      // from the last head on
+    State heads[kWarps];   // before the first head, if there is one
 };
 
-// Puts the items of a warp's slice into `staged`, where each lane's kItems consecutive ones lie together, and
-// gives the lane a bit for each of its own that is a head. A row is 32 neighbouring items, which the lanes
-// read together; all rows are under way at once.
-__device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segments& segments, Index begin,
-                                               State* staged)
+// Gives each lane the sum of the counts of the lanes up to it, itself included.
+__device__ __forceinline__ int warp_scan_counts(int count)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    unsigned rows = 0;  // lane k has the heads of row k
-    if (begin + kSliceItems <= segments.num_items) {
-        Key keys[kItems];
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, count, delta);
+        count += lane >= delta ? earlier : 0;
+    }
+    return count;
+}
+
+// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
+constexpr int kMostKeys = 16 / int(sizeof(Key));
+constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
+constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
+    Key at[kVectorKeys];
+};
+
+// One bit for each of a lane's kItems items that is a head. The bits are found where the keys were read, and
+// go to the lane that has the items through `exchange`.
+__device__ __forceinline__ unsigned find_heads(const KeyVector (&keys)[kKeyRows], Key before_row,
+                                               unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int row = 0; row < kKeyRows; ++row) {
+        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+        const Key last = keys[row].at[kVectorKeys - 1];
+        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
+        Key before = lane == 0 ? before_row : turned;
+        before_row = turned;
+        unsigned bits = 0;
         #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            keys[k] = segments.keys[begin + k * kWarpThreads + lane];
-        Key before_row = segments.keys[begin > 0 ? begin - 1 : 0];
+        for (int k = 0; k < kVectorKeys; ++k) {
+            bits |= keys[row].at[k] != before ? 1u << k : 0u;
+            before = keys[row].at[k];
+        }
+        exchange[row * kWarpThreads + lane] = (unsigned short)bits;
+    }
+    __syncwarp();  // all lanes' bits are there
+    unsigned heads = 0;
+    #pragma unroll
+    for (int k = 0; k < kKeyRows; ++k)
+        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    return heads;
+}
+
+// Puts the items of a warp's slice into `staged`, and gives the lane a bit for each of its kItems consecutive
+// ones that is a head. Lanes read neighbouring items, and all that a warp needs is under way at once.
+__device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segments& segments, Index begin,
+                                               State* staged, unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
+    if (begin + kSliceItems <= segments.num_items) {
+        KeyVector keys[kKeyRows];
+        #pragma unroll
+        for (int row = 0; row < kKeyRows; ++row)
+            keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
+        const Key before = segments.keys[begin > 0 ? begin - 1 : 0];
         State items[kItems];
         #pragma unroll
         for (int k = 0; k < kItems; ++k)
             items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        const unsigned heads = find_heads(keys, before, exchange);
         #pragma unroll
-        for (int k = 0; k < kItems; ++k) {
-            // The key before a lane's own is the lane's below it, and for lane 0 the last of the row before.
-            const Key turned = Key(__shfl_sync(kFullMask, keys[k], (lane + kWarpThreads - 1) % kWarpThreads));
-            const bool head = keys[k] != (lane == 0 ? before_row : turned);
-            before_row = turned;
-            const unsigned row = __ballot_sync(kFullMask, head);
-            if (lane == k)
-                rows = row;
-        }
-        if (begin == 0 && lane == 0)
-            rows |= 1u;
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k) {
-            const int place = k * kWarpThreads + lane;
-            staged[place / kItems * kPitch + place % kItems] = items[k];
-        }
-    } else {
-        // At the end of the input; beyond it lies the identity, and no head.
-        #pragma unroll 1
-        for (int k = 0; k < kItems; ++k) {
-            const int place = k * kWarpThreads + lane;
-            const Index item = begin + place;
-            const bool exists = item < segments.num_items;
-            const unsigned row = __ballot_sync(kFullMask, exists && is_head(segments, item));
-            if (lane == k)
-                rows = row;
-            staged[place / kItems * kPitch + place % kItems] =
-                exists ? load_item(inputs, item, 0, 0) : identity();
-        }
+        for (int k = 0; k < kItems; ++k)
+            staged[staged_place(lane) + k * staged_place(kWarpThreads)] = items[k];
+        return heads | first;
+    }
+
+    // At the end of the input; beyond it lies the identity, and no head.
+    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
+    #pragma unroll 1
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        const bool exists = item < segments.num_items;
+        const unsigned row = __ballot_sync(kFullMask, exists && is_head(segments, item));
+        if (lane == k)
+            rows = row;
+        staged[staged_place(lane) + k * staged_place(kWarpThreads)] =
+            exists ? load_item(inputs, item, 0, 0) : identity();
     }
     const int bit = lane * kItems;
     const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
@@ -359,22 +403,22 @@ __device__ __forceinline__ void fold_slice(State* staged, unsigned short* places
     State items[kItems];
     #pragma unroll
     for (int k = 0; k < kItems; ++k)
-        items[k] = staged[lane * kPitch + k];
+        items[k] = staged[staged_place(lane * kItems + k)];
     __syncwarp();  // all lanes have their items, totals may take their places
 
     State tail = identity();
-    int place = rank;
+    State* total_place = staged + rank;
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        if (heads >> k & 1u) {
-            staged[place] = tail;
-            places[place] = (unsigned short)(lane * kItems + k);
-            ++place;
-            tail = items[k];
-        } else {
-            tail = k == 0 ? items[k] : combine(tail, items[k]);
-        }
+        const bool head = heads >> k & 1u;
+        if (head)
+            *total_place++ = tail;
+        tail = head || k == 0 ? items[k] : combine(tail, items[k]);
     }
+    unsigned short* head_place = places + rank;
+    #pragma unroll 1
+    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+        *head_place++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
     tail = warp_scan_tails(tail, ends);
@@ -392,18 +436,18 @@ __device__ __forceinline__ void fold_slice(State* staged, unsigned short* places
 }
 
 // Stores what ends in a slice, neighbouring lanes neighbouring segments; the first of it is joined with what
-// earlier slices of the tile know, and left out if it began before the tile. `first` is the number of heads
-// before the slice.
+// earlier slices of the tile know, and left out if it began before the tile.
 __device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
                                             const State* staged, const unsigned short* places,
-                                            const Slices& slices, int num_heads, Index begin, Index first)
+                                            const Slices& slices, int num_heads, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
+    const Index first = slices.firsts[warp];
     Run earlier = {identity(), false};
     #pragma unroll 1
-    for (int other = 0; other < warp; ++other) {
-        earlier = join(earlier, slices.runs[other]);
+    for (int other = num_heads == 0 ? -1 : warp - 1; other >= 0 && !earlier.ends; --other) {
+        earlier = {combine(slices.runs[other].total, earlier.total), slices.runs[other].ends};
     }
     #pragma unroll 1
     for (int place = lane; place < num_heads; place += kWarpThreads) {
@@ -453,10 +497,9 @@ fold_runs(Inputs inputs,
           Index* last_segments,
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kWarps * kWarpThreads * kPitch];
-    __shared__ unsigned short head_places[kTileItems];  // by their rank in the slice
+    __shared__ State staged_items[kWarps * kSliceRoom];
+    __shared__ unsigned short head_places[kTileItems];  // in the slice, by their rank in it
     __shared__ Slices slices;
-    __shared__ Index heads_before;  // the tile
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -464,7 +507,7 @@ fold_runs(Inputs inputs,
     // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
-    State* const staged = staged_items + warp * kWarpThreads * kPitch;
+    State* const staged = staged_items + warp * kSliceRoom;
     unsigned short* const places = head_places + warp * kSliceItems;
 
     if (threadIdx.x == 0)
@@ -482,13 +525,8 @@ fold_runs(Inputs inputs,
         int rank = 0;
         int num_heads = 0;  // in the slice
         if (warp < kWarps) {
-            heads = load_slice(inputs, segments, begin, staged);
-            int up_to_here = __popc(heads);
-            #pragma unroll
-            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-                const int earlier = __shfl_up_sync(kFullMask, up_to_here, delta);
-                up_to_here += lane >= delta ? earlier : 0;
-            }
+            heads = load_slice(inputs, segments, begin, staged, places);
+            const int up_to_here = warp_scan_counts(__popc(heads));
             rank = up_to_here - __popc(heads);
             num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
             if (lane == 0)
@@ -496,16 +534,13 @@ fold_runs(Inputs inputs,
         }
         __syncthreads();  // all slices have their counts, and nobody needs the tile before any more
 
-        Index first = 0;  // heads before the slice
+        Index first = 0;  // heads before the tile
         if (warp < kWarps) {
-            #pragma unroll 1
-            for (int other = 0; other < warp; ++other)
-                first += slices.counts[other];
             fold_slice(staged, places, heads, rank, begin, slices);
         } else {
-            #pragma unroll 1
-            for (int other = 0; other < kWarps; ++other)
-                num_heads += slices.counts[other];
+            const int count = lane < kWarps ? slices.counts[lane] : 0;
+            const int up_to_here = warp_scan_counts(count);
+            num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);  // in the tile
             unsigned taken = 0;
             if (lane == 0) {
                 publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
@@ -514,14 +549,15 @@ fold_runs(Inputs inputs,
             first = look_back(tile_counts, tile, launch);
             if (lane == 0) {
                 publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
-                heads_before = first;
                 next_tile = Index(taken);
             }
+            if (lane < kWarps)
+                slices.firsts[lane] = first + up_to_here - count;
         }
-        __syncthreads();  // the slices' runs, the number of earlier heads and the next tile are there
+        __syncthreads();  // the slices' runs, the numbers of earlier heads and the next tile are there
 
         if (warp < kWarps) {
-            store_slice(segments, results, staged, places, slices, num_heads, begin, heads_before + first);
+            store_slice(segments, results, staged, places, slices, num_heads, begin);
             __syncwarp();  // all lanes are done with the slice, the next one may take its place
         } else {
             Partial partial = join_slices(slices);
