@@ -118,8 +118,6 @@ TEST(StagesOnSimt, CarriesCrossManyGroups)
             make_workload("trace_u64", segments_from_offsets(index_array(offsets_of(lengths)), n), 3);
         simt::CompileOptions unchecked;
         unchecked.shadow_check = false;
-        simt::CompileOptions unchecked;
-        unchecked.shadow_check = false;
         const auto comparison = Judge(workload).compare(simt::run(workload, emitted, {}, unchecked));
         ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
     }
@@ -138,6 +136,8 @@ TEST(StagesOnSimt, CarriesClimbTheTree)
          {std::vector<std::int64_t>{n},
           std::vector<std::int64_t>{3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4}}) {
         const auto workload = make_workload("trace_u64", from_keys(lengths), 3);
+        simt::CompileOptions unchecked;
+        unchecked.shadow_check = false;
         const auto comparison = Judge(workload).compare(simt::run(workload, emitted, {}, unchecked));
         ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
     }
