@@ -110,17 +110,19 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
     return arrays;
 }
 
-void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments)
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form)
 {
     if (found.empty())
         return;
     const auto& counter = found.back().array;
     const std::int64_t counted =
         counter.type() == Type::i32 ? counter.as<std::int32_t>()[0] : counter.as<std::int64_t>()[0];
-    if (counted < -1 || counted > segments.num_elements)
+    const bool is_missing = counted == -1 && (may_be_other_form || segments.num_elements == 0);
+    if (!is_missing && (counted < 0 || counted > segments.num_elements))
         throw InternalError("a kernel has found " + std::to_string(counted) + " segments in " +
                             std::to_string(segments.num_elements) + " elements");
-    const std::int64_t num_segments = counted < 0 ? segments.num_segments : counted;
+    const std::int64_t num_segments = is_missing ? segments.num_segments : counted;
     const auto cut = [&](const Array& array) {
         Array first(array.type(), static_cast<std::size_t>(num_segments));
         if (first.bytes() != 0)
@@ -129,7 +131,7 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
     };
     for (auto& [name, array] : results)
         array = cut(array);
-    if (counted >= 0 && found.front().name == "found_keys")
+    if (!is_missing && found.front().name == "found_keys")
         results.keys = cut(found.front().array);
 }
 

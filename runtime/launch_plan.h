@@ -52,9 +52,10 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 /// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
 /// as the kernel left it.
 ///
-/// Nothing is cut where no kernel has written num_found, but to the segments that the host knows of. Throws
-/// InternalError for a number of segments that no input has.
-void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments);
+/// Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
+/// host knows of. Throws InternalError for a number of segments that no input has.
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form = false);
 
 /// Number of items: elements counted along the segments, which differs from num_elements only for ranges.
 std::int64_t num_items(const Segments& segments);

@@ -120,6 +120,16 @@ TEST_F(VerbsTest, EmitTakesFormsWithoutFiles)
     }
 }
 
+TEST_F(VerbsTest, EmitKnowsTheWidthOfKeys)
+{
+    EXPECT_NE(output({"emit", "sum", "--layout", "keys"}).find("\nusing Key = unsigned;\n"),
+              std::string::npos);
+    EXPECT_NE(output({"emit", "sum", "--layout", "keys", "--key-bytes", "8"})
+                  .find("\nusing Key = unsigned long long;\n"),
+              std::string::npos);
+    EXPECT_EQ(json({"emit", "sum", "--layout", "keys", "--stage", "tile_scan"})["form"], "offsets");
+}
+
 TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)
 {
     const auto document =
@@ -208,9 +218,10 @@ TEST_F(VerbsTest, CheckFitsItsLayoutsToTheElements)
     const auto result = folder_.run(
         {"check", "sum_i32", "--backend", "simt", "--elements", "1000", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_NE(result.output.find(
-                  "\nstage               whole  uniform=25  zipf:exponent=1.9  half_empty:mean=8  ranges  flags  keys\n"
-                  "thread_per_segment  ok     ok          ok                 ok                 ok      ok     ok\n"),
+    EXPECT_NE(result.output.find("\nstage               whole  uniform=25  zipf:exponent=1.9  "
+                                 "half_empty:mean=8  ranges  flags  keys\n"
+                                 "thread_per_segment  ok     ok          ok                 ok               "
+                                 "  ok      ok     ok\n"),
               std::string::npos)
         << result.output;
 }

@@ -272,10 +272,23 @@ __device__ __forceinline__ void store_slice(const Segments& segments, const Resu
         //% end
         if (place > 0 || earlier.ends)
             store(results, first + place - 1, length, total);
-        //% if keys
-        segments.found_keys[first + place] = segments.keys[begin + places[place]];
-        //% end
     }
+    //% if keys
+    // Several keys of a lane are under way at once; those of one after the other would each be waited for.
+    constexpr int kTogether = 4;
+    #pragma unroll 1
+    for (int place = lane; place < num_heads; place += kTogether * kWarpThreads) {
+        Key keys[kTogether];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                keys[k] = segments.keys[begin + places[place + k * kWarpThreads]];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                segments.found_keys[first + place + k * kWarpThreads] = keys[k];
+    }
+    //% end
 }
 
 // What the whole tile has to tell other tiles.

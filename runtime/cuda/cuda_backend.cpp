@@ -96,7 +96,7 @@ Results ResidentWorkload::results() const
             buffer->copy_out({array.data(), array.bytes()});
         found.push_back({buffers_->found[i].name, std::move(array)});
     }
-    take_found(results, found, workload_.segments);
+    take_found(results, found, workload_.segments, true);
     return results;
 }
 

@@ -461,7 +461,20 @@ __device__ __forceinline__ void store_slice(const Segments& segments, const Resu
         constexpr Index length = 1;  // nobody asks for more than that it is not 0
         if (place > 0 || earlier.ends)
             store(results, first + place - 1, length, total);
-        segments.found_keys[first + place] = segments.keys[begin + places[place]];
+    }
+    // Several keys of a lane are under way at once; those of one after the other would each be waited for.
+    constexpr int kTogether = 4;
+    #pragma unroll 1
+    for (int place = lane; place < num_heads; place += kTogether * kWarpThreads) {
+        Key keys[kTogether];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                keys[k] = segments.keys[begin + places[place + k * kWarpThreads]];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                segments.found_keys[first + place + k * kWarpThreads] = keys[k];
     }
 }
 
