@@ -332,7 +332,8 @@ __device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segme
 {
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
-    if (begin + kSliceItems <= segments.num_items) {
+    const bool aligned = (unsigned long long)segments.flags % 16 == 0;
+    if (aligned && begin + kSliceItems <= segments.num_items) {
         const unsigned heads = load_flags(segments.flags + begin + lane * kItems);
         State items[kItems];
         #pragma unroll
@@ -344,7 +345,7 @@ __device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segme
         return heads | first;
     }
 
-    // At the end of the input; beyond it lies the identity, and no head.
+    // The end of the input, beyond which lie the identity and no head; or marks that vectors do not fit.
     unsigned rows = 0;  // lane k has the heads of the k-th 32 items
     #pragma unroll 1
     for (int k = 0; k < kItems; ++k) {
