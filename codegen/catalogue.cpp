@@ -40,6 +40,10 @@ std::string explain(const Formula& need, const Problem& problem)
     }
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
+    for (const std::string_view place : {"position", "segment"})
+        if (text == "!uses_" + std::string(place))
+            return "needs a lift that does not use " + std::string(place) + ", and that of operator " +
+                   op.name + " does";
     std::string values;
     for (const auto& [name, value] : facts_of(problem))
         if (text.find(name) != std::string::npos)
@@ -165,7 +169,7 @@ std::string_view Catalogue::part(std::string_view path) const
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const
 {
-    if (std::ranges::find(stage.forms, problem.form) == stage.forms.end()) {
+    if (!served_form(stage, problem.form)) {
         std::string forms;
         for (const auto form : stage.forms)
             forms += (forms.empty() ? "" : ", ") + std::string(name(form));
@@ -197,9 +201,12 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
 {
     // What holds for any skew comes first, unless the form says that all segments are alike.
     const std::int64_t mean = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
-    std::vector<std::string_view> order = {"tile_scan", "warp_per_segment", "thread_per_segment"};
+    std::vector<std::string_view> order = {"warp_stream", "tile_scan", "warp_per_segment",
+                                           "thread_per_segment"};
     if (problem.form == SegmentForm::whole)
         order.insert(order.begin(), "grid_reduce");
+    if (is_found(problem.form))
+        order.insert(order.begin(), "run_stream");
     if (problem.form == SegmentForm::uniform) {
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
         if (mean <= 8)

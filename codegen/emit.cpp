@@ -22,8 +22,9 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
                           : problem.form == SegmentForm::uniform
                               ? "Segments of one length"
                               : fmt::format("Segments given as {}", name(problem.form));
-    std::string text = fmt::format("// {}: {}\n// {}, {}-bit indices.\n", stage.name, stage.title, segments,
-                                   problem.index_bits);
+    const auto keys = problem.form == SegmentForm::keys ? fmt::format(" of {} bytes", problem.key_bytes) : "";
+    std::string text = fmt::format("// {}: {}\n// {}{}, {}-bit indices.\n", stage.name, stage.title, segments,
+                                   keys, problem.index_bits);
     for (const auto& [name, value] : configuration)
         if (words.contains(constant_name(name)))
             text += fmt::format("// {} = {}\n", name, value);
@@ -98,18 +99,21 @@ Facts facts_of(const Problem& problem)
             {"allows_empty", op.allows_empty()},
             {"uses_position", uses_name(op.lift, "position")},
             {"costly_combine", combine_operations(op) > kCheapOperations},
+            {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},
             {"uniform", problem.form == SegmentForm::uniform},
             {"offsets", problem.form == SegmentForm::offsets},
-            {"ranges", problem.form == SegmentForm::ranges}};
+            {"ranges", problem.form == SegmentForm::ranges},
+            {"flags", problem.form == SegmentForm::flags},
+            {"keys", problem.form == SegmentForm::keys}};
 }
 
 std::int64_t element_bytes(const std::string& element, const Problem& problem)
 {
     if (element == "State")
         return state_bytes(problem.op);
-    return element == "Index" ? problem.index_bits / 8 : element == "bool" ? 1 : 4;
+    return element == "Index" ? problem.index_bits / 8 : element == "bool" ? 1 : element == "u64" ? 8 : 4;
 }
 
 void check_parameters(const Emitted& emitted, const std::string& file)
@@ -128,15 +132,19 @@ void check_parameters(const Emitted& emitted, const std::string& file)
 
 }  // namespace
 
-Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
+Emitted emit(const Problem& asked, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue)
 {
-    catalogue.require(stage, problem);
+    catalogue.require(stage, asked);
+    Problem problem = asked;
+    problem.form = *served_form(stage, asked.form);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
     const auto woven = weave(stage.file, stage.text, facts_of(problem), read_part);
     auto plumbing = read_plumbing(stage.file, woven.directives);
 
     Emitted emitted;
+    emitted.form = problem.form;
+    emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
     // Sizes that only chose the configuration speak of the operator, not of a workload.
     const auto is_settled = [&](const auto& size) {

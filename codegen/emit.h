@@ -26,9 +26,12 @@ struct EmittedLaunch {
 ///
 /// inputs is a struct of one pointer for each parameter of the operator, results one of a pointer for each
 /// result field; segments is described in kernels/README.md. Formulas know num_elements, num_items,
-/// num_segments, num_multiprocessors, the tunables, and the stage's own sizes.
+/// num_segments (but for forms of which kernels find the segments), num_multiprocessors, state_bytes, the
+/// tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
+    SegmentForm form;  ///< in which the kernels read segments: the problem's, or what the host converts it to
+    std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>>
         sizes;  ///< evaluated in order, each may use the earlier ones
     std::vector<EmittedScratch> scratch;
@@ -38,6 +41,7 @@ struct Emitted {
 
 /// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.
 ///
+/// A stage that takes neither flags nor keys is emitted for the offsets that the host makes of them.
 /// Throws InputError if the stage cannot serve the problem, SpecError if its file is at fault.
 Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue = Catalogue::standard());

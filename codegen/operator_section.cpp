@@ -276,12 +276,22 @@ private:
     CudaPrinter printer_;
 };
 
-void add_aliases(std::vector<Piece>& pieces, int index_bits)
+/// The type whose values are equal where the bits of keys are.
+const char* key_type(int bytes)
+{
+    return bytes == 1   ? "unsigned char"
+           : bytes == 2 ? "unsigned short"
+           : bytes == 4 ? "unsigned"
+                        : "unsigned long long";
+}
+
+void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
 {
     const auto alias = [&](const char* name, const char* type) {
         pieces.push_back({name, fmt::format("using {} = {};\n", name, type), Piece::Kind::alias});
     };
-    alias("Index", index_bits == 64 ? "long long" : "int");
+    alias("Index", problem.index_bits == 64 ? "long long" : "int");
+    alias("Key", key_type(problem.key_bytes));
     alias("i8", "signed char");
     alias("u8", "unsigned char");
     alias("i16", "short");
@@ -321,7 +331,7 @@ std::vector<Piece> operator_section(const Problem& problem, const Configuration&
                                     const std::function<std::string_view(std::string_view)>& read_part)
 {
     std::vector<Piece> pieces;
-    add_aliases(pieces, problem.index_bits);
+    add_aliases(pieces, problem);
     const auto constant = [&](const std::string& type, const std::string& name, const std::string& value) {
         pieces.push_back(
             {name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant});

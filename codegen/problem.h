@@ -22,8 +22,9 @@ struct Problem {
 
     Operator op;  ///< checked
     SegmentForm form;
-    int index_bits;   ///< 32 or 64
-    UsableLaws laws;  ///< as declared, until somebody refutes one
+    int index_bits;     ///< 32 or 64
+    int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
+    UsableLaws laws;    ///< as declared, until somebody refutes one
 };
 
 }  // namespace segfold

@@ -13,9 +13,9 @@ namespace {
 constexpr std::array<std::string_view, 17> kWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "if",     "elif",  "else",   "end"};
-constexpr std::array kForms = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
-                               SegmentForm::ranges};
-constexpr std::array<std::string_view, 4> kElements = {"State", "Index", "unsigned", "bool"};
+constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
+                               SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
+constexpr std::array<std::string_view, 5> kElements = {"State", "Index", "unsigned", "u64", "bool"};
 
 std::string_view trim(std::string_view text)
 {
@@ -82,7 +82,7 @@ SegmentForm read_form(const std::string& word, const std::string& place)
         if (name(form) == word)
             return form;
     throw SpecError(place + ": unknown layout '" + word +
-                    "'; stages take whole, uniform, offsets and ranges");
+                    "'; stages take whole, uniform, offsets, ranges, flags and keys");
 }
 
 /// "NAME = FORMULA"
@@ -121,7 +121,7 @@ Scratch read_scratch(const std::string& argument, const std::string& place)
                     Formula(place, argument.substr(open + 1, close - open - 1)), rest == "zero"};
     if (std::ranges::find(kElements, scratch.element) == kElements.end())
         throw SpecError(place + ": unknown element '" + scratch.element +
-                        "'; scratch is made of State, Index, unsigned or bool");
+                        "'; scratch is made of State, Index, unsigned, u64 or bool");
     return scratch;
 }
 
@@ -181,6 +181,14 @@ Stage read_stage(std::string file, std::string text)
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
         throw SpecError(stage.file + ": a stage file needs the directives stage, title, layout and launch");
     return stage;
+}
+
+std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form)
+{
+    for (const auto candidate : {form, converted_form(form)})
+        if (std::ranges::find(stage.forms, candidate) != stage.forms.end())
+            return candidate;
+    return std::nullopt;
 }
 
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives)

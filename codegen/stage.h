@@ -1,5 +1,6 @@
 #pragma once
 // A stage file as data: what its front matter says.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,16 @@ struct Stage {
     std::string text;  ///< the file, directives included
 };
 
+/// The form in which a stage reads segments given as `form`: that form, or what the host converts it to;
+/// nothing if the stage takes neither.
+std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
+
 /// Memory that the runtime allocates for a launch.
 struct Scratch {
     std::string name;     ///< of the kernel parameter
-    std::string element;  ///< "State", "Index", "unsigned", "bool"
+    std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
     Formula count;
-    bool zero = false;  ///< must be zero before the first launch; kernels leave it so
+    bool zero = false;  ///< must be zero before the first launch; kernels leave it fit for the next
 };
 
 /// One kernel launch.

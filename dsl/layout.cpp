@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::array<std::string_view, 9> kKindNames = {"whole", "uniform", "offsets", "ranges",   "lengths",
                                                         "flags", "keys",    "rows",    "generated"};
-constexpr std::array<std::string_view, 4> kFormNames = {"whole", "uniform", "offsets", "ranges"};
+constexpr std::array<std::string_view, 6> kFormNames = {"whole",  "uniform", "offsets",
+                                                        "ranges", "flags",   "keys"};
 
 constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: integers up to it are exact in a double
 constexpr double kLargestLength = 1099511627776.0;      // 2^40
@@ -272,10 +273,18 @@ SegmentForm form_of(LayoutKind kind)
             return SegmentForm::uniform;
         case LayoutKind::ranges:
             return SegmentForm::ranges;
+        case LayoutKind::flags:
+            return SegmentForm::flags;
+        case LayoutKind::keys:
+            return SegmentForm::keys;
         default:
             return SegmentForm::offsets;
     }
 }
+
+SegmentForm converted_form(SegmentForm form) { return is_found(form) ? SegmentForm::offsets : form; }
+
+bool is_found(SegmentForm form) { return form == SegmentForm::flags || form == SegmentForm::keys; }
 
 std::span<const Distribution> distributions() { return kDistributions; }
 

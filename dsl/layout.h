@@ -24,7 +24,9 @@ enum class LayoutKind : std::uint8_t {
 };
 
 /// The ways in which kernels are given segments; every layout resolves to one of these.
-enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges };
+///
+/// Of flags and keys, kernels find out themselves where segments begin, and how many there are.
+enum class SegmentForm : std::uint8_t { whole, uniform, offsets, ranges, flags, keys };
 
 /// "whole", "uniform", ...; for `LayoutKind::generated`, "generated".
 std::string_view name(LayoutKind kind);
@@ -53,6 +55,13 @@ std::string print(const Layout& layout);
 
 /// The form in which kernels see a layout, known before any file is read.
 SegmentForm form_of(LayoutKind kind);
+
+/// What the host turns a form into for stages that do not take it: offsets for flags and keys, else the form
+/// itself.
+SegmentForm converted_form(SegmentForm form);
+
+/// True for flags and keys: how many segments there are is known after a kernel has run.
+bool is_found(SegmentForm form);
 
 /// A number that shapes a generated layout.
 struct DistributionParameter {

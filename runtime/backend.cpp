@@ -6,10 +6,17 @@ namespace segfold {
 
 Results allocate_results(const Workload& workload)
 {
+    return allocate_results(workload, converted_form(workload.segments.form));
+}
+
+Results allocate_results(const Workload& workload, SegmentForm form)
+{
     constexpr int kPoison = 0xcd;
+    const auto& segments = workload.segments;
     Results results;
     for (const auto& field : workload.op.results) {
-        Array array(field.type, static_cast<std::size_t>(workload.segments.num_segments));
+        Array array(field.type, static_cast<std::size_t>(is_found(form) ? segments.num_elements
+                                                                        : segments.num_segments));
         if (array.bytes() != 0)
             std::memset(array.data(), field.type == Type::boolean ? 0 : kPoison, array.bytes());
         results.push_back({field.name, std::move(array)});

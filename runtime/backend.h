@@ -1,5 +1,6 @@
 #pragma once
 // What every back end is given and gives back.
+#include <optional>
 #include <vector>
 
 #include "dsl/array.h"
@@ -16,10 +17,15 @@ struct Workload {
 };
 
 /// One array for each result field, [num_segments], under the field's name.
-using Results = std::vector<NamedArray>;
+struct Results : std::vector<NamedArray> {
+    std::optional<Array> keys;  ///< the key of each segment, where a kernel has found the segments in keys
+};
 
 /// Allocates the results of a workload, filled with bytes that no computation is likely to give.
 Results allocate_results(const Workload& workload);
+
+/// The same for a form whose segments the kernels find: arrays have room for a segment of every element.
+Results allocate_results(const Workload& workload, SegmentForm form);
 
 /// Checks that a workload can be run: types and lengths of the arrays, and a result for every empty segment.
 ///

@@ -29,6 +29,11 @@ void check_shape(const Workload& workload, const Results& results, const std::st
     if (!fits)
         throw InternalError(name + " do not have the fields, types and lengths of operator " +
                             workload.op.name + "'s results");
+    const auto& keys = workload.segments.keys;
+    if (results.keys &&
+        (!keys || results.keys->bytes() != keys->bytes() ||
+         (keys->bytes() != 0 && std::memcmp(results.keys->data(), keys->data(), keys->bytes()) != 0)))
+        throw InternalError(name + " do not have the key of each run");
 }
 
 /// True if element `i` of both arrays has the same bits; any two NaNs count as the same.

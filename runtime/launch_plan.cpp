@@ -50,8 +50,10 @@ LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int n
 {
     FormulaNames names = {{"num_elements", segments.num_elements},
                           {"num_items", num_items(segments)},
-                          {"num_segments", segments.num_segments},
+                          {"state_bytes", emitted.state_bytes},
                           {"num_multiprocessors", num_multiprocessors}};
+    if (!is_found(emitted.form))
+        names.emplace("num_segments", segments.num_segments);
     for (const auto& [name, value] : emitted.configuration)
         names.emplace(name, value);
     for (const auto& [name, formula] : emitted.sizes)
@@ -74,15 +76,63 @@ LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int n
 
 std::vector<NamedArray> segment_arrays(const Segments& segments)
 {
+    return segment_arrays(segments, segments.form);
+}
+
+std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form)
+{
     std::vector<NamedArray> arrays;
-    if (segments.form == SegmentForm::offsets)
+    if (form == SegmentForm::flags)
+        arrays.push_back({"flags", segments.flags.copy()});
+    if (form == SegmentForm::keys)
+        arrays.push_back({"keys", segments.item_keys.copy()});
+    if (form == SegmentForm::offsets)
         arrays.push_back({"offsets", segments.offsets.copy()});
-    if (segments.form == SegmentForm::ranges) {
+    if (form == SegmentForm::ranges) {
         arrays.push_back({"begins", segments.begins.copy()});
         arrays.push_back({"offsets", segments.index_bits() == 64 ? item_offsets<std::int64_t>(segments)
                                                                  : item_offsets<std::int32_t>(segments)});
     }
     return arrays;
+}
+
+std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
+{
+    constexpr int kPoison = 0xff;  // makes num_found negative
+    std::vector<NamedArray> arrays;
+    if (form == SegmentForm::keys)
+        arrays.push_back({"found_keys", Array(segments.item_keys.type(), segments.item_keys.length())});
+    if (is_found(form))
+        arrays.push_back({"num_found", Array(segments.index_type(), 1)});
+    for (auto& [name, array] : arrays)
+        if (array.bytes() != 0)
+            std::memset(array.data(), kPoison, array.bytes());
+    return arrays;
+}
+
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form)
+{
+    if (found.empty())
+        return;
+    const auto& counter = found.back().array;
+    const std::int64_t counted =
+        counter.type() == Type::i32 ? counter.as<std::int32_t>()[0] : counter.as<std::int64_t>()[0];
+    const bool is_missing = counted == -1 && (may_be_other_form || segments.num_elements == 0);
+    if (!is_missing && (counted < 0 || counted > segments.num_elements))
+        throw InternalError("a kernel has found " + std::to_string(counted) + " segments in " +
+                            std::to_string(segments.num_elements) + " elements");
+    const std::int64_t num_segments = is_missing ? segments.num_segments : counted;
+    const auto cut = [&](const Array& array) {
+        Array first(array.type(), static_cast<std::size_t>(num_segments));
+        if (first.bytes() != 0)
+            std::memcpy(first.data(), array.data(), first.bytes());
+        return first;
+    };
+    for (auto& [name, array] : results)
+        array = cut(array);
+    if (!is_missing && found.front().name == "found_keys")
+        results.keys = cut(found.front().array);
 }
 
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
@@ -93,13 +143,15 @@ std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
     return bytes;
 }
 
-std::vector<std::byte> pack_segments(const Segments& segments, std::span<const std::uint64_t> addresses)
+std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
+                                     std::span<const std::uint64_t> addresses)
 {
     auto bytes = pack_pointers(addresses);
-    if (segments.form == SegmentForm::uniform)
+    if (form == SegmentForm::uniform)
         append_index(bytes, segments, segments.uniform_length);
     append_index(bytes, segments, num_items(segments));
-    append_index(bytes, segments, segments.num_segments);
+    if (!is_found(form))
+        append_index(bytes, segments, segments.num_segments);
     return bytes;
 }
 

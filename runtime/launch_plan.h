@@ -30,14 +30,32 @@ struct LaunchPlan {
     std::vector<KernelLaunch> launches;
 };
 
-/// Evaluates the formulas of `emitted`. Throws InternalError for a size that makes no sense.
+/// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
+///
+/// Throws InternalError for a size that makes no sense.
 LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors);
 
-/// The arrays that the kernel's struct Segments points to, in its order; empty for whole and uniform.
+/// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
+/// uniform.
 ///
-/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items along the
-/// segments [num_segments + 1].
+/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items
+/// along the segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
 std::vector<NamedArray> segment_arrays(const Segments& segments);
+/// The same in another form that the segments have (Emitted::form).
+std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
+
+/// The arrays that follow in the struct, which kernels write because they find the segments; poisoned.
+///
+/// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. Other forms: none.
+std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
+
+/// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
+/// as the kernel left it.
+///
+/// Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
+/// host knows of. Throws InternalError for a number of segments that no input has.
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form = false);
 
 /// Number of items: elements counted along the segments, which differs from num_elements only for ranges.
 std::int64_t num_items(const Segments& segments);
@@ -45,7 +63,8 @@ std::int64_t num_items(const Segments& segments);
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// The bytes of the kernel's struct Segments; `addresses` are those of segment_arrays().
-std::vector<std::byte> pack_segments(const Segments& segments, std::span<const std::uint64_t> addresses);
+/// The bytes of the kernel's struct Segments; `addresses` are those of segment_arrays(), then found_arrays().
+std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
+                                     std::span<const std::uint64_t> addresses);
 
 }  // namespace segfold

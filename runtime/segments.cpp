@@ -175,6 +175,8 @@ std::int64_t Segments::begin(std::int64_t segment) const
         case SegmentForm::uniform:
             return segment * uniform_length;
         case SegmentForm::offsets:
+        case SegmentForm::flags:
+        case SegmentForm::keys:
             return index_at(offsets, segment);
         case SegmentForm::ranges:
             return index_at(begins, segment);
@@ -190,6 +192,8 @@ std::int64_t Segments::end(std::int64_t segment) const
         case SegmentForm::uniform:
             return (segment + 1) * uniform_length;
         case SegmentForm::offsets:
+        case SegmentForm::flags:
+        case SegmentForm::keys:
             return index_at(offsets, segment + 1);
         case SegmentForm::ranges:
             return index_at(ends, segment);
@@ -227,6 +231,8 @@ Segments Segments::copy() const
     other.offsets = offsets.copy();
     other.begins = begins.copy();
     other.ends = ends.copy();
+    other.flags = flags.copy();
+    other.item_keys = item_keys.copy();
     if (keys)
         other.keys = keys->copy();
     other.has_wide_indices = has_wide_indices;
@@ -364,7 +370,7 @@ Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements)
     return segments;
 }
 
-Segments segments_from_flags(const Array& flags, std::int64_t num_elements)
+Segments segments_from_flags(Array flags, std::int64_t num_elements)
 {
     check_num_elements(num_elements);
     if (is_float(flags.type()))
@@ -378,11 +384,19 @@ Segments segments_from_flags(const Array& flags, std::int64_t num_elements)
             throw InputError("flag 0 is 0; the first element must start a segment");
         const auto* flag = bits.data();
         segments = segments_from_starts(num_elements, [flag](std::int64_t i) { return flag[i] != 0; });
+        if (size_bytes(flags.type()) != 1) {
+            segments.flags = Array(Type::u8, flags.length());
+            std::ranges::transform(bits, segments.flags.as<std::uint8_t>().begin(),
+                                   [](auto value) { return value != 0; });
+        }
     });
+    segments.form = SegmentForm::flags;
+    if (size_bytes(flags.type()) == 1)
+        segments.flags = std::move(flags);
     return segments;
 }
 
-Segments segments_from_keys(const Array& keys, std::int64_t num_elements)
+Segments segments_from_keys(Array keys, std::int64_t num_elements)
 {
     check_num_elements(num_elements);
     if (signed_length(keys) != num_elements)
@@ -403,7 +417,33 @@ Segments segments_from_keys(const Array& keys, std::int64_t num_elements)
             });
         });
     });
+    segments.form = SegmentForm::keys;
+    segments.item_keys = std::move(keys);
     return segments;
+}
+
+Segments given_as(SegmentForm form, const Segments& segments)
+{
+    Array marks(form == SegmentForm::flags ? Type::u8 : Type::i32,
+                static_cast<std::size_t>(segments.num_elements));
+    std::int64_t next = 0;
+    for (std::int64_t s = 0; s < segments.num_segments; ++s) {
+        const std::int64_t begin = segments.begin(s), end = segments.end(s);
+        if (begin != next || begin == end)
+            throw InputError(
+                fmt::format("segment {} covers elements {} to {} after {}; for {}, segments must be "
+                            "contiguous and not empty",
+                            s, begin, end, next, name(form)));
+        next = end;
+        for (std::int64_t i = begin; i < end; ++i)
+            if (form == SegmentForm::flags)
+                marks.as<std::uint8_t>()[static_cast<std::size_t>(i)] = i == begin;
+            else
+                marks.as<std::int32_t>()[static_cast<std::size_t>(i)] =
+                    static_cast<std::int32_t>(s % 1000003);
+    }
+    return form == SegmentForm::flags ? segments_from_flags(std::move(marks), segments.num_elements)
+                                      : segments_from_keys(std::move(marks), segments.num_elements);
 }
 
 Segments with_index_bits(Segments segments, int bits)
@@ -423,7 +463,7 @@ Segments with_index_bits(Segments segments, int bits)
     }
     segments.has_wide_indices = bits == 64;
     const Type type = segments.index_type();
-    if (segments.form == SegmentForm::offsets)
+    if (converted_form(segments.form) == SegmentForm::offsets)
         segments.offsets = to_indices(std::move(segments.offsets), type);
     if (segments.form == SegmentForm::ranges) {
         segments.begins = to_indices(std::move(segments.begins), type);

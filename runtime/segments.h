@@ -10,17 +10,21 @@ namespace segfold {
 
 /// How the elements 0 .. num_elements - 1 are cut into segments.
 ///
-/// Made by the functions below, which check everything a kernel relies on. Arrays hold i32 where
-/// `index_bits()` is 32 and i64 where it is 64.
+/// Made by the functions below, which check everything a kernel relies on. Index arrays hold i32 where
+/// `index_bits()` is 32 and i64 where it is 64. The forms flags and keys hold offsets too: for the reference,
+/// and for stages that do not take these forms.
 struct Segments {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
     std::int64_t uniform_length = 0;  ///< form uniform
-    Array offsets;  ///< form offsets: [num_segments + 1], first 0, non-decreasing, last num_elements
-    Array begins;   ///< form ranges: [num_segments]
-    Array ends;     ///< form ranges: [num_segments], end >= begin
-    std::optional<Array> keys;  ///< layout keys: the key of each run [num_segments]
+    Array offsets;    ///< forms offsets, flags, keys: [num_segments + 1], first 0, non-decreasing, last
+                      ///< num_elements
+    Array begins;     ///< form ranges: [num_segments]
+    Array ends;       ///< form ranges: [num_segments], end >= begin
+    Array flags;      ///< form flags: [num_elements] of u8, the first not 0
+    Array item_keys;  ///< form keys: [num_elements] of any type
+    std::optional<Array> keys;  ///< form keys: the key of each run [num_segments]
     bool has_wide_indices = false;
 
     /// Width of an index: 32 if elements, segments and the sum of lengths fit with room to spare, else 64.
@@ -45,8 +49,8 @@ struct LengthRange {
 
 /// Largest number of elements, of segments, and of elements in all ranges that 32-bit indices are chosen for.
 ///
-/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid without
-/// overflow.
+/// 2^27 below the type's limit, so that an index may run past the end by a tile of every block of a grid
+/// without overflow.
 inline constexpr std::int64_t kMaxNarrowIndex = (std::int64_t{1} << 31) - (std::int64_t{1} << 27);
 
 /// One segment of all elements; also when there are none.
@@ -67,14 +71,17 @@ Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements);
 /// Segments from one flag per element (bool or any integer type), non-zero where a segment starts.
 ///
 /// The first flag must be non-zero. Empty segments cannot be expressed.
-Segments segments_from_flags(const Array& flags, std::int64_t num_elements);
+Segments segments_from_flags(Array flags, std::int64_t num_elements);
 
 /// Segments from one key per element, of any type: the maximal runs of equal neighbours; fills
 /// `Segments::keys`.
 ///
 /// Keys are equal when their bits are: a NaN continues a run of the same NaN, and 0.0 and -0.0 are different
 /// keys.
-Segments segments_from_keys(const Array& keys, std::int64_t num_elements);
+Segments segments_from_keys(Array keys, std::int64_t num_elements);
+
+/// The same segments given as flags or as keys of type i32; all must be contiguous and none empty.
+Segments given_as(SegmentForm form, const Segments& segments);
 
 /// The same segments with indices of the given width, 32 or 64, to choose a specialisation by hand.
 ///

@@ -195,9 +195,9 @@ Segments resolve_files(const Layout& layout, std::optional<std::int64_t> num_ele
             case LayoutKind::lengths:
                 return segments_from_lengths(arrays.at(0), count);
             case LayoutKind::flags:
-                return segments_from_flags(arrays.at(0), count);
+                return segments_from_flags(std::move(arrays.at(0)), count);
             default:
-                return segments_from_keys(arrays.at(0), count);
+                return segments_from_keys(std::move(arrays.at(0)), count);
         }
     } catch (const InputError& error) {
         throw InputError(fmt::format("{}: {}", fmt::join(layout.files, ", "), error.what()));

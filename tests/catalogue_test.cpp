@@ -194,11 +194,42 @@ TEST(Needs, EmittingIsRefusedAsWell)
         "serve: none");
 }
 
+TEST(Catalogue, StagesThatTakeNoKeysGetTheOffsetsOfThem)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto& tile_scan = catalogue.stage("tile_scan");
+    const auto& run_stream = catalogue.stage("run_stream");
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+        EXPECT_EQ(catalogue.unmet(tile_scan, problem("sum_i32", form)), std::nullopt);
+        EXPECT_EQ(served_form(tile_scan, form), SegmentForm::offsets);
+        EXPECT_EQ(served_form(run_stream, form), form);
+        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1000, 10}).name, "run_stream");
+    }
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("grid_reduce"), problem("sum_i32", SegmentForm::keys)),
+              "takes segments given as whole, not as keys");
+    EXPECT_EQ(catalogue.unmet(run_stream, problem("sum_i32")),
+              "takes segments given as keys, flags, not as offsets");
+}
+
+TEST(Catalogue, LiftsThatUsePlacesNeedOffsets)
+{
+    const auto& catalogue = Catalogue::standard();
+    for (const std::string place : {"position", "segment"}) {
+        const Problem used(
+            parse_operator("places.seg", "operator places(x: i64) -> i64 { state s: i64 = 0 lift x * " +
+                                             place + " combine(a, b) a + b }"),
+            SegmentForm::flags);
+        EXPECT_EQ(catalogue.unmet(catalogue.stage("run_stream"), used),
+                  "needs a lift that does not use " + place + ", and that of operator places does");
+        EXPECT_EQ(catalogue.rule_of_thumb(used, {1000, 10}).name, "tile_scan");
+    }
+}
+
 TEST(RuleOfThumb, TakesAStageThatCanServe)
 {
     const auto& catalogue = Catalogue::standard();
-    for (const auto form :
-         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
         for (const std::string op : {"sum_i32", "affine_u32", "keep_first_i32", "max_subarray_i32"})
             for (const std::int64_t length : {0, 1, 32, 1000000}) {
                 const Shape shape{length * 64, 64};

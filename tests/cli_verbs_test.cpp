@@ -109,7 +109,8 @@ TEST_F(VerbsTest, EmitTakesFormsWithoutFiles)
                                                           {"offsets", "offsets"},
                                                           {"offsets=no_file.npy", "offsets"},
                                                           {"ranges", "ranges"},
-                                                          {"keys", "offsets"},
+                                                          {"keys", "keys"},
+                                                          {"flags=no_file.npy", "flags"},
                                                           {"rows", "offsets"},
                                                           {"geometric", "offsets"},
                                                           {"giant:half", "offsets"}}) {
@@ -117,6 +118,16 @@ TEST_F(VerbsTest, EmitTakesFormsWithoutFiles)
         EXPECT_EQ(document["form"], form) << layout;
         EXPECT_FALSE(document["launches"].empty());
     }
+}
+
+TEST_F(VerbsTest, EmitKnowsTheWidthOfKeys)
+{
+    EXPECT_NE(output({"emit", "sum", "--layout", "keys"}).find("\nusing Key = unsigned;\n"),
+              std::string::npos);
+    EXPECT_NE(output({"emit", "sum", "--layout", "keys", "--key-bytes", "8"})
+                  .find("\nusing Key = unsigned long long;\n"),
+              std::string::npos);
+    EXPECT_EQ(json({"emit", "sum", "--layout", "keys", "--stage", "tile_scan"})["form"], "offsets");
 }
 
 TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)
@@ -144,7 +155,7 @@ TEST_F(VerbsTest, EmitWritesEveryStageAndForm)
         EXPECT_EQ(read_text(folder_.file(path)),
                   output({"emit", "keep_first", "--stage", stage, "--layout", form}));
     }
-    EXPECT_EQ(forms, (std::set<std::string>{"whole", "uniform", "offsets", "ranges"}));
+    EXPECT_EQ(forms, (std::set<std::string>{"whole", "uniform", "offsets", "ranges", "flags", "keys"}));
     (void)output({"emit", "sum", "--all", "one", "--stage", "tile_scan", "--layout", "ranges", "--set",
                   "block_threads=128"});
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.file("one")), {}), 1);
@@ -207,9 +218,10 @@ TEST_F(VerbsTest, CheckFitsItsLayoutsToTheElements)
     const auto result = folder_.run(
         {"check", "sum_i32", "--backend", "simt", "--elements", "1000", "--stage", "thread_per_segment"});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    EXPECT_NE(result.output.find(
-                  "\nstage               whole  uniform=25  zipf:exponent=1.9  half_empty:mean=8  ranges\n"
-                  "thread_per_segment  ok     ok          ok                 ok                 ok\n"),
+    EXPECT_NE(result.output.find("\nstage               whole  uniform=25  zipf:exponent=1.9  "
+                                 "half_empty:mean=8  ranges  flags  keys\n"
+                                 "thread_per_segment  ok     ok          ok                 ok               "
+                                 "  ok      ok     ok\n"),
               std::string::npos)
         << result.output;
 }

@@ -150,6 +150,17 @@ TEST(Emit, HeadingSaysWhatAndHow)
               title + "// Segments of one length, 64-bit indices.\n// block_threads = 256");
     EXPECT_EQ(heading(SegmentForm::offsets, 32),
               title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256");
+    EXPECT_EQ(heading(SegmentForm::keys, 32),
+              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256")
+        << "what the host makes of keys for a stage that does not take them";
+    Problem problem(standard_operator("sum_i64"), SegmentForm::keys);
+    problem.key_bytes = 2;
+    const auto& run_stream = Catalogue::standard().stage("run_stream");
+    const auto by_keys = emit(problem, run_stream, default_configuration(run_stream));
+    EXPECT_EQ(by_keys.form, SegmentForm::keys);
+    EXPECT_NE(by_keys.source.find("\n// Segments given as keys of 2 bytes, 32-bit indices.\n"),
+              std::string::npos);
+    EXPECT_NE(by_keys.source.find("\nusing Key = unsigned short;\n"), std::string::npos);
     const auto source =
         emit(Problem(standard_operator("sum_i64"), SegmentForm::ranges), stage, configure(stage, {})).source;
     EXPECT_NE(

@@ -46,7 +46,7 @@ std::vector<Text> texts(const std::vector<std::string>& operators, bool all_form
             for (const int bits : {32, 64})
                 for (const auto& op : operators) {
                     const bool usual =
-                        bits == 32 && (form == SegmentForm::offsets || stage.forms.size() == 1);
+                        bits == 32 && (form == SegmentForm::offsets || form == stage.forms.front());
                     const Problem problem(standard_operator(op), form, bits);
                     if ((all_forms || usual) && !catalogue.unmet(stage, problem))
                         result.push_back({describe(stage, op, form, bits),

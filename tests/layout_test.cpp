@@ -130,9 +130,16 @@ TEST(Layout, KnowsItsFormBeforeReading)
     EXPECT_EQ(form_of(LayoutKind::whole), SegmentForm::whole);
     EXPECT_EQ(form_of(LayoutKind::uniform), SegmentForm::uniform);
     EXPECT_EQ(form_of(LayoutKind::ranges), SegmentForm::ranges);
-    for (const LayoutKind kind : {LayoutKind::offsets, LayoutKind::lengths, LayoutKind::flags,
-                                  LayoutKind::keys, LayoutKind::rows, LayoutKind::generated})
+    for (const LayoutKind kind :
+         {LayoutKind::offsets, LayoutKind::lengths, LayoutKind::rows, LayoutKind::generated})
         EXPECT_EQ(name(form_of(kind)), "offsets") << name(kind);
+    for (const LayoutKind kind : {LayoutKind::flags, LayoutKind::keys}) {
+        EXPECT_EQ(name(form_of(kind)), name(kind));
+        EXPECT_TRUE(is_found(form_of(kind)));
+        EXPECT_EQ(converted_form(form_of(kind)), SegmentForm::offsets);
+    }
+    EXPECT_EQ(converted_form(SegmentForm::ranges), SegmentForm::ranges);
+    EXPECT_FALSE(is_found(SegmentForm::ranges));
 }
 
 TEST(Suggest, FindsTheClosestWord)

@@ -230,11 +230,14 @@ TEST(Segments, RefusesBadLengths)
               "lengths are f32; they must be integers");
 }
 
-TEST(Segments, FlagsBecomeOffsets)
+TEST(Segments, FlagsStayAndBecomeOffsets)
 {
     const auto check = [](Array flags) {
-        const Segments segments = segments_from_flags(flags, 6);
-        EXPECT_EQ(segments.form, SegmentForm::offsets);
+        const Segments segments = segments_from_flags(std::move(flags), 6);
+        EXPECT_EQ(segments.form, SegmentForm::flags);
+        ASSERT_EQ(size_bytes(segments.flags.type()), 1u);
+        for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u})
+            EXPECT_EQ(segments.flags.as<std::uint8_t>()[i] != 0, i == 0 || i == 1 || i == 4) << i;
         EXPECT_EQ(to_integers(segments.offsets), (Integers{0, 1, 4, 6}));
         EXPECT_FALSE(segments.keys);
     };
@@ -264,6 +267,8 @@ TEST(Segments, RefusesBadFlags)
 TEST(Segments, KeysGiveRunsAndTheirKeys)
 {
     const Segments segments = segments_from_keys(integers({7, 7, -2, 7, 7, 7}), 6);
+    EXPECT_EQ(segments.form, SegmentForm::keys);
+    EXPECT_EQ(to_vector<std::int64_t>(segments.item_keys), (Integers{7, 7, -2, 7, 7, 7}));
     EXPECT_EQ(to_integers(segments.offsets), (Integers{0, 2, 3, 6}));
     ASSERT_TRUE(segments.keys);
     EXPECT_EQ(to_vector<std::int64_t>(*segments.keys), (Integers{7, -2, 7}));
@@ -300,10 +305,10 @@ TEST(Segments, StartsAreFoundInEveryChunk)
         }
         expected.push_back(static_cast<std::int64_t>(i));
     }
-    const Segments by_keys = segments_from_keys(keys, num_elements);
+    const Segments by_keys = segments_from_keys(std::move(keys), num_elements);
     EXPECT_EQ(to_integers(by_keys.offsets), expected);
     EXPECT_EQ(by_keys.keys->as<std::int16_t>()[num_runs - 1], static_cast<std::int16_t>(num_runs));
-    EXPECT_EQ(to_integers(segments_from_flags(flags, num_elements).offsets), expected);
+    EXPECT_EQ(to_integers(segments_from_flags(std::move(flags), num_elements).offsets), expected);
 }
 
 TEST(Segments, CopiesAreEqualAndApart)
@@ -313,7 +318,25 @@ TEST(Segments, CopiesAreEqualAndApart)
     segments.offsets.as<std::int32_t>()[1] = 99;
     EXPECT_EQ(to_integers(copy.offsets), (Integers{0, 1, 3}));
     EXPECT_EQ(to_vector<std::int64_t>(*copy.keys), (Integers{1, 2}));
+    EXPECT_EQ(to_vector<std::int64_t>(copy.item_keys), (Integers{1, 2, 2}));
     EXPECT_EQ(copy.num_segments, 2);
+}
+
+TEST(Segments, MayBeGivenAsFlagsOrKeys)
+{
+    const auto offsets = segments_from_offsets(integers({0, 1, 4, 6}), 6);
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+        const auto segments = given_as(form, offsets);
+        EXPECT_EQ(segments.form, form);
+        EXPECT_EQ(to_integers(segments.offsets), (Integers{0, 1, 4, 6}));
+        const auto wide = with_index_bits(segments.copy(), 64);
+        EXPECT_EQ(wide.offsets.type(), Type::i64);
+    }
+    EXPECT_EQ(
+        refusal([] {
+            given_as(SegmentForm::keys, segments_from_offsets(integers({0, 2, 2, 3}), 3));
+        }),
+        "segment 1 covers elements 2 to 2 after 2; for keys, segments must be contiguous and not empty");
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cas
                        std::vector<std::int64_t>{5, tile - 5, 3, 3 * tile, 7, 2, tile});
     cases.emplace_back("segments that begin on the last item of a tile",
                        std::vector<std::int64_t>{tile - 1, 2, tile - 2, tile + 1, 5});
+    cases.emplace_back("segments that end late in the next tile",
+                       std::vector<std::int64_t>{tile / 2 + 1, tile + tile / 4, tile, 3});
     std::vector<std::int64_t> giant(200, 1);
     giant[100] = 2 * tile + 3;
     cases.emplace_back("one giant among ones", giant);
@@ -133,6 +135,34 @@ inline Segments from_keys(const std::vector<std::int64_t>& lengths)
                     key % 101 * 2 + key % 2);  // repeats, but not at once
     }
     return segments_from_keys(Array::of<std::int32_t>(Type::i32, keys), total(lengths));
+}
+
+/// Segments of the given lengths in a form that a stage takes; empty ones are left out where it has none.
+inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> lengths)
+{
+    if (is_found(form))
+        std::erase(lengths, 0);
+    const auto n = total(lengths);
+    switch (form) {
+    case SegmentForm::whole:
+        return whole_segments(n);
+    case SegmentForm::uniform:
+        return uniform_segments(n, n);
+    case SegmentForm::ranges:
+        return scattered_ranges(lengths);
+    case SegmentForm::flags:
+        return from_flags(lengths);
+    case SegmentForm::keys:
+        return from_keys(lengths);
+    default:
+        return segments_from_offsets(index_array(offsets_of(lengths)), n);
+    }
+}
+
+/// True if kernels read segments in the form that the layout has, not in one that the host makes of it.
+inline bool takes_directly(const Stage& stage, LayoutKind kind)
+{
+    return served_form(stage, form_of(kind)) == form_of(kind);
 }
 
 /// Every case of one layout kind. `empties` says whether the operator has a result for an empty segment.
@@ -200,7 +230,9 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
 {
     const auto items = configuration.find("items_per_thread");
     const std::int64_t block = configuration.at("block_threads");
-    return {block, block * (items == configuration.end() ? 1 : items->second)};
+    // Where threads per multiprocessor are tuned, one warp of a block counts segments and has no items.
+    const std::int64_t folding = block - (configuration.contains("resident_threads") ? 32 : 0);
+    return {block, folding * (items == configuration.end() ? 1 : items->second)};
 }
 
 /// The configuration with the smallest tile, so that few elements fill several of them.

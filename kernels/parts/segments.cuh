@@ -18,6 +18,22 @@ struct Segments {
     Index num_items;
     Index num_segments;
 };
+//% elif flags
+// A segment begins at each item whose flag is not 0, and at the first item. How many there are the kernels
+// find out.
+struct Segments {
+    const unsigned char* flags;  // [num_items]
+    Index* num_found;            // [1], written by the kernels
+    Index num_items;
+};
+//% elif keys
+// Segments are the runs of items with equal keys. How many there are the kernels find out.
+struct Segments {
+    const Key* keys;   // [num_items]
+    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Index* num_found;  // [1], written by the kernels
+    Index num_items;
+};
 //% else
 // Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
 // segments.

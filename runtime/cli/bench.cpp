@@ -243,7 +243,8 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
         const bool takes_form = std::ranges::find(stage.forms, problem.form) != stage.forms.end();
         if (takes_form && &stage != chosen.stage)
             plans.push_back(
-                {&stage, default_configuration(stage), false, catalogue.unmet(stage, problem).value_or("")});
+                {&stage, default_configuration(stage, plan_facts(problem, shape)), false,
+                 catalogue.unmet(stage, problem).value_or("")});
     }
     return plans;
 }

@@ -28,10 +28,12 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     wanted.layout = layout.layout;
     wanted.seed = seed;
     auto prepared = prepare_workload(op, wanted);
-    if (layout.backwards) {
-        auto ranges = backwards(prepared.workload.segments);
-        const int bits = wanted.index_bits.value_or(ranges.index_bits());
-        prepared.workload.segments = with_index_bits(std::move(ranges), bits);
+    if (layout.recast) {
+        const auto& segments = prepared.workload.segments;
+        auto recast =
+            *layout.recast == SegmentForm::ranges ? backwards(segments) : given_as(*layout.recast, segments);
+        const int bits = wanted.index_bits.value_or(recast.index_bits());
+        prepared.workload.segments = with_index_bits(std::move(recast), bits);
     }
     return prepared;
 }
@@ -45,7 +47,7 @@ public:
           executor_(executor),
           catalogue_(catalogue),
           judge_(workload),
-          problem_(make_problem(workload.op, workload.segments.form, workload.segments.index_bits(), laws))
+          problem_(make_problem(workload, laws))
     {
         if (!laws.usable.associative)
             thrust_.reason = "thrust::reduce_by_key needs an associative operator";
@@ -95,7 +97,10 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
          {std::string("whole"), fmt::format("uniform={}", length), std::string("zipf:exponent=1.9"),
           std::string(op.allows_empty() ? "half_empty:mean=8" : "bimodal:short=3,long=700")})
         layouts.push_back({text, parse_layout(text)});
-    layouts.push_back({"ranges", layouts.back().layout, true});
+    layouts.push_back({"ranges", layouts.back().layout, SegmentForm::ranges});
+    // Neither can express an empty segment.
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+        layouts.push_back({std::string(name(form)), parse_layout("bimodal:short=3,long=700"), form});
     return layouts;
 }
 

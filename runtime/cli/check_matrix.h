@@ -15,7 +15,9 @@ namespace segfold::cli {
 struct CheckLayout {
     std::string name;
     Layout layout;
-    bool backwards = false;  ///< as ranges from the last segment to the first, each one element too long
+    /// flags, keys: the segments given as these; ranges: from the last to the first, each one element too
+    /// long
+    std::optional<SegmentForm> recast = {};
 };
 
 /// Layouts that a stage may stumble over, without empty segments where the operator has no result for them.

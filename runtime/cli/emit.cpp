@@ -20,12 +20,14 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
-constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"all", "DIR"}};
+constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
+constexpr Flag kOwnFlags[] = {
+    {"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"key-bytes", "1|2|4|8"}, {"all", "DIR"}};
 
 Json document_of(const Problem& problem, const Plan& plan)
 {
     const auto& emitted = plan.emitted;
-    Json document = {{"operator", json_of(problem.op)},  {"form", name(problem.form)},
+    Json document = {{"operator", json_of(problem.op)},  {"form", name(emitted.form)},
                      {"index_bits", problem.index_bits}, {"stage", plan.stage->name},
                      {"chosen_by", plan.chosen_by()},    {"configuration", json_of(emitted.configuration)}};
     document["sizes"] = Json::object();
@@ -63,8 +65,8 @@ void make_folder(const std::string& folder)
 }
 
 /// Writes every stage and form that can serve into a folder.
-void emit_all(const Arguments& arguments, const Operator& op, int index_bits, const OperatorLaws& laws,
-              const Catalogue& catalogue)
+void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
+              const OperatorLaws& laws, const Catalogue& catalogue)
 {
     if (!arguments.has("stage"))
         arguments.refuse("set", "belongs to one stage; give --stage beside --all");
@@ -76,9 +78,10 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, co
     Json list = Json::array();
     for (const auto& stage : catalogue.stages())
         for (const auto segment_form : kForms) {
-            const auto problem = make_problem(op, segment_form, index_bits, laws);
+            auto problem = make_problem(op, segment_form, index_bits, laws);
+            problem.key_bytes = key_bytes;
             if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
-                catalogue.unmet(stage, problem))
+                served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem)), catalogue);
             const auto path =
@@ -102,13 +105,15 @@ int verb_emit(const Words& words)
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kWidths).value_or(0) == 1 ? 64 : 32;
+    const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
     const Kernels kernels(arguments);
     const auto laws = quick_laws(op);
     if (arguments.has("all")) {
-        emit_all(arguments, op, index_bits, laws, kernels.catalogue());
+        emit_all(arguments, op, index_bits, key_bytes, laws, kernels.catalogue());
         return 0;
     }
-    const auto problem = make_problem(op, request.form, index_bits, laws);
+    auto problem = make_problem(op, request.form, index_bits, laws);
+    problem.key_bytes = key_bytes;
     const auto plan = choose_plan(arguments, problem, request.shape, laws, kernels.catalogue());
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);

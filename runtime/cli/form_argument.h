@@ -18,7 +18,7 @@ struct FormRequest {
 FormRequest parse_form(const std::string& text);
 
 /// All forms, in the order of the type.
-inline constexpr SegmentForm kForms[] = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
-                                         SegmentForm::ranges};
+inline constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
+                                         SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
 
 }  // namespace segfold::cli

@@ -49,6 +49,15 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
     return problem;
 }
 
+Problem make_problem(const Workload& workload, const OperatorLaws& laws)
+{
+    const auto& segments = workload.segments;
+    auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
+    if (segments.form == SegmentForm::keys)
+        problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
+    return problem;
+}
+
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
                  const OperatorLaws& laws, const Catalogue& catalogue)
 {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "codegen/emit.h"
+#include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/operator_laws.h"
 
@@ -23,6 +24,9 @@ private:
 
 /// A problem that relies on no more than `laws` allow.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
+
+/// The problem of a workload.
+Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.
 struct Plan {

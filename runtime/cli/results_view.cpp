@@ -94,6 +94,13 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
         labels_ = read_labels(*path, workload.segments.num_segments);
 }
 
+const Array* ResultsView::keys_of(const Results& results) const
+{
+    if (results.keys)
+        return &*results.keys;
+    return workload_.segments.keys ? &*workload_.segments.keys : nullptr;
+}
+
 std::vector<std::int64_t> ResultsView::shown(const Results& results) const
 {
     const auto num_segments = workload_.segments.num_segments;
@@ -131,7 +138,7 @@ std::string ResultsView::print(const Results& results) const
     std::vector<Table::Column> columns = {{"segment", Align::right}};
     if (!labels_.empty())
         columns.push_back({"label", Align::left});
-    if (workload_.segments.keys)
+    if (keys_of(results) != nullptr)
         columns.push_back({"key", Align::right});
     columns.push_back({"length", Align::right});
     for (const auto& [name, array] : results)
@@ -142,8 +149,8 @@ std::string ResultsView::print(const Results& results) const
         std::vector<std::string> row = {std::to_string(segment)};
         if (!labels_.empty())
             row.push_back(labels_[static_cast<std::size_t>(segment)]);
-        if (workload_.segments.keys)
-            row.push_back(value_text(*workload_.segments.keys, segment));
+        if (const auto* keys = keys_of(results))
+            row.push_back(value_text(*keys, segment));
         row.push_back(std::to_string(workload_.segments.length(segment)));
         for (const auto& [name, array] : results)
             row.push_back(value_text(array, segment));
@@ -163,8 +170,8 @@ Json ResultsView::json(const Results& results) const
         Json row = {{"segment", segment}};
         if (!labels_.empty())
             row["label"] = labels_[static_cast<std::size_t>(segment)];
-        if (workload_.segments.keys)
-            row["key"] = json_of(*workload_.segments.keys, segment);
+        if (const auto* keys = keys_of(results))
+            row["key"] = json_of(*keys, segment);
         row["length"] = workload_.segments.length(segment);
         row["fields"] = Json::object();
         for (const auto& [name, array] : results)
@@ -183,8 +190,8 @@ std::string ResultsView::save(const Results& results) const
     std::vector<NamedArray> arrays;
     for (const auto& [name, array] : results)
         arrays.push_back({name, array.copy()});
-    if (workload_.segments.keys)
-        arrays.push_back({"keys", workload_.segments.keys->copy()});
+    if (const auto* keys = keys_of(results))
+        arrays.push_back({"keys", keys->copy()});
     write_npz(output_, arrays);
     return output_;
 }

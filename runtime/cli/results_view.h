@@ -25,6 +25,8 @@ public:
     std::string save(const Results& results) const;
 
 private:
+    /// The key of each segment: as a kernel found them, else as the host did; null without the layout keys.
+    [[nodiscard]] const Array* keys_of(const Results& results) const;
     [[nodiscard]] std::vector<std::int64_t> shown(const Results& results) const;
 
     const Workload& workload_;

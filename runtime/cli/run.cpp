@@ -137,7 +137,7 @@ std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executo
     }
     const auto& segments = workload.segments;
     const auto laws = quick_laws(workload.op);
-    const auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
+    const auto problem = make_problem(workload, laws);
     auto plan =
         choose_plan(arguments, problem, {segments.num_elements, segments.num_segments}, laws, catalogue);
     for (const auto& warning : law_warnings(laws, workload.op))

@@ -39,18 +39,40 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
 
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload,
                                    std::shared_ptr<const ResidentArrays> inputs)
-    : workload_(workload), inputs_(std::move(inputs))
+    : context_(&context), workload_(workload), inputs_(std::move(inputs))
 {
-    const auto& segments = workload.segments;
-    if (segments.form == SegmentForm::offsets)
-        segments_.add(context, segments.offsets);
-    else
-        for (const auto& named : segment_arrays(segments))
-            segments_.add(context, named.array);
+    const auto form = workload.segments.form;
+    found_ = found_arrays(workload.segments, form);
+    room_ = is_found(form) ? workload.segments.num_elements : workload.segments.num_segments;
     for (const auto& field : workload.op.results)
-        results_.add(
-            DeviceBuffer(context, static_cast<std::size_t>(segments.num_segments) * size_bytes(field.type)));
+        results_.add(DeviceBuffer(context, static_cast<std::size_t>(room_) * size_bytes(field.type)));
     poison_results();
+}
+
+const ResidentArrays& ResidentWorkload::segments_as(SegmentForm form) const
+{
+    const auto [place, is_new] = segments_.try_emplace(form);
+    auto& arrays = place->second;
+    if (!is_new)
+        return arrays;
+    const auto& segments = workload_.segments;
+    if (form == SegmentForm::offsets)
+        arrays.add(*context_, segments.offsets);
+    else
+        for (const auto& named : segment_arrays(segments, form))
+            arrays.add(*context_, named.array);
+    for (const auto& named : found_arrays(segments, form))
+        arrays.add(*context_, named.array);
+    return arrays;
+}
+
+DeviceBuffer* ResidentWorkload::found_buffer(std::size_t i) const
+{
+    const auto group = segments_.find(workload_.segments.form);
+    if (group == segments_.end())
+        return nullptr;
+    auto& all = group->second.buffers;
+    return &all[all.size() - found_.size() + i];
 }
 
 void ResidentWorkload::poison_results(std::uint8_t poison)
@@ -60,6 +82,9 @@ void ResidentWorkload::poison_results(std::uint8_t poison)
             results_.buffers[i].zero();
         else
             results_.buffers[i].fill_with(poison);
+    for (std::size_t i = 0; i < found_.size(); ++i)
+        if (auto* buffer = found_buffer(i))
+            buffer->copy_in(bytes_of(found_[i].array));
 }
 
 Results ResidentWorkload::results() const
@@ -67,10 +92,18 @@ Results ResidentWorkload::results() const
     Results results;
     for (std::size_t i = 0; i < results_.buffers.size(); ++i) {
         const auto& field = workload_.op.results[i];
-        Array array(field.type, static_cast<std::size_t>(workload_.segments.num_segments));
+        Array array(field.type, static_cast<std::size_t>(room_));
         results_.buffers[i].copy_out({array.data(), array.bytes()});
         results.push_back({field.name, std::move(array)});
     }
+    std::vector<NamedArray> found;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+        auto array = found_[i].array.copy();
+        if (const auto* buffer = found_buffer(i))
+            buffer->copy_out({array.data(), array.bytes()});
+        found.push_back({found_[i].name, std::move(array)});
+    }
+    take_found(results, found, workload_.segments, true);
     return results;
 }
 
@@ -99,7 +132,8 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     const Module module(context, *state.compiled, name);
 
     state.values["inputs"] = pack_pointers(resident.inputs().addresses);
-    state.values["segments"] = pack_segments(segments, resident.segments().addresses);
+    state.values["segments"] =
+        pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
     state.values["results"] = pack_pointers(resident.result_arrays().addresses);
     const auto plan = plan_launches(emitted, segments, info.multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {

@@ -1,5 +1,6 @@
 #pragma once
 // The back end "cuda": a workload through an emitted text, on a GPU.
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -34,22 +35,31 @@ public:
 
     [[nodiscard]] const Workload& workload() const { return workload_; }
     [[nodiscard]] const ResidentArrays& inputs() const { return *inputs_; }
-    /// The arrays of segment_arrays(), in its order.
-    [[nodiscard]] const ResidentArrays& segments() const { return segments_; }
+    /// The arrays of segment_arrays() in a form that the segments have, then those of found_arrays(); copied
+    /// when somebody asks first.
+    [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
+    /// The same in the form that the host knows: never flags nor keys.
+    [[nodiscard]] const ResidentArrays& segments() const { return segments_as(converted_form(workload_.segments.form)); }
     /// One array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
     /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
     /// the same omission shows in a comparison of two plans. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
-    /// Copies the results to the host.
+    /// Copies the results to the host, cut to the segments that a kernel has found where they are its to find.
     [[nodiscard]] Results results() const;
 
 private:
+    /// The buffer of found_[i]; none where no plan has asked for the segments in their own form.
+    DeviceBuffer* found_buffer(std::size_t i) const;
+
+    const Context* context_;
     const Workload& workload_;
     std::shared_ptr<const ResidentArrays> inputs_;
-    ResidentArrays segments_;
+    mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< filled as asked for
     ResidentArrays results_;
+    std::vector<NamedArray> found_;  ///< as found_arrays() gives it; the last buffers of its form
+    std::int64_t room_ = 0;          ///< segments that the results have room for
 };
 
 /// A kernel of a plan, and how it is launched.

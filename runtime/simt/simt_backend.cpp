@@ -1,5 +1,6 @@
 #include "runtime/simt/simt_backend.h"
 
+#include <cstring>
 #include <map>
 
 #include "runtime/launch_plan.h"
@@ -26,6 +27,13 @@ struct Buffers {
     }
 };
 
+/// Makes a buffer what it was when it was made of `array`.
+void refill(Buffer& buffer, const Array& array)
+{
+    if (array.bytes() != 0)
+        std::memcpy(buffer.data(), array.data(), array.bytes());
+}
+
 Program compile(const Emitted& emitted, const CompileOptions& options)
 {
     std::vector<std::string> kernels;
@@ -37,24 +45,28 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 }  // namespace
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& options,
-            const CompileOptions& compile_options, int num_multiprocessors)
+            const CompileOptions& compile_options, int num_multiprocessors, int num_launches)
 {
     check_workload(workload);
     const auto program = compile(emitted, compile_options);
     const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
 
     Buffers inputs, segments, outputs;
+    const auto form = emitted.form;
     for (std::size_t i = 0; i < workload.arrays.size(); ++i)
         inputs.add(upload_array(workload.op.parameters[i].name, workload.arrays[i]));
-    for (const auto& [name, array] : segment_arrays(workload.segments))
+    for (const auto& [name, array] : segment_arrays(workload.segments, form))
         segments.add(upload_array(name, array));
-    auto results = allocate_results(workload);
+    auto found = found_arrays(workload.segments, form);
+    for (const auto& [name, array] : found)
+        segments.add(upload_array(name, array));
+    auto results = allocate_results(workload, form);
     for (const auto& [name, array] : results)
         outputs.add(upload_array(name, array));
 
     std::map<std::string, std::vector<std::byte>> values;
     values["inputs"] = pack_pointers(inputs.addresses);
-    values["segments"] = pack_segments(workload.segments, segments.addresses);
+    values["segments"] = pack_segments(workload.segments, form, segments.addresses);
     values["results"] = pack_pointers(outputs.addresses);
     std::vector<Buffer> scratch;
     for (const auto& [name, bytes, zero] : plan.scratch) {
@@ -64,18 +76,34 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
         values[name] = pack_pointers(std::vector{address(scratch.back())});
     }
 
-    for (const auto& launch : plan.launches) {
-        std::vector<void*> arguments;
-        for (const auto& parameter : launch.parameters)
-            arguments.push_back(values.at(parameter).data());
-        Dimensions dimensions;
-        dimensions.grid_x = static_cast<unsigned>(launch.grid);
-        dimensions.block_x = static_cast<unsigned>(launch.block);
-        program.launch(launch.kernel, dimensions, arguments, options);
+    const auto launch_all = [&] {
+        for (const auto& launch : plan.launches) {
+            std::vector<void*> arguments;
+            for (const auto& parameter : launch.parameters)
+                arguments.push_back(values.at(parameter).data());
+            Dimensions dimensions;
+            dimensions.grid_x = static_cast<unsigned>(launch.grid);
+            dimensions.block_x = static_cast<unsigned>(launch.block);
+            program.launch(launch.kernel, dimensions, arguments, options);
+        }
+    };
+    for (int i = 0; i + 1 < num_launches; ++i) {
+        launch_all();
+        for (std::size_t k = 0; k < results.size(); ++k)
+            refill(outputs.buffers[k], results[k].array);
+        for (std::size_t k = 0; k < found.size(); ++k)
+            refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
+    launch_all();
+    const auto copy_back = [](Array& array, Buffer& buffer) {
+        if (array.bytes() != 0)
+            std::memcpy(array.data(), buffer.data(), array.bytes());
+    };
     for (std::size_t i = 0; i < results.size(); ++i)
-        if (results[i].array.bytes() != 0)
-            std::memcpy(results[i].array.data(), outputs.buffers[i].data(), results[i].array.bytes());
+        copy_back(results[i].array, outputs.buffers[i]);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        copy_back(found[i].array, segments.buffers[segments.buffers.size() - found.size() + i]);
+    take_found(results, found, workload.segments);
     return results;
 }
 

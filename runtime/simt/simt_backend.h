@@ -10,8 +10,9 @@ namespace segfold::simt {
 
 /// Runs `emitted` on a workload. The grid is sized as for `num_multiprocessors` multiprocessors.
 ///
+/// Runs it `num_launches` times, as a plan that stays loaded is, and gives the results of the last time.
 /// Throws SimtError for a fault of a kernel, DeviceError if the text does not compile.
 Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},
-            const CompileOptions& compile_options = {}, int num_multiprocessors = 4);
+            const CompileOptions& compile_options = {}, int num_multiprocessors = 4, int num_launches = 1);
 
 }  // namespace segfold::simt

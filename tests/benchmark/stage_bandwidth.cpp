@@ -78,22 +78,26 @@ std::int64_t compulsory_bytes(const Workload& workload)
         bytes += named.array.bytes();
     for (const auto& named : allocate_results(workload))
         bytes += named.array.bytes();
+    if (workload.segments.keys)
+        bytes += workload.segments.keys->bytes();
     return static_cast<std::int64_t>(bytes);
 }
 
 void measure(const cuda::Context& context, const std::string& op, const std::string& layout, std::int64_t n,
-             double ceiling)
+             double ceiling, SegmentForm form = SegmentForm::offsets)
 {
     Workload workload;
     workload.op = standard_operator(op);
     auto resolved = resolve(parse_layout(layout), n);
-    workload.segments = std::move(resolved.segments);
+    workload.segments = is_found(form) ? given_as(form, resolved.segments) : std::move(resolved.segments);
     for (const auto& parameter : workload.op.parameters)
         workload.arrays.push_back(generate_values(parameter.type, n, 7, ValueRange::small_integers));
     cuda::ResidentWorkload resident(context, workload);
     cuda::Stream stream(context);
     for (const auto& stage : Catalogue::standard().stages()) {
         const Problem problem(workload.op, workload.segments.form, workload.segments.index_bits());
+        if (is_found(form) && served_form(stage, form) != form)
+            continue;
         const bool hopeless = stage.name == "thread_per_segment" && workload.segments.num_segments < 10000;
         if (hopeless || Catalogue::standard().unmet(stage, problem))
             continue;
@@ -102,7 +106,8 @@ void measure(const cuda::Context& context, const std::string& op, const std::str
             quartiles(cuda::time_launches(stream, kWarmups, kRepeats, [&] { plan.launch(stream); }));
         stream.synchronize();
         const double rate = static_cast<double>(compulsory_bytes(workload)) / (median * 1e-3);
-        fmt::print("{:<18} {:<22} {:<19} {:9.3f} ms  [{:.3f}, {:.3f}]  {:7.0f} GB/s  {:.3f}\n", op, layout, stage.name, median,
+        fmt::print("{:<18} {:<22} {:<19} {:9.3f} ms  [{:.3f}, {:.3f}]  {:7.0f} GB/s  {:.3f}\n", op, layout,
+                   is_found(form) ? stage.name + " " + std::string(name(form)) : stage.name, median,
                    low, high, rate * 1e-9, rate / ceiling);
         std::fflush(stdout);
     }
@@ -128,6 +133,10 @@ try {
             if (op == "sum_f32" || layout == "whole" || layout == "geometric:mean=32")
                 measure(context, op, layout, std::int64_t{1} << (op == "trace_u64" ? log2 - 1 : log2), ceiling);
         }
+    for (const std::string layout : {"uniform=1", "uniform=2", "uniform=4", "uniform=8", "uniform=32", "uniform=1024",
+                                     "uniform=65536", "zipf:exponent=1.9", "giant:half"})
+        for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+            measure(context, "sum_f32", layout, std::int64_t{1} << log2, ceiling, form);
     return 0;
 } catch (const Error& error) {
     fmt::print(stderr, "{}\n", error.what());
