@@ -26,6 +26,14 @@ FormulaNames facts_of(const Problem& problem)
             {"state_bytes", state_bytes(problem.op)}};
 }
 
+std::int64_t operations(const Expression& expression)
+{
+    std::int64_t count = expression->arguments.empty() ? 0 : 1;
+    for (const auto& argument : expression->arguments)
+        count += operations(argument);
+    return count;
+}
+
 std::string explain(const Formula& need, const Problem& problem)
 {
     const auto& op = problem.op;
@@ -67,12 +75,24 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
 {
     auto facts = facts_of(problem);
     facts["index_bytes"] = problem.index_bits / 8;
+    facts["costly_combine"] = is_costly(problem.op);
     for (const auto form :
          {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
         facts[std::string(name(form))] = problem.form == form;
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
+}
+
+bool is_costly(const Operator& op)
+{
+    constexpr std::int64_t kCheap = 12;
+    std::int64_t count = 0;
+    for (const auto& let : op.combine.lets)
+        count += operations(let.value);
+    for (const auto& assignment : op.combine.assignments)
+        count += operations(assignment.value);
+    return count > kCheap;
 }
 
 std::int64_t element_bytes(const Operator& op)

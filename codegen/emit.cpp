@@ -68,28 +68,6 @@ std::vector<std::string> parameters_of(const std::string& kernel, std::string_vi
     return names;
 }
 
-std::int64_t operations(const Expression& expression)
-{
-    std::int64_t count = expression->arguments.empty() ? 0 : 1;
-    for (const auto& argument : expression->arguments)
-        count += operations(argument);
-    return count;
-}
-
-/// Operations in one combine(), field accesses among them.
-std::int64_t combine_operations(const Operator& op)
-{
-    std::int64_t count = 0;
-    for (const auto& let : op.combine.lets)
-        count += operations(let.value);
-    for (const auto& assignment : op.combine.assignments)
-        count += operations(assignment.value);
-    return count;
-}
-
-/// Where copies of combine() begin to cost more compile time than a loop costs run time.
-constexpr std::int64_t kCheapOperations = 12;
-
 Facts facts_of(const Problem& problem)
 {
     const auto& op = problem.op;
@@ -98,7 +76,7 @@ Facts facts_of(const Problem& problem)
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
             {"uses_position", uses_name(op.lift, "position")},
-            {"costly_combine", combine_operations(op) > kCheapOperations},
+            {"costly_combine", is_costly(op)},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},

@@ -76,7 +76,7 @@ TEST_F(BenchGpu, LargeWorkloadsAgreeWithEachOther)
     expect_sound(document);
     bool is_compared = false;
     for (const auto& entry : document["workloads"][0]["entries"])
-        is_compared = is_compared || entry["agreement"]["text"] == "tile_scan, bit for bit";
+        is_compared = is_compared || entry["agreement"]["text"] == "warp_stream, bit for bit";
     EXPECT_TRUE(is_compared) << document.dump(2);
 }
 

@@ -103,6 +103,22 @@ TEST(StagesOnSimt, EveryConfigurationAgreesWithTheReference)
     }
 }
 
+/// Segments that begin exactly where a warp's share does and reach over the next ones: what ended with the share
+/// before must not enter them.
+TEST(StagesOnSimt, SegmentsBeginWhereSharesDo)
+{
+    const auto& stage = Catalogue::standard().stage("warp_stream");
+    const Problem problem(standard_operator("trace_u64"), SegmentForm::uniform);
+    const auto configuration = smallest_configuration(stage, problem);
+    const auto emitted = emit(problem, stage, configuration);
+    const std::int64_t n = block_and_tile(configuration).second * configuration.at("blocks_per_multiprocessor") * 8;
+    for (const std::int64_t segments : {2, 4}) {
+        const auto workload = make_workload("trace_u64", uniform_segments(n, n / segments), 3);
+        const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
+        ASSERT_TRUE(comparison.agrees()) << segments << " segments: " << segfold::print(comparison);
+    }
+}
+
 /// A tile_scan with so many tiles that carries cross groups of tiles, and groups of groups.
 TEST(StagesOnSimt, CarriesCrossManyGroups)
 {

@@ -6,11 +6,12 @@
 //% needs   associative, element_bytes > 0, state_bytes <= 64, uses_position == 0, uses_segment == 0
 //% tune    block_threads = 96, 64, 32, 128
 //% tune    items_per_thread = 32, 16, 8
-//% tune    ring_offsets = 512, 256, 1024
+//% tune    ring_offsets = 1024, 256, 512
 //% tune    blocks_per_multiprocessor = 8, 1, 2, 3, 4, 5, 6, 7, 10, 12, 16
 //% let     item_bytes = element_bytes + state_bytes
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
-//% let     lane_bytes = 2 * items_per_thread * element_bytes + (items_per_thread + 1) * state_bytes + 4
+//% let     tiles = costly_combine ? 2 : 1
+//% let     lane_bytes = tiles * items_per_thread * element_bytes + (items_per_thread + 1) * state_bytes + 4
 //% let     desk_bytes = 32 * lane_bytes + ring_bytes
 //% where   block_threads / 32 * desk_bytes <= 46000
 //% prefer  items_per_thread = item_bytes > 24 ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
@@ -33,6 +34,12 @@
 
 constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+//% if costly_combine
+constexpr int kTiles = 2;         // one is folded while the other arrives
+//% else
+constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
+//% end
+constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr Index kNoEnd = -1;      // no segment ends in the share
 constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
 //% if offsets
@@ -75,7 +82,7 @@ __device__ __forceinline__ Share join_shares(const Segments& segments,
 
 // What a warp keeps in shared memory.
 struct Desk {
-    Tile tiles[2];                                  // one is folded while the other arrives
+    Tile tiles[kTiles];
     State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
     unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
     //% if offsets
@@ -186,15 +193,27 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     State carry = identity();  // in lane 0
 
     bool is_last;
+    //% if costly_combine
     int turn = 0;
+    //% end
     do {
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there, the heads are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        //% if costly_combine
         if (!is_last)
             copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
+        //% else
+        Items items[kSteps];
+        #pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            items[step] = take_items(desk.tiles[0], step);
+        __syncwarp();  // all items have been taken
+        if (!is_last)
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+        //% end
 
         // Mark where segments end in the tile, 32 at a time.
         const Index ended = next;
@@ -252,11 +271,15 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             //% else
             #pragma unroll
             //% end
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                //% if costly_combine
+                const Items some = take_items(desk.tiles[turn], step);
+                //% else
+                const Items& some = items[step];
+                //% end
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k)
-                    run = combine(run, lift_item(inputs, items, k, row_begin + step * kStepItems + k));
+                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
             }
             carry = warp_reduce(run);
         } else {
@@ -268,15 +291,19 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             //% else
             #pragma unroll
             //% end
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                //% if costly_combine
+                const Items some = take_items(desk.tiles[turn], step);
+                //% else
+                const Items& some = items[step];
+                //% end
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k) {
                     const int item = step * kStepItems + k;
                     const bool is_head = heads >> item & 1;
                     if (is_head)
                         slots[item] = run;
-                    const State state = lift_item(inputs, items, k, row_begin + item);
+                    const State state = lift_item(inputs, some, k, row_begin + item);
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
                 }
@@ -323,11 +350,16 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     store(results, segment, to - from, total);
                     //% end
             }
-            if (is_last)
-                carry = desk.slots[slot_of(int(end - tile_begin))];
+            if (is_last) {
+                // Nothing is open where a segment ends with the share.
+                const bool closed = next > first_segment && segment_end(segments, next - 1) == end;
+                carry = closed ? identity() : desk.slots[slot_of(int(end - tile_begin))];
+            }
         }
         __syncwarp();  // slots, ring and tile have been read
+        //% if costly_combine
         turn ^= 1;
+        //% end
         tile_begin += kTileItems;
     } while (!is_last);
 
