@@ -4,7 +4,7 @@
 //% source  Harris 2007, applied to each segment
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
-//% tune    block_threads = 256, 64, 128, 512
+//% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8
 //% launch  reduce  grid = min(num_segments, num_multiprocessors * 32)  block = block_threads
 //% use     parts/segment_extent.cuh

@@ -3,25 +3,53 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
 //% tune    block_threads = 256, 64, 128, 512
-//% launch  reduce  grid = ceil_div(num_segments, block_threads)  block = block_threads
+//% tune    segments_per_thread = 1, 2, 4, 8
+//% prefer  segments_per_thread = uniform && mean_length <= 2 ? 4 : 1
+//% let     block_segments = block_threads * segments_per_thread
+//% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh
 
 // Elements are combined strictly from left to right, so not even associativity is needed, and the result is
 // the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
-// apart: good for segments of a few elements, the slow baseline for longer ones.
+// apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
+// kBlockThreads apart, so that neighbouring threads store side by side.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
-    if (segment >= segments.num_segments)
+    const Index begin = Index(blockIdx.x) * kBlockThreads * kSegmentsPerThread + threadIdx.x;
+    //% if uniform
+    // All segments have one length, so their elements can be read together.
+    if (begin + (kSegmentsPerThread - 1) * kBlockThreads < segments.num_segments) {
+        State totals[kSegmentsPerThread];
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerThread; ++k)
+            totals[k] = identity();
+        for (Index position = 0; position < segments.length; ++position) {
+            #pragma unroll
+            for (int k = 0; k < kSegmentsPerThread; ++k) {
+                const Index segment = begin + k * kBlockThreads;
+                const Index index = segment * segments.length + position;
+                totals[k] = combine(totals[k], load_item(inputs, index, position, segment));
+            }
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerThread; ++k)
+            store(results, begin + k * kBlockThreads, segments.length, totals[k]);
         return;
-
-    const Index first = segment_first(segments, segment);
-    const Index length = segment_length(segments, segment);
-    State total = identity();
-    for (Index position = 0; position < length; ++position)
-        total = combine(total, load_item(inputs, first + position, position, segment));
-    store(results, segment, length, total);
+    }
+    //% end
+    #pragma unroll 1
+    for (int k = 0; k < kSegmentsPerThread; ++k) {
+        const Index segment = begin + k * kBlockThreads;
+        if (segment >= segments.num_segments)
+            return;
+        const Index first = segment_first(segments, segment);
+        const Index length = segment_length(segments, segment);
+        State total = identity();
+        for (Index position = 0; position < length; ++position)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+        store(results, segment, length, total);
+    }
 }

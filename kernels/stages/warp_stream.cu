@@ -4,9 +4,9 @@
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, state_bytes <= 64, uses_position == 0, uses_segment == 0
-//% tune    block_threads = 96, 64, 32, 128
+//% tune    block_threads = 128, 32, 64, 96
 //% tune    items_per_thread = 32, 16, 8
-//% tune    ring_offsets = 1024, 256, 512
+//% tune    ring_offsets = 512, 256, 1024
 //% tune    blocks_per_multiprocessor = 8, 1, 2, 3, 4, 5, 6, 7, 10, 12, 16
 //% let     item_bytes = element_bytes + state_bytes
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
@@ -16,7 +16,7 @@
 //% where   block_threads / 32 * desk_bytes <= 46000
 //% prefer  items_per_thread = item_bytes > 24 ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
 //% prefer  block_threads = 46000 / desk_bytes * 32
-//% prefer  blocks_per_multiprocessor = 226000 / (block_threads / 32 * desk_bytes + 1200)
+//% prefer  blocks_per_multiprocessor = min(512 / block_threads, 226000 / (block_threads / 32 * desk_bytes + 1200))
 //% let     tile_items = items_per_thread * 32
 //% let     num_places = num_items + 2 * num_segments
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
@@ -183,7 +183,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     //% if offsets
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
     #pragma unroll 1
-    for (; copied - next <= kRingOffsets - kChunkOffsets; copied += kChunkOffsets)
+    for (; copied - next <= kRingOffsets / 2 && copied <= end_segment; copied += kChunkOffsets)
         copy_offsets(desk.ring, segments, copied);
     //% end
     const bool began_before =
@@ -258,8 +258,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // all ends are marked
         //% if offsets
         #pragma unroll 1
-        for (; copied - ended <= kRingOffsets - kChunkOffsets && copied - next <= kRingOffsets / 2;
-             copied += kChunkOffsets)
+        for (Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+             copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, segments, copied);
         //% end
 
@@ -357,6 +357,13 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
         }
         __syncwarp();  // slots, ring and tile have been read
+        //% if offsets
+        // Where segments are short, the next tile may need more offsets than there was room for until now.
+        #pragma unroll 1
+        for (Index most = min(next + kRingOffsets - kChunkOffsets, next + (next - ended) + kWarpThreads);
+             copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, segments, copied);
+        //% end
         //% if costly_combine
         turn ^= 1;
         //% end

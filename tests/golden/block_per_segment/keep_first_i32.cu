@@ -1,6 +1,6 @@
 // block_per_segment: One block reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
+// block_threads = 512
 // items_per_thread = 4
 //
 // First value of the segment; a semigroup: an empty segment has none.
@@ -15,7 +15,7 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = 512;
 constexpr int kItemsPerThread = 4;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;

@@ -1,6 +1,7 @@
 // thread_per_segment: One thread reduces one segment
 // Segments given as offsets, 32-bit indices.
 // block_threads = 256
+// segments_per_thread = 1
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -15,6 +16,7 @@
 using Index = int;
 
 constexpr int kBlockThreads = 256;
+constexpr int kSegmentsPerThread = 1;
 
 struct Inputs {
     const int* x;
@@ -74,20 +76,24 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
 
 // Elements are combined strictly from left to right, so not even associativity is needed, and the result is
 // the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
-// apart: good for segments of a few elements, the slow baseline for longer ones.
+// apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
+// kBlockThreads apart, so that neighbouring threads store side by side.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
-    if (segment >= segments.num_segments)
-        return;
-
-    const Index first = segment_first(segments, segment);
-    const Index length = segment_length(segments, segment);
-    State total = identity();
-    for (Index position = 0; position < length; ++position)
-        total = combine(total, load_item(inputs, first + position, position, segment));
-    store(results, segment, length, total);
+    const Index begin = Index(blockIdx.x) * kBlockThreads * kSegmentsPerThread + threadIdx.x;
+    #pragma unroll 1
+    for (int k = 0; k < kSegmentsPerThread; ++k) {
+        const Index segment = begin + k * kBlockThreads;
+        if (segment >= segments.num_segments)
+            return;
+        const Index first = segment_first(segments, segment);
+        const Index length = segment_length(segments, segment);
+        State total = identity();
+        for (Index position = 0; position < length; ++position)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+        store(results, segment, length, total);
+    }
 }

@@ -250,6 +250,8 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
+constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr Index kNoEnd = -1;      // no segment ends in the share
 constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
 constexpr int kEndWeight = 2;     // in a share, a segment's end counts as much as this many items
@@ -290,7 +292,7 @@ __device__ __forceinline__ Share join_shares(const Segments& segments,
 
 // What a warp keeps in shared memory.
 struct Desk {
-    Tile tiles[2];                                  // one is folded while the other arrives
+    Tile tiles[kTiles];
     State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
     unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
@@ -381,7 +383,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     Index next = first_segment;  // the first segment that has not ended yet
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
     #pragma unroll 1
-    for (; copied - next <= kRingOffsets - kChunkOffsets; copied += kChunkOffsets)
+    for (; copied - next <= kRingOffsets / 2 && copied <= end_segment; copied += kChunkOffsets)
         copy_offsets(desk.ring, segments, copied);
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
@@ -390,15 +392,19 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     State carry = identity();  // in lane 0
 
     bool is_last;
-    int turn = 0;
     do {
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there, the heads are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        Items items[kSteps];
+        #pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            items[step] = take_items(desk.tiles[0], step);
+        __syncwarp();  // all items have been taken
         if (!is_last)
-            copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
 
         // Mark where segments end in the tile, 32 at a time.
         const Index ended = next;
@@ -433,19 +439,19 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                      1u << unsigned(end - tile_begin) % kItemsPerThread);
         __syncwarp();  // all ends are marked
         #pragma unroll 1
-        for (; copied - ended <= kRingOffsets - kChunkOffsets && copied - next <= kRingOffsets / 2;
-             copied += kChunkOffsets)
+        for (Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+             copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, segments, copied);
 
         const Index row_begin = tile_begin + lane * kItemsPerThread;
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
             #pragma unroll
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                const Items& some = items[step];
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k)
-                    run = combine(run, lift_item(inputs, items, k, row_begin + step * kStepItems + k));
+                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
             }
             carry = warp_reduce(run);
         } else {
@@ -453,15 +459,15 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             desk.heads[lane] = 0;
             State* const slots = desk.slots + lane * (kItemsPerThread + 1);
             #pragma unroll
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                const Items& some = items[step];
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k) {
                     const int item = step * kStepItems + k;
                     const bool is_head = heads >> item & 1;
                     if (is_head)
                         slots[item] = run;
-                    const State state = lift_item(inputs, items, k, row_begin + item);
+                    const State state = lift_item(inputs, some, k, row_begin + item);
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
                 }
@@ -495,11 +501,18 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 else
                     store(results, segment, to - from, total);
             }
-            if (is_last)
-                carry = desk.slots[slot_of(int(end - tile_begin))];
+            if (is_last) {
+                // Nothing is open where a segment ends with the share.
+                const bool closed = next > first_segment && segment_end(segments, next - 1) == end;
+                carry = closed ? identity() : desk.slots[slot_of(int(end - tile_begin))];
+            }
         }
         __syncwarp();  // slots, ring and tile have been read
-        turn ^= 1;
+        // Where segments are short, the next tile may need more offsets than there was room for until now.
+        #pragma unroll 1
+        for (Index most = min(next + kRingOffsets - kChunkOffsets, next + (next - ended) + kWarpThreads);
+             copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, segments, copied);
         tile_begin += kTileItems;
     } while (!is_last);
 
