@@ -229,12 +229,15 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
         order.insert(order.begin(), "run_stream");
     if (problem.form == SegmentForm::uniform) {
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
-        // Stages that take segments one by one read them best where lanes may skip ahead.
-        if (mean <= 8)
+        // Longer segments are read faster where lanes may skip ahead.
+        const bool skips = problem.laws.commutative;
+        if (mean < 8)
             order.insert(order.begin(), "thread_per_segment");
-        else if (problem.laws.commutative && mean >= 256 && mean <= 8192 && shape.num_segments >= 8192)
+        else if (mean <= (skips ? 256 : 8192) && shape.num_segments >= 8192)
+            order.insert(order.begin(), "group_per_segment");
+        else if (skips && mean <= 8192 && shape.num_segments >= 8192)
             order.insert(order.begin(), "warp_per_segment");
-        else if (problem.laws.commutative && mean > 4096 && shape.num_segments >= 256)
+        else if (skips && mean > 8192 && shape.num_segments >= 256)
             order.insert(order.begin(), "block_per_segment");
     }
     for (const auto name : order)

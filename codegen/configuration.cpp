@@ -32,6 +32,9 @@ int at_most(const std::vector<int>& values, std::int64_t bound)
 const Formula* first_violation(const Stage& stage, const Configuration& configuration,
                                const FormulaNames& facts)
 {
+    // Without facts nobody can say what conditions on an operator's sizes come to.
+    if (facts.empty() && !stage.sizes.empty())
+        return nullptr;
     const auto names = names_of(stage, configuration, facts);
     const auto violated =
         std::ranges::find_if(stage.where, [&](const auto& where) { return where.value(names) == 0; });

@@ -14,7 +14,8 @@ using Configuration = std::map<std::string, int, std::less<>>;
 /// The first value of every tunable, or what the stage's `prefer` lines say: the greatest value that is not
 /// above theirs, else the least.
 ///
-/// `facts` are those of plan_facts(); where there are none, no `prefer` line is heeded.
+/// `facts` are those of plan_facts(); where there are none, no `prefer` line is heeded, nor a `where`
+/// line of a stage that has `let` lines above it.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
 /// The default with the given values set.

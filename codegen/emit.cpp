@@ -76,6 +76,7 @@ Facts facts_of(const Problem& problem)
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
             {"uses_position", uses_name(op.lift, "position")},
+            {"uses_segment", uses_name(op.lift, "segment")},
             {"costly_combine", is_costly(op)},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},

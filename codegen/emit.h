@@ -37,6 +37,9 @@ struct Emitted {
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     Configuration configuration;
+    /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU, whatever
+    /// GPU is there, and multiplications and additions stay apart.
+    bool is_reproducible = false;
 };
 
 /// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.

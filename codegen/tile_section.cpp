@@ -86,6 +86,32 @@ std::string take_items(const std::vector<const Parameter*>& columns)
     return text + "    return items;\n}\n";
 }
 
+std::string load_items(const std::vector<const Parameter*>& columns)
+{
+    std::string text =
+        "// The items from the element at `index` on, of which `count` are there; the others become zero.\n"
+        "__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)\n{\n"
+        "    Items items = {};\n";
+    for (const auto* column : columns) {
+        const Chunks chunks(column->type);
+        const auto name = cuda_identifier(column->name);
+        text += fmt::format(
+            "    if (count >= kStepItems && (unsigned long long)(inputs.{0} + index) % alignof({1}) == 0) {{\n", name,
+            chunk_name(*column));
+        for (int i = 0; i < chunks.chunks; ++i)
+            text += fmt::format("        items.{0}[{1}] = *(const {2}*)(inputs.{0} + index{3});\n", name, i,
+                                chunk_name(*column), i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
+        text += fmt::format("    }} else {{\n"
+                            "        #pragma unroll\n"
+                            "        for (int k = 0; k < kStepItems; ++k)\n"
+                            "            if (k < count)\n"
+                            "                items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k];\n"
+                            "    }}\n",
+                            name, chunks.items);
+    }
+    return text + "    return items;\n}\n";
+}
+
 std::string lift_item(const Operator& op)
 {
     std::vector<std::string> arguments;
@@ -136,6 +162,7 @@ std::vector<Piece> tile_section(const Problem& problem)
     add("copy_tile", copy_tile(columns));
     add("Items", items(columns));
     add("take_items", take_items(columns));
+    add("load_items", load_items(columns));
     add("lift_item", lift_item(problem.op));
     return pieces;
 }

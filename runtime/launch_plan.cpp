@@ -48,6 +48,8 @@ std::int64_t num_items(const Segments& segments)
 
 LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors)
 {
+    if (emitted.is_reproducible)
+        num_multiprocessors = kReproducibleMultiprocessors;
     FormulaNames names = {{"num_elements", segments.num_elements},
                           {"num_items", num_items(segments)},
                           {"state_bytes", emitted.state_bytes},

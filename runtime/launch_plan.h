@@ -30,6 +30,9 @@ struct LaunchPlan {
     std::vector<KernelLaunch> launches;
 };
 
+/// The multiprocessors for which the grids of reproducible plans are sized, on every device.
+constexpr int kReproducibleMultiprocessors = 128;
+
 /// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
 ///
 /// Throws InternalError for a size that makes no sense.

@@ -145,13 +145,13 @@ TEST(Emit, HeadingSaysWhatAndHow)
     };
     const std::string title = "// thread_per_segment: One thread reduces one segment\n";
     EXPECT_EQ(heading(SegmentForm::whole, 32),
-              title + "// One segment, 32-bit indices.\n// block_threads = 256");
+              title + "// One segment, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
     EXPECT_EQ(heading(SegmentForm::uniform, 64),
-              title + "// Segments of one length, 64-bit indices.\n// block_threads = 256");
+              title + "// Segments of one length, 64-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
     EXPECT_EQ(heading(SegmentForm::offsets, 32),
-              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256");
+              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
     EXPECT_EQ(heading(SegmentForm::keys, 32),
-              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256")
+              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1")
         << "what the host makes of keys for a stage that does not take them";
     Problem problem(standard_operator("sum_i64"), SegmentForm::keys);
     problem.key_bytes = 2;

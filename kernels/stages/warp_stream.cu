@@ -15,6 +15,7 @@
 //% let     desk_bytes = 32 * lane_bytes + ring_bytes
 //% where   block_threads / 32 * desk_bytes <= 46000
 //% prefer  items_per_thread = item_bytes > 24 ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
+//% prefer  ring_offsets = mean_length < 128 ? 1024 : 512
 //% prefer  block_threads = 46000 / desk_bytes * 32
 //% prefer  blocks_per_multiprocessor = min(512 / block_threads, 226000 / (block_threads / 32 * desk_bytes + 1200))
 //% let     tile_items = items_per_thread * 32

@@ -161,7 +161,7 @@ private:
     void measure_plan(const LadderPlan& plan)
     {
         Entry entry;
-        entry.name = plan.stage->name;
+        entry.name = plan.stage->name + (plan.is_reproducible ? " (reproducible)" : "");
         entry.is_chosen = plan.is_chosen;
         entry.configuration = print(plan.configuration);
         if (!plan.objection.empty()) {
@@ -171,7 +171,8 @@ private:
             return;
         }
         attempt(std::move(entry), [&](Entry& own) {
-            const auto emitted = emit(request_.problem, *plan.stage, plan.configuration, request_.catalogue);
+            auto emitted = emit(request_.problem, *plan.stage, plan.configuration, request_.catalogue);
+            emitted.is_reproducible = plan.is_reproducible;
             const cuda::LoadedPlan loaded(bench_.context, resident_, emitted, plan.stage->name,
                                           &bench_.compiled);
             own.compile_milliseconds = loaded.compile_seconds() * kMillisecondsPerSecond;

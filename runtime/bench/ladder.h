@@ -36,6 +36,7 @@ struct LadderPlan {
     Configuration configuration;
     bool is_chosen = false;  ///< the plan that a run takes; it is measured first
     std::string objection;   ///< why the stage cannot serve; empty where it can
+    bool is_reproducible = false;  ///< in the order that follows from the data alone
 };
 
 struct LadderOptions {

@@ -237,6 +237,8 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
 {
     const auto chosen = choose_plan(arguments, problem, shape, laws, catalogue);
     std::vector<bench::LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
+    if (arguments.has("reproducible"))
+        plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
     if (chosen.is_asked)
         return plans;
     for (const auto& stage : catalogue.stages()) {

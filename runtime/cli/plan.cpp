@@ -65,11 +65,16 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
         throw InputError(
             fmt::format("operator {} states an identity that is none, and every stage relies on it\n{}",
                         problem.op.name, print(*laws.report.find(Law::identity), problem.op)));
+    if (arguments.has("reproducible"))
+        for (const auto flag : {"stage", "set"})
+            arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");
     const auto asked = arguments.value("stage");
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
-    return {&stage, asked.has_value(),
-            emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
+    Plan plan{&stage, asked.has_value(),
+              emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
+    plan.emitted.is_reproducible = arguments.has("reproducible");
+    return plan;
 }
 
 std::map<std::string, int> settings(const Arguments& arguments)

@@ -130,7 +130,7 @@ std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executo
                              const Catalogue& catalogue)
 {
     if (!executor.runs_stages()) {
-        for (const auto flag : {"stage", "set", "kernels"})
+        for (const auto flag : {"stage", "set", "kernels", "reproducible"})
             arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
                                                name(executor.backend())));
         return std::nullopt;

@@ -126,8 +126,10 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     auto& state = *state_;
     const auto& segments = resident.workload().segments;
     const auto& info = context.info();
-    const CompileRequest request{
+    CompileRequest request{
         emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}};
+    if (emitted.is_reproducible)
+        request.extra_options.emplace_back("--fmad=false");
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(compile(request));
     const Module module(context, *state.compiled, name);
 

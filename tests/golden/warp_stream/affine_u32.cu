@@ -1,8 +1,8 @@
 // warp_stream: Each warp streams an equal share of items and segment ends; the last block joins the shares
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 96
 // items_per_thread = 16
-// ring_offsets = 512
+// ring_offsets = 1024
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
 // operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
@@ -21,9 +21,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kBlockThreads = 96;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 512;
+constexpr int kRingOffsets = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

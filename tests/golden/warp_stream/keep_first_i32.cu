@@ -2,7 +2,7 @@
 // Segments given as offsets, 32-bit indices.
 // block_threads = 128
 // items_per_thread = 16
-// ring_offsets = 512
+// ring_offsets = 1024
 //
 // First value of the segment; a semigroup: an empty segment has none.
 // operator keep_first(x: i32) -> i32 {
@@ -18,7 +18,7 @@ using Index = int;
 
 constexpr int kBlockThreads = 128;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 512;
+constexpr int kRingOffsets = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

@@ -2,7 +2,7 @@
 // Segments given as offsets, 32-bit indices.
 // block_threads = 96
 // items_per_thread = 16
-// ring_offsets = 512
+// ring_offsets = 1024
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
@@ -37,7 +37,7 @@ using Index = int;
 
 constexpr int kBlockThreads = 96;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 512;
+constexpr int kRingOffsets = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);

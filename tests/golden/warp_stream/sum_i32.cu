@@ -1,8 +1,8 @@
 // warp_stream: Each warp streams an equal share of items and segment ends; the last block joins the shares
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 96
 // items_per_thread = 32
-// ring_offsets = 512
+// ring_offsets = 1024
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -16,9 +16,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kBlockThreads = 96;
 constexpr int kItemsPerThread = 32;
-constexpr int kRingOffsets = 512;
+constexpr int kRingOffsets = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

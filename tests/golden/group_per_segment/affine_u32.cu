@@ -1,0 +1,175 @@
+// group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
+// Segments of one length, 32-bit indices.
+// block_threads = 256
+// lanes_per_segment = 16
+// segments_per_group = 4
+//
+// Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
+// operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
+//   state { scale: u32 = 1; shift: u32 = 0 }
+//   lift {
+//     scale = scale;
+//     shift = shift;
+//   }
+//   combine(a, b) {
+//     scale = a.scale * b.scale;
+//     shift = a.shift * b.scale + b.shift;
+//   }
+// }
+//
+// Emitted by segfold from kernels/stages/group_per_segment.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kLanesPerSegment = 16;
+constexpr int kSegmentsPerGroup = 4;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const unsigned* scale;
+    const unsigned* shift;
+};
+
+struct Results {
+    unsigned* scale;
+    unsigned* shift;
+};
+
+struct State {
+    unsigned scale;
+    unsigned shift;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {1, 0};
+}
+
+__device__ __forceinline__ State lift(unsigned scale, unsigned shift)
+{
+    return {scale, shift};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return {a.scale * b.scale, a.shift * b.scale + b.shift};
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.scale[segment] = state.scale;
+    results.shift[segment] = state.shift;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.scale = __shfl_down_sync(kFullMask, state.scale, delta);
+    state.shift = __shfl_down_sync(kFullMask, state.shift, delta);
+    return state;
+}
+
+// Segments of one length.
+struct Segments {
+    Index length;
+    Index num_items;
+    Index num_segments;
+};
+
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_scale {
+    unsigned at[4];
+};
+
+struct alignas(16) Chunk_shift {
+    unsigned at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_scale scale[1];
+    Chunk_shift shift[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.scale + index) % alignof(Chunk_scale) == 0) {
+        items.scale[0] = *(const Chunk_scale*)(inputs.scale + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.scale[k / 4].at[k % 4] = inputs.scale[index + k];
+    }
+    if (count >= kStepItems && (unsigned long long)(inputs.shift + index) % alignof(Chunk_shift) == 0) {
+        items.shift[0] = *(const Chunk_shift*)(inputs.shift + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.shift[k / 4].at[k % 4] = inputs.shift[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.scale[0].at[k], items.shift[0].at[k]);
+}
+
+constexpr int kGroups = kBlockThreads / kLanesPerSegment;
+constexpr int kRowItems = kLanesPerSegment * kStepItems;
+
+// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
+// lanes in order. Where the length divides by kStepItems, lanes read vectors, and neighbouring groups read
+// neighbouring segments: a warp's reads lie side by side. A group has several segments under way at once.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    const int group = threadIdx.x / kLanesPerSegment;
+    const int lane = threadIdx.x % kLanesPerSegment;
+    const Index first = Index(blockIdx.x) * kGroups * kSegmentsPerGroup + group;
+    State totals[kSegmentsPerGroup];
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k)
+        totals[k] = identity();
+    for (Index row = 0; row < segments.length; row += kRowItems) {
+        const Index position = row + lane * kStepItems;
+        const int count = int(min(segments.length - position, Index(kStepItems)));  // not above 0: none left
+        Items items[kSegmentsPerGroup];
+        Index indices[kSegmentsPerGroup];
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            // Groups beyond the last segment fold it as well, and store nothing.
+            const Index segment = min(first + k * kGroups, segments.num_segments - 1);
+            indices[k] = segment * segments.length + position;
+            items[k] = load_items(inputs, indices[k], count);
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            State part = identity();
+            #pragma unroll
+            for (int i = 0; i < kStepItems; ++i)
+                if (i < count)
+                    part = combine(part, lift_item(inputs, items[k], i, indices[k] + i));
+            #pragma unroll
+            for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
+                part = combine(part, shuffle_down(part, delta));
+            totals[k] = combine(totals[k], part);  // meaningful in lane 0 only
+        }
+    }
+    if (lane != 0)
+        return;
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k)
+        if (first + k * kGroups < segments.num_segments)
+            store(results, first + k * kGroups, segments.length, totals[k]);
+}

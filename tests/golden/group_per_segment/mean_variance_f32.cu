@@ -1,0 +1,190 @@
+// group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
+// Segments of one length, 32-bit indices.
+// block_threads = 256
+// lanes_per_segment = 16
+// segments_per_group = 4
+//
+// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
+//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   lift {
+//     n = 1;
+//     mean = x;
+//     m2 = 0;
+//   }
+//   combine(a, b) {
+//     let total = a.n + b.n;
+//     let delta = b.mean - a.mean;
+//     let share = f32(b.n) / f32(total);
+//     n = total;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//   }
+//   finish {
+//     mean = mean;
+//     variance = m2 / f32(n);
+//   }
+//   empty {
+//     mean = nan;
+//     variance = nan;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/group_per_segment.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 256;
+constexpr int kLanesPerSegment = 16;
+constexpr int kSegmentsPerGroup = 4;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* mean;
+    float* variance;
+};
+
+struct State {
+    int n;
+    float mean;
+    float m2;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {0, 0.0f, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {1, x, 0.0f};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const int total = int(unsigned(a.n) + unsigned(b.n));
+    const float delta = b.mean - a.mean;
+    const float share = float(b.n) / float(total);
+    return {
+        total,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+    };
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index length, State state)
+{
+    if (length == 0) {
+        results.mean[segment] = kNan;
+        results.variance[segment] = kNan;
+        return;
+    }
+    results.mean[segment] = state.mean;
+    results.variance[segment] = state.m2 / float(state.n);
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.n = __shfl_down_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_down_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_down_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
+// Segments of one length.
+struct Segments {
+    Index length;
+    Index num_items;
+    Index num_segments;
+};
+
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+constexpr int kGroups = kBlockThreads / kLanesPerSegment;
+constexpr int kRowItems = kLanesPerSegment * kStepItems;
+
+// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
+// lanes in order. Where the length divides by kStepItems, lanes read vectors, and neighbouring groups read
+// neighbouring segments: a warp's reads lie side by side. A group has several segments under way at once.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    const int group = threadIdx.x / kLanesPerSegment;
+    const int lane = threadIdx.x % kLanesPerSegment;
+    const Index first = Index(blockIdx.x) * kGroups * kSegmentsPerGroup + group;
+    State totals[kSegmentsPerGroup];
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k)
+        totals[k] = identity();
+    for (Index row = 0; row < segments.length; row += kRowItems) {
+        const Index position = row + lane * kStepItems;
+        const int count = int(min(segments.length - position, Index(kStepItems)));  // not above 0: none left
+        Items items[kSegmentsPerGroup];
+        Index indices[kSegmentsPerGroup];
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            // Groups beyond the last segment fold it as well, and store nothing.
+            const Index segment = min(first + k * kGroups, segments.num_segments - 1);
+            indices[k] = segment * segments.length + position;
+            items[k] = load_items(inputs, indices[k], count);
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            State part = identity();
+            #pragma unroll
+            for (int i = 0; i < kStepItems; ++i)
+                if (i < count)
+                    part = combine(part, lift_item(inputs, items[k], i, indices[k] + i));
+            #pragma unroll
+            for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
+                part = combine(part, shuffle_down(part, delta));
+            totals[k] = combine(totals[k], part);  // meaningful in lane 0 only
+        }
+    }
+    if (lane != 0)
+        return;
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k)
+        if (first + k * kGroups < segments.num_segments)
+            store(results, first + k * kGroups, segments.length, totals[k]);
+}
