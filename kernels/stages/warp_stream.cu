@@ -303,7 +303,14 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     const bool is_head = heads >> item & 1;
                     if (is_head)
                         slots[item] = run;
+                    //% if uses_tables
+                    // Nothing is looked up for items behind the last one.
+                    const State state = row_begin + item < segments.num_items
+                                            ? lift_item(inputs, some, k, row_begin + item)
+                                            : identity();
+                    //% else
                     const State state = lift_item(inputs, some, k, row_begin + item);
+                    //% end
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
                 }
