@@ -22,6 +22,7 @@ FormulaNames facts_of(const Problem& problem)
             {"identity", problem.op.has_identity()},
             {"uses_position", uses_name(problem.op.lift, "position")},
             {"uses_segment", uses_name(problem.op.lift, "segment")},
+            {"costly_combine", is_costly(problem.op)},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)}};
 }
@@ -75,7 +76,6 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
 {
     auto facts = facts_of(problem);
     facts["index_bytes"] = problem.index_bits / 8;
-    facts["costly_combine"] = is_costly(problem.op);
     for (const auto form :
          {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
         facts[std::string(name(form))] = problem.form == form;

@@ -68,6 +68,12 @@ std::vector<std::string> parameters_of(const std::string& kernel, std::string_vi
     return names;
 }
 
+bool lifts_from_tables(const Operator& op)
+{
+    return std::ranges::any_of(op.parameters,
+                               [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
+}
+
 Facts facts_of(const Problem& problem)
 {
     const auto& op = problem.op;
@@ -77,6 +83,7 @@ Facts facts_of(const Problem& problem)
             {"allows_empty", op.allows_empty()},
             {"uses_position", uses_name(op.lift, "position")},
             {"uses_segment", uses_name(op.lift, "segment")},
+            {"uses_tables", lifts_from_tables(op)},
             {"costly_combine", is_costly(op)},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},

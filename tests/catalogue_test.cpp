@@ -239,6 +239,50 @@ TEST(RuleOfThumb, TakesAStageThatCanServe)
     EXPECT_NO_THROW((void)catalogue.rule_of_thumb(problem("sum_i32"), {0, 0}));
 }
 
+/// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.
+Operator sums(int count, bool costly)
+{
+    std::string parameters, state, lift, combine;
+    for (int i = 0; i < count; ++i) {
+        const auto n = std::to_string(i);
+        parameters += (i == 0 ? "x" : ", x") + n + ": f64";
+        state += "s" + n + ": f64 = 0; ";
+        lift += "s" + n + " = x" + n + "; ";
+        combine += "s" + n + " = a.s" + n + " + b.s" + n + (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
+    }
+    return parse_operator("sums.seg", "operator sums(" + parameters + ") { state { " + state + "} lift { " +
+                                          lift + "} combine(a, b) { " + combine + "} }");
+}
+
+TEST(Needs, OfSharedMemoryNameWhatTakesIt)
+{
+    const auto& catalogue = Catalogue::standard();
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, true), SegmentForm::offsets)),
+              "needs (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177, and operator sums has "
+              "costly_combine = 1, element_bytes = 64, state_bytes = 64");
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, false), SegmentForm::offsets)),
+              std::nullopt);
+}
+
+/// Shared memory bounds the elements and states of some stages; such must say so in what they need.
+TEST(RuleOfThumb, TakesAStageThatHasAConfiguration)
+{
+    const auto& catalogue = Catalogue::standard();
+    for (const bool costly : {false, true})
+        for (int count = 1; count <= 16; ++count)
+            for (const auto form : {SegmentForm::uniform, SegmentForm::offsets})
+                for (const int bits : {32, 64}) {
+                    const Problem wide(sums(count, costly), form, bits);
+                    ASSERT_EQ(is_costly(wide.op), costly || count > 12);
+                    for (const auto& stage : catalogue.stages()) {
+                        if (!catalogue.unmet(stage, wide)) {
+                            EXPECT_NO_THROW(default_configuration(stage, plan_facts(wide)))
+                                << stage.name << " of " << count << " columns, costly " << costly;
+                        }
+                    }
+                }
+}
+
 TEST(RuleOfThumb, WhereNoneCanServeEachSaysWhy)
 {
     const KernelFolder kernels(

@@ -98,6 +98,41 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cas
     return cases;
 }
 
+/// Lengths with more segment ends in one place than a stage may hold at a time, at most 1024, and shares of the
+/// work that end among them. Many of the segments are empty.
+inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_cases(std::int64_t tile)
+{
+    using Lengths = std::vector<std::int64_t>;
+    const auto joined = [](const std::vector<Lengths>& lists) {
+        Lengths all;
+        for (const auto& list : lists)
+            all.insert(all.end(), list.begin(), list.end());
+        return all;
+    };
+    const auto times = [](std::int64_t count, std::int64_t length) {
+        return Lengths(static_cast<std::size_t>(count), length);
+    };
+    Lengths mixed;
+    for (std::int64_t i = 0; i < 1500; ++i)
+        mixed.push_back(i % 97 == 0 ? tile / 3 : i % 5 % 3);
+    return {
+        {"ones over three tiles", times(3 * tile + 5, 1)},
+        {"one element", {1}},
+        {"two elements in three segments", {1, 0, 1}},
+        {"no element, many segments", times(2500, 0)},
+        {"one element behind many empties", joined({times(2500, 0), {1}})},
+        {"one element before many empties", joined({{1}, times(2500, 0)})},
+        {"empties in one place of a tile", joined({{5}, times(1100, 0), {7, tile - 20, 9}})},
+        {"empties in several places of a tile",
+         joined({times(20, 1), times(300, 0), times(20, 2), times(700, 0), {tile}, times(1300, 0), {3}})},
+        {"empties where a tile ends", joined({{tile}, times(1100, 0), {tile}, times(1100, 0), {tile}})},
+        {"empties on the last item of a tile",
+         joined({{tile - 1}, times(600, 0), {1}, times(600, 0), {2 * tile - 1}, times(600, 0), {2}})},
+        {"empties among ones", joined({times(tile, 1), times(1100, 0), times(tile, 1)})},
+        {"empties with a giant on both sides", joined({{5 * tile + 3}, times(2100, 0), {4 * tile + 9}})},
+        {"lengths of every kind", mixed}};
+}
+
 /// Ranges that leave gaps, overlap, repeat and come in descending order.
 inline Segments scattered_ranges(const std::vector<std::int64_t>& lengths)
 {
@@ -210,19 +245,48 @@ inline std::vector<SegmentCase> segment_cases(LayoutKind kind, std::int64_t bloc
     return cases;
 }
 
+/// The polynomial hash of trace_u64 with a combine of so many operations that stages loop over it instead of
+/// writing it out many times.
+inline Operator costly_trace()
+{
+    return parse_operator("costly_trace", R"(
+        operator costly_trace(x: u32) -> (hash: u64, power: u64) {
+            state { hash: u64 = 0; power: u64 = 1 }
+            lift { hash = u64(x) * 0xbf58476d1ce4e5b9 + 1; power = 0xd1342543de82ef95 }
+            combine(a, b) {
+                let low = (a.hash & 0xffffffff) * (b.power & 0xffffffff);
+                let cross = (a.hash >> 32) * (b.power & 0xffffffff) + (a.hash & 0xffffffff) * (b.power >> 32);
+                hash = low + (cross << 32) + b.hash;
+                power = a.power * b.power
+            }
+        })");
+}
+
+/// A standard operator, or costly_trace.
+inline Operator matrix_operator(const std::string& name)
+{
+    return name == "costly_trace" ? costly_trace() : standard_operator(name);
+}
+
 /// The operator with generated columns over the given segments.
-inline Workload make_workload(const std::string& operator_name, Segments segments, std::uint64_t seed)
+inline Workload make_workload(const Operator& op, Segments segments, std::uint64_t seed,
+                              std::int64_t table_length = 0)
 {
     Workload workload;
-    workload.op = standard_operator(operator_name);
-    for (const auto& parameter : workload.op.parameters) {
+    workload.op = op;
+    for (const auto& parameter : op.parameters) {
         workload.arrays.push_back(
-            generate_values(parameter.type, segments.num_elements, seed,
+            generate_values(parameter.type, parameter.table ? table_length : segments.num_elements, seed,
                             is_float(parameter.type) ? ValueRange::uniform : ValueRange::small_integers));
         ++seed;
     }
     workload.segments = std::move(segments);
     return workload;
+}
+
+inline Workload make_workload(const std::string& operator_name, Segments segments, std::uint64_t seed)
+{
+    return make_workload(matrix_operator(operator_name), std::move(segments), seed);
 }
 
 /// Threads of a block, and items of a tile.

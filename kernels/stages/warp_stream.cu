@@ -4,6 +4,7 @@
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, state_bytes <= 64, uses_position == 0, uses_segment == 0
+//% needs   (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177
 //% tune    block_threads = 128, 32, 64, 96
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024
@@ -304,7 +305,14 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     const bool is_head = heads >> item & 1;
                     if (is_head)
                         slots[item] = run;
+                    //% if uses_tables
+                    // Nothing is looked up for items behind the last one.
+                    const State state = row_begin + item < segments.num_items
+                                            ? lift_item(inputs, some, k, row_begin + item)
+                                            : identity();
+                    //% else
                     const State state = lift_item(inputs, some, k, row_begin + item);
+                    //% end
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
                 }

@@ -10,9 +10,13 @@ namespace {
 
 std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
 
-Buffer upload_array(const std::string& name, const Array& array)
+/// A copy of the array behind `skipped_bytes` that nobody has written.
+Buffer upload_array(const std::string& name, const Array& array, std::size_t skipped_bytes = 0)
 {
-    return upload(name, std::span(array.data(), array.bytes()));
+    Buffer buffer(name, skipped_bytes + array.bytes());
+    if (array.bytes() != 0)
+        std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
+    return buffer;
 }
 
 /// Buffers of one kind and their addresses, in order.
@@ -20,10 +24,16 @@ struct Buffers {
     std::vector<Buffer> buffers;
     std::vector<std::uint64_t> addresses;
 
-    void add(Buffer buffer)
+    void add(Buffer buffer, std::size_t skipped_bytes = 0)
     {
         buffers.push_back(std::move(buffer));
-        addresses.push_back(address(buffers.back()));
+        addresses.push_back(address(buffers.back()) + skipped_bytes);
+    }
+
+    void add_input(const std::string& name, const Array& array, int shifted_elements)
+    {
+        const auto skipped_bytes = static_cast<std::size_t>(shifted_elements) * size_bytes(array.type());
+        add(upload_array(name, array, skipped_bytes), skipped_bytes);
     }
 };
 
@@ -45,7 +55,8 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 }  // namespace
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& options,
-            const CompileOptions& compile_options, int num_multiprocessors, int num_launches)
+            const CompileOptions& compile_options, int num_multiprocessors, int num_launches,
+            int shifted_elements)
 {
     check_workload(workload);
     const auto program = compile(emitted, compile_options);
@@ -54,9 +65,9 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
     Buffers inputs, segments, outputs;
     const auto form = emitted.form;
     for (std::size_t i = 0; i < workload.arrays.size(); ++i)
-        inputs.add(upload_array(workload.op.parameters[i].name, workload.arrays[i]));
+        inputs.add_input(workload.op.parameters[i].name, workload.arrays[i], shifted_elements);
     for (const auto& [name, array] : segment_arrays(workload.segments, form))
-        segments.add(upload_array(name, array));
+        segments.add_input(name, array, shifted_elements);
     auto found = found_arrays(workload.segments, form);
     for (const auto& [name, array] : found)
         segments.add(upload_array(name, array));

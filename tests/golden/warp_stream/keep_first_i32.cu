@@ -116,7 +116,7 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 16 on.
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
 // Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
 // rows nor lanes that write the vectors of one row meet in a bank.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
@@ -137,7 +137,8 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
     }
