@@ -154,6 +154,9 @@ std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
     append_index(bytes, segments, num_items(segments));
     if (!is_found(form))
         append_index(bytes, segments, segments.num_segments);
+    // A struct with pointers is as long as a multiple of theirs.
+    if (!addresses.empty())
+        bytes.resize((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) * sizeof(std::uint64_t));
     return bytes;
 }
 

@@ -252,10 +252,10 @@ TEST_F(VerbsTest, CheckReportsFaultsAndGoesOn)
     fs::copy(kernels / "parts", folder_.file("k/parts"));
     fs::copy(kernels / "stages/warp_per_segment.cu", folder_.file("k/stages"));
     auto text = read_text((kernels / "stages/thread_per_segment.cu").string());
-    const std::string store = "store(results, segment,";
+    const std::string store = "store(results, begin + k";
     ASSERT_NE(text.find(store), std::string::npos);
     (void)folder_.write("k/stages/thread_per_segment.cu",
-                        text.replace(text.find(store), store.size(), "store(results, segment + 1,"));
+                        text.replace(text.find(store), store.size(), "store(results, begin + 1 + k"));
     const auto result = folder_.run({"check", "sum_i32", "--backend", "simt", "--elements", "256", "--layout",
                                      "uniform=8", "--kernels", "k", "--json"});
     EXPECT_EQ(result.exit_code, 1);

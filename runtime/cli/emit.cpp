@@ -83,7 +83,9 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
             if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
                 served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
                 continue;
-            const auto emitted = emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem)), catalogue);
+            const auto shape = parse_form(form ? *form : std::string(name(segment_form))).shape;
+            const auto emitted =
+                emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue);
             const auto path =
                 (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
                     .string();
