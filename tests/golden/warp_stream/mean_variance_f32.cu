@@ -2,7 +2,7 @@
 // Segments given as offsets, 32-bit indices.
 // block_threads = 96
 // items_per_thread = 16
-// ring_offsets = 512
+// ring_offsets = 1024
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
@@ -37,7 +37,7 @@ using Index = int;
 
 constexpr int kBlockThreads = 96;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 512;
+constexpr int kRingOffsets = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -150,7 +150,7 @@ __device__ __forceinline__ void wait_for_copies()
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 16 on.
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
 // Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
 // rows nor lanes that write the vectors of one row meet in a bank.
 __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
@@ -171,7 +171,8 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
-            copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
         }
         return;
     }
@@ -284,6 +285,8 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 
 constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr int kTiles = 2;         // one is folded while the other arrives
+constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr Index kNoEnd = -1;      // no segment ends in the share
 constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
 constexpr int kEndWeight = 2;     // in a share, a segment's end counts as much as this many items
@@ -324,7 +327,7 @@ __device__ __forceinline__ Share join_shares(const Segments& segments,
 
 // What a warp keeps in shared memory.
 struct Desk {
-    Tile tiles[2];                                  // one is folded while the other arrives
+    Tile tiles[kTiles];
     State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
     unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
@@ -475,11 +478,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
             #pragma unroll 1
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                const Items some = take_items(desk.tiles[turn], step);
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k)
-                    run = combine(run, lift_item(inputs, items, k, row_begin + step * kStepItems + k));
+                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
             }
             carry = warp_reduce(run);
         } else {
@@ -487,15 +490,15 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             desk.heads[lane] = 0;
             State* const slots = desk.slots + lane * (kItemsPerThread + 1);
             #pragma unroll 1
-            for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
-                const Items items = take_items(desk.tiles[turn], step);
+            for (int step = 0; step < kSteps; ++step) {
+                const Items some = take_items(desk.tiles[turn], step);
                 #pragma unroll
                 for (int k = 0; k < kStepItems; ++k) {
                     const int item = step * kStepItems + k;
                     const bool is_head = heads >> item & 1;
                     if (is_head)
                         slots[item] = run;
-                    const State state = lift_item(inputs, items, k, row_begin + item);
+                    const State state = lift_item(inputs, some, k, row_begin + item);
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
                 }
@@ -529,8 +532,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 else
                     store(results, segment, to - from, from < to ? total : identity());
             }
-            if (is_last)
-                carry = desk.slots[slot_of(int(end - tile_begin))];
+            if (is_last) {
+                // Nothing is open where a segment ends with the share.
+                const bool closed = next > first_segment && segment_end(segments, next - 1) == end;
+                carry = closed ? identity() : desk.slots[slot_of(int(end - tile_begin))];
+            }
         }
         __syncwarp();  // slots, ring and tile have been read
         turn ^= 1;
