@@ -227,6 +227,14 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
         order.insert(order.begin(), "grid_reduce");
     if (is_found(problem.form))
         order.insert(order.begin(), "run_stream");
+    // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
+    // long segment would keep its warp busy alone. Measured on an H200.
+    constexpr std::int64_t kFewElements = std::int64_t{1} << 21;
+    constexpr std::int64_t kShort = 1024;
+    const bool is_small = shape.num_elements <= kFewElements && shape.longest > 0 && shape.longest <= kShort;
+    if (is_small && (problem.form == SegmentForm::offsets || problem.form == SegmentForm::ranges))
+        order.insert(order.begin(),
+                     mean < 8 && shape.longest <= 64 ? "thread_per_segment" : "warp_per_segment");
     if (problem.form == SegmentForm::uniform) {
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
         // Longer segments are read faster where lanes may skip ahead.

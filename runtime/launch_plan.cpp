@@ -63,13 +63,14 @@ LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int n
 
     LaunchPlan plan;
     for (const auto& scratch : emitted.scratch)
-        plan.scratch.push_back({scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero});
+        plan.scratch.push_back(
+            {scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero});
     for (const auto& launch : emitted.launches) {
         const auto grid = launch.grid.value(names);
         const auto block = launch.block.value(names);
         if (grid < 0 || grid > 2147483647 || block < 1 || block > 1024)
-            throw InternalError("kernel " + launch.kernel + " would be launched with " + std::to_string(grid) +
-                                " blocks of " + std::to_string(block) + " threads");
+            throw InternalError("kernel " + launch.kernel + " would be launched with " +
+                                std::to_string(grid) + " blocks of " + std::to_string(block) + " threads");
         if (grid > 0)
             plan.launches.push_back({launch.kernel, launch.parameters, grid, static_cast<int>(block)});
     }
@@ -156,7 +157,8 @@ std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
         append_index(bytes, segments, segments.num_segments);
     // A struct with pointers is as long as a multiple of theirs.
     if (!addresses.empty())
-        bytes.resize((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) * sizeof(std::uint64_t));
+        bytes.resize((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) *
+                     sizeof(std::uint64_t));
     return bytes;
 }
 

@@ -1,6 +1,8 @@
 // Plants the bugs that stages of this kind have had, one at a time, and asks that each is found.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "dsl/error.h"
 #include "runtime/compare.h"
 #include "runtime/simt/simt_backend.h"
@@ -43,22 +45,24 @@ const std::vector<Bug> kBugs = {
     {"FenceDroppedBeforeTicket", "grid_reduce", "sum_i32", LayoutKind::whole, "__threadfence();", ";", 0},
     {"TileOneItemShort", "tile_scan", "sum_i32", LayoutKind::offsets, "min(tile_begin + kTileItems,",
      "min(tile_begin + kTileItems - 1,"},
-    {"ThreadsShiftedByOne", "tile_scan", "trace_u64", LayoutKind::offsets, "tile_begin + threadIdx.x * kItemsPerThread;",
+    {"ThreadsShiftedByOne", "tile_scan", "trace_u64", LayoutKind::offsets,
+     "tile_begin + threadIdx.x * kItemsPerThread;",
      "tile_begin + threadIdx.x * kItemsPerThread + (threadIdx.x > 0 ? 1 : 0);"},
     {"HeadBorderOffByOne", "tile_scan", "sum_i32", LayoutKind::offsets, "head_begin < tile_begin",
      "head_begin < tile_begin - 1"},
-    {"CarryLostInFixUp", "tile_scan", "sum_i32", LayoutKind::offsets, "combine(before.total, tile_heads[tile])",
-     "tile_heads[tile]"},
-    {"CarryLostInBlock", "tile_scan", "sum_i32", LayoutKind::offsets, "head = combine(before.total, head);", ""},
+    {"CarryLostInFixUp", "tile_scan", "sum_i32", LayoutKind::offsets,
+     "combine(before.total, tile_heads[tile])", "tile_heads[tile]"},
+    {"CarryLostInBlock", "tile_scan", "sum_i32", LayoutKind::offsets, "head = combine(before.total, head);",
+     ""},
     {"CarryLostAmongGroups", "tile_scan", "sum_i32", LayoutKind::whole, "join(carry, inside)", "inside"},
     {"SearchOffByOne", "tile_scan", "sum_i32", LayoutKind::offsets, "segments.offsets[middle] <= item",
      "segments.offsets[middle] < item"},
-    {"LoopOneTooFar", "warp_per_segment", "sum_i32", LayoutKind::offsets, "position < length; position +=",
-     "position <= length; position +="},
+    {"LoopOneTooFar", "warp_per_segment", "sum_i32", LayoutKind::offsets,
+     "position < length; position +=", "position <= length; position +="},
     {"EmptyStoreForgotten", "tile_scan", "sum_i32", LayoutKind::offsets,
      "segment_begin(segments, segment) == segment_end(segments, segment)", "false"},
-    {"PartTileForgotten", "grid_reduce", "sum_i32", LayoutKind::whole, "index < length; index += kBlockThreads",
-     "index < length - 1; index += kBlockThreads"},
+    {"PartTileForgotten", "grid_reduce", "sum_i32", LayoutKind::whole,
+     "index < length; index += kBlockThreads", "index < length - 1; index += kBlockThreads"},
     {"OperandsSwappedAmongItems", "run_stream", "affine_u32", LayoutKind::keys, "combine(tail, items[k])",
      "combine(items[k], tail)"},
     {"OperandsSwappedAmongLanes", "run_stream", "affine_u32", LayoutKind::keys, "combine(earlier, total)",
@@ -91,7 +95,8 @@ const std::vector<Bug> kBugs = {
      ";  //"},
     {"HeadsShiftedByOneItem", "run_stream", "sum_i32", LayoutKind::keys, "bit % kWarpThreads) &",
      "bit % kWarpThreads + 1) &"},
-    {"FlagsOfTheNextItems", "run_stream", "sum_i32", LayoutKind::flags, "segments.flags + begin + lane * kItems",
+    {"FlagsOfTheNextItems", "run_stream", "sum_i32", LayoutKind::flags,
+     "segments.flags + begin + lane * kItems",
      "segments.flags + begin + lane * kItems - (begin > 0 ? 1 : 0)"},
     {"HeadsOfAnotherLane", "run_stream", "sum_i32", LayoutKind::keys, "exchange[lane * kKeyRows + k]",
      "exchange[lane ^ 1]"},
@@ -100,7 +105,8 @@ const std::vector<Bug> kBugs = {
     {"KeyOfTheRowBeforeForgotten", "run_stream", "sum_i32", LayoutKind::keys, "before_row = turned;", ""},
     {"KeyBeforeTheSliceForgotten", "run_stream", "sum_i32", LayoutKind::keys,
      "segments.keys[begin > 0 ? begin - 1 : 0]", "0"},
-    {"FirstItemIsNoHead", "run_stream", "sum_i32", LayoutKind::keys, "return heads | first;", "return heads;"},
+    {"FirstItemIsNoHead", "run_stream", "sum_i32", LayoutKind::keys, "return heads | first;",
+     "return heads;"},
     {"KeyOfTheNextRun", "run_stream", "sum_i32", LayoutKind::keys,
      "segments.keys[begin + places[place + k * kWarpThreads]]",
      "segments.keys[begin + places[place + k * kWarpThreads] - 1]"},
@@ -113,6 +119,108 @@ const std::vector<Bug> kBugs = {
      "unsigned(members);"},
     {"TicketsOutOfOrder", "run_stream", "sum_i32", LayoutKind::flags, "next_tile = Index(taken);",
      "next_tile = num_tiles - Index(taken);"},
+    // Of warp_stream these changes are not here, because nothing can tell them from the text:
+    // - the __syncwarp() behind a tile dropped: nothing but a wait stands between it and the one before the
+    // next;
+    // - the __threadfence() behind the ticket dropped: the barrier before it orders as much, for the
+    // executor;
+    // - `closed` taken for false over offsets: a segment that ends with a share is followed by one that ends
+    // in the
+    //   next share, and what is carried across goes to none of them;
+    // - kNoneWaits taken for kNoEnd: where no segment waits, nothing is open before the share.
+    {"StreamOperandsSwappedInWalk", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "const State longer = combine(run, state);", "const State longer = combine(state, run);"},
+    {"StreamOperandsSwappedInWalkWithoutEnds", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));",
+     "run = combine(lift_item(inputs, some, k, row_begin + step * kStepItems + k), run);"},
+    {"StreamOperandsSwappedInWarpReduce", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "combine(state, shuffle_down(state, delta))", "combine(shuffle_down(state, delta), state)"},
+    {"StreamOperandsSwappedInScan", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "run = combine(earlier, run);", "run = combine(run, earlier);"},
+    {"StreamOperandsSwappedInFirstSlot", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "combine(before, slots[__ffs(heads) - 1])", "combine(slots[__ffs(heads) - 1], before)"},
+    {"StreamOperandsSwappedInJoinOfShares", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head)",
+     "combine(later.waiting == kNoEnd ? later.total : later.head, earlier.total)"},
+    {"StreamOperandsSwappedInLastBlock", "warp_stream", "trace_u64", LayoutKind::offsets,
+     "combine(before.total, mine.head)", "combine(mine.head, before.total)"},
+    {"StreamOperandsSwappedInCostlyWalk", "warp_stream", "costly_trace", LayoutKind::uniform,
+     "const State longer = combine(run, state);", "const State longer = combine(state, run);"},
+    {"StreamScanReachesBeyondAnEnd", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "if (lane - delta >= reach)", "if (lane >= delta)"},
+    {"StreamScanStopsShort", "warp_stream", "sum_i32", LayoutKind::uniform, "if (lane - delta >= reach)",
+     "if (lane - delta > reach)"},
+    {"StreamCarryLostBetweenTiles", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "State run = lane == 0 ? carry : identity();", "State run = identity();"},
+    {"StreamCarryTakenByEveryLane", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "State run = lane == 0 ? carry : identity();", "State run = carry;"},
+    {"StreamCarryLostBehindWarpReduce", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "carry = warp_reduce(run);", "warp_reduce(run);"},
+    {"StreamTailKeepsWhatEndedWithTheShare", "warp_stream", "sum_i32", LayoutKind::uniform,
+     "carry = closed ? identity() : ", "carry = "},
+    {"StreamHeadStoredInsteadOfKept", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "if (began_before && segment == first_segment)", "if (false)"},
+    {"StreamHeadKeptInsteadOfStored", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "if (began_before && segment == first_segment)", "if (segment == first_segment)"},
+    {"StreamNoEndTakenForNoneWaits", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "next == first_segment ? kNoEnd : ", ""},
+    {"StreamHeadsOneTooFar", "warp_stream", "sum_i32", LayoutKind::offsets, "1u << item % kItemsPerThread",
+     "1u << (item + 1) % kItemsPerThread"},
+    {"StreamHeadsOfThePreviousTile", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "desk.heads[lane] = 0;\n            State*", "State*"},
+    {"StreamShareBeginIsNoEnd", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "atomicOr(&desk.heads[0], 1u << skipped);", ";"},
+    {"StreamShareEndIsNoEnd", "warp_stream", "sum_i32", LayoutKind::offsets, "if (is_last && lane == 0)",
+     "if (false)"},
+    {"StreamSkippedItemsNotMasked", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "slots[skipped] = identity();", ";"},
+    {"StreamLastTileOneTooEarly", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "is_last = end - tile_begin < kTileItems;", "is_last = end - tile_begin <= kTileItems;"},
+    {"StreamCutBehindTheSegmentsEnd", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "Index(min((long long)segments.offsets[low + 1], item))", "Index(item)"},
+    {"StreamRingIndexWrong", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin",
+     "desk.ring[unsigned(segment) % kRingOffsets] - tile_begin"},
+    {"StreamRingBeginWrong", "warp_stream", "mean_variance_f32", LayoutKind::offsets,
+     "desk.ring[unsigned(segment) % kRingOffsets]\n", "desk.ring[unsigned(segment + 1) % kRingOffsets]\n"},
+    {"StreamRingCopiedToTheWrongPlace", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "copy_async(ring + mine % kRingOffsets,", "copy_async(ring + mine % (kRingOffsets / 2),"},
+    {"StreamRingKeptAfterOverflow", "warp_stream", "sum_i32", LayoutKind::offsets, "in_ring = false;", ";"},
+    {"StreamRingFilledTooEarly", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "copied - ended <= kRingOffsets - kChunkOffsets", "copied - ended <= kRingOffsets"},
+    {"StreamEmptySegmentsGetWhatIsBeforeThem", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "from < to ? total : identity()", "total"},
+    {"StreamWrongTileOfTwo", "warp_stream", "costly_trace", LayoutKind::offsets, "turn ^= 1;", ";"},
+    {"StreamNextTileOverThisOne", "warp_stream", "costly_trace", LayoutKind::offsets,
+     "copy_tile(desk.tiles[turn ^ 1],", "copy_tile(desk.tiles[turn],"},
+    {"StreamTileOneItemTooLong", "warp_stream", "sum_i32", LayoutKind::offsets, "k < count ? source",
+     "k <= count ? source"},
+    {"StreamItemsOfAnotherLane", "warp_stream", "trace_u64", LayoutKind::offsets, "tile_place(lane, step *",
+     "tile_place(lane ^ 1, step *"},
+    {"StreamWaitDropped", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "wait_for_copies();\n        __syncwarp();", "__syncwarp();"},
+    {"StreamWaitDroppedInOverflow", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "wait_for_copies();\n                __syncwarp();", "__syncwarp();"},
+    {"StreamWarpBarrierDroppedBeforeTheTile", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // the tile and its", ";  //"},
+    {"StreamWarpBarrierDroppedBehindTheItems", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all items have been", ";  //"},
+    {"StreamWarpBarrierDroppedBeforeOverflow", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all have read what", ";  //"},
+    {"StreamWarpBarrierDroppedInOverflow", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // the offsets are", ";  //"},
+    {"StreamWarpBarrierDroppedBehindTheHeads", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all ends are", ";  //"},
+    {"StreamWarpBarrierDroppedBehindTheSlots", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all slots are", ";  //"},
+    {"StreamBarrierDroppedBehindTheShares", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // the shares", ";  //"},
+    {"StreamBarrierDroppedBehindTheTicket", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // all threads know", ";  //"},
+    {"StreamFenceDroppedBeforeTheTicket", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__threadfence();  // the block's", ";  //"},
+    {"StreamTicketDoesNotWrap", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "atomicInc(ticket, gridDim.x - 1)", "atomicInc(ticket, gridDim.x)"},
 };
 
 std::string planted(std::string text, const Bug& bug)
@@ -133,6 +241,9 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         shapes.clear();
         shapes.push_back({"several tiles for each thread of a block", whole_segments(tile * block * 2 + 1)});
     }
+    if (bug.stage == "warp_stream" && bug.kind == LayoutKind::offsets)
+        for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
+            shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
     return shapes;
 }
 
@@ -140,25 +251,28 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
 constexpr int kFewMultiprocessors = 1;
 constexpr int kManyMultiprocessors = 256;
 
-[[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out)
-{
-    *out << bug.name;
-}
+[[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
 class PlantedBugs : public testing::TestWithParam<Bug> {};
 
-TEST_P(PlantedBugs, AreFound)
+/// True if a check or a wrong result tells of the bug.
+bool is_found(const Bug& bug)
 {
-    const auto& bug = GetParam();
     const auto& stage = Catalogue::standard().stage(bug.stage);
-    const Problem problem(standard_operator(bug.op), form_of(bug.kind));
+    const Problem problem(matrix_operator(bug.op), form_of(bug.kind));
     auto configuration = smallest_configuration(stage, problem);
     if (bug.stage == "run_stream")
         configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
+    if (bug.stage == "warp_stream") {
+        configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them
+        configuration["blocks_per_multiprocessor"] = 3;
+    }
     auto emitted = emit(problem, stage, configuration);
     emitted.source = planted(emitted.source, bug);
-    ASSERT_FALSE(emitted.source.empty()) << "the stage's text has changed: '" << bug.from << "' is not in it";
-
+    if (emitted.source.empty()) {
+        ADD_FAILURE() << "the stage's text has changed: '" << bug.from << "' is not in it";
+        return false;
+    }
     const auto [block, tile] = block_and_tile(configuration);
     for (const auto& shape : shapes_for(bug, block, tile, problem.op.allows_empty())) {
         const auto workload = make_workload(bug.op, shape.segments.copy(), 11);
@@ -169,18 +283,39 @@ TEST_P(PlantedBugs, AreFound)
                     simt::run(workload, emitted, simt::options_from_seed(seed), {},
                               bug.stage == "grid_reduce" ? kManyMultiprocessors : kFewMultiprocessors, 2);
                 if (!judge.compare(results).agrees())
-                    return;
+                    return true;
             } catch (const simt::SimtError&) {
-                return;
+                return true;
             } catch (const InternalError&) {  // the number of segments, or a key
-                return;
+                return true;
             }
         }
     }
-    FAIL() << "nothing tells that " << bug.stage << " has the bug " << bug.name;
+    return false;
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, PlantedBugs, testing::ValuesIn(kBugs), [](const auto& info) { return info.param.name; });
+TEST_P(PlantedBugs, AreFound)
+{
+    EXPECT_TRUE(is_found(GetParam()))
+        << "nothing tells that " << GetParam().stage << " has the bug " << GetParam().name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PlantedBugs, testing::ValuesIn(kBugs),
+                         [](const auto& info) { return info.param.name; });
+
+/// The same shapes find nothing where nothing is wrong, with every operator and form that has bugs.
+TEST(PlantedBugsControl, NothingIsFoundWithoutABug)
+{
+    std::set<std::string> done;
+    for (auto bug : kBugs) {
+        bug.name = "None";
+        bug.to = bug.from;
+        const auto what = bug.stage + ", " + bug.op + ", " + std::string(name(bug.kind));
+        if (done.insert(what).second) {
+            EXPECT_FALSE(is_found(bug)) << what;
+        }
+    }
+}
 
 }  // namespace
 }  // namespace segfold::test

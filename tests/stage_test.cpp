@@ -68,12 +68,33 @@ body
     EXPECT_NE(stage.text.find("//% stage"), std::string::npos) << "the text keeps its directives";
 }
 
+TEST(Stage, KeepsPreferencesAndTheSizesTheySee)
+{
+    const auto stage = read_stage("stages/x.cu", kHead + std::string(R"(//% tune b = 1, 2
+//% tune c = 3, 4
+//% let first = 2 * b
+//% prefer c = first
+//% let second = 3 * b
+//% prefer b = second
+//% prefer b = 1
+//% let third = 4 * b
+)"));
+    ASSERT_EQ(stage.prefer.size(), 3u) << "in the order of the lines, a tunable as often as it is named";
+    EXPECT_EQ(stage.prefer[0].first, "c");
+    EXPECT_EQ(stage.prefer[0].second.text(), "first");
+    EXPECT_EQ(stage.prefer[1].first, "b");
+    ASSERT_EQ(stage.sizes.size(), 2u);
+    EXPECT_EQ(stage.sizes[0].first, "first");
+    EXPECT_EQ(stage.sizes[1].first, "second");
+}
+
 TEST(Stage, MayLackWhatIsOptional)
 {
     const auto stage = read_stage("stages/x.cu", kHead);
     EXPECT_EQ(stage.after, "");
     EXPECT_EQ(stage.source, "");
     EXPECT_TRUE(stage.needs.empty() && stage.tunables.empty() && stage.where.empty());
+    EXPECT_TRUE(stage.prefer.empty() && stage.sizes.empty());
 }
 
 TEST(Stage, NeedsFourDirectives)
@@ -115,6 +136,12 @@ TEST(Stage, MalformedDirectivesAreNamed)
     state_bytes <=
                   ^)");
     EXPECT_EQ(failure_of("where").substr(0, 18), "stages/x.cu:5:1:1:");
+    EXPECT_EQ(failure_of("prefer"), "stages/x.cu:5: expected 'NAME = ...', found ''");
+    EXPECT_EQ(failure_of("prefer block_threads = 64"),
+              "stages/x.cu:5: 'prefer' names 'block_threads', which no 'tune' above declares");
+    EXPECT_EQ(failure_of("prefer b = 1\n//% tune b = 1, 2"),
+              "stages/x.cu:5: 'prefer' names 'b', which no 'tune' above declares");
+    EXPECT_EQ(failure_of("tune b = 1\n//% prefer b = ").substr(0, 18), "stages/x.cu:6:1:1:");
     EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "read")
         << "weaving balances these";
 }

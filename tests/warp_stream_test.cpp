@@ -113,7 +113,8 @@ TEST(WarpStream, UniformSegmentsAreCutAnywhere)
     }
 }
 
-/// What a few tiles of any operator must get right: long and short segments, empties, a tile that is not full.
+/// What a few tiles of any operator must get right: long and short segments, empties, a tile that is not
+/// full.
 std::vector<std::int64_t> some_lengths(std::int64_t tile)
 {
     return {3, tile + 1, 0, 0, 5, 2 * tile, 31, 33, tile - 7, 0, 1, 1, 4 * tile + 3, 12};
@@ -138,15 +139,16 @@ Operator hash_of(const std::vector<Type>& types)
 /// Rows of a lane are 8 to 256 bytes, in steps of 4 elements.
 TEST(WarpStream, ElementsMayHaveAnyWidth)
 {
-    for (const auto& types : std::vector<std::vector<Type>>{{Type::u8},
-                                                            {Type::boolean},
-                                                            {Type::i16},
-                                                            {Type::f16},
-                                                            {Type::f32},
-                                                            {Type::i64},
-                                                            {Type::f64},
-                                                            {Type::u8, Type::i64, Type::f16},
-                                                            {Type::i64, Type::boolean, Type::u32, Type::u8}}) {
+    for (const auto& types :
+         std::vector<std::vector<Type>>{{Type::u8},
+                                        {Type::boolean},
+                                        {Type::i16},
+                                        {Type::f16},
+                                        {Type::f32},
+                                        {Type::i64},
+                                        {Type::f64},
+                                        {Type::u8, Type::i64, Type::f16},
+                                        {Type::i64, Type::boolean, Type::u32, Type::u8}}) {
         const Problem problem(hash_of(types), SegmentForm::offsets);
         for (const int items : {8, 16, 32}) {
             auto chosen = default_configuration(stage(), plan_facts(problem));
@@ -205,7 +207,10 @@ TEST(WarpStream, TablesAreReadForElementsOnly)
         const auto emitted = emit(problem, stage(), chosen);
         for (const auto& lengths : {some_lengths(tile_of(chosen)), {1}, {0, 0, 0}}) {
             const auto n = total(lengths);
-            auto workload = make_workload(*op, offsets_segments(lengths), 3, op == &weighted ? n : n == 0 ? 0 : 8);
+            auto workload = make_workload(*op, offsets_segments(lengths), 3,
+                                          op == &weighted ? n
+                                          : n == 0        ? 0
+                                                          : 8);
             if (op == &one_based)
                 for (auto& column : workload.arrays[0].as<std::int32_t>())
                     column = (column + 8) % 8 + 1;

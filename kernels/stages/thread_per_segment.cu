@@ -4,7 +4,7 @@
 //% layout  whole, uniform, offsets, ranges
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
-//% prefer  segments_per_thread = !uniform || mean_length > 4 ? 1 : mean_length > 2 ? 2 : 4
+//% prefer  segments_per_thread = !uniform || mean_length > 4 ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
 //% let     block_segments = block_threads * segments_per_thread
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh

@@ -34,8 +34,8 @@ struct Bench {
 struct LadderPlan {
     const Stage* stage = nullptr;
     Configuration configuration;
-    bool is_chosen = false;  ///< the plan that a run takes; it is measured first
-    std::string objection;   ///< why the stage cannot serve; empty where it can
+    bool is_chosen = false;        ///< the plan that a run takes; it is measured first
+    std::string objection;         ///< why the stage cannot serve; empty where it can
     bool is_reproducible = false;  ///< in the order that follows from the data alone
 };
 

@@ -16,6 +16,7 @@
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/shape.h"
 
 namespace segfold::cli {
 namespace {
@@ -244,9 +245,8 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
     for (const auto& stage : catalogue.stages()) {
         const bool takes_form = std::ranges::find(stage.forms, problem.form) != stage.forms.end();
         if (takes_form && &stage != chosen.stage)
-            plans.push_back(
-                {&stage, default_configuration(stage, plan_facts(problem, shape)), false,
-                 catalogue.unmet(stage, problem).value_or("")});
+            plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
+                             catalogue.unmet(stage, problem).value_or("")});
     }
     return plans;
 }
@@ -292,15 +292,14 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
         if (!request.names_libraries ||
             std::ranges::find(candidate->forms, problem.form) != candidate->forms.end())
             peers.push_back(candidate);
-    const bench::LadderRequest ladder{
-        problem,
-        prepared.workload,
-        prepared.inputs,
-        print(wanted.layout),
-        plans_for(arguments, problem, {segments.num_elements, segments.num_segments}, laws, catalogue),
-        peers,
-        catalogue,
-        request.options};
+    const bench::LadderRequest ladder{problem,
+                                      prepared.workload,
+                                      prepared.inputs,
+                                      print(wanted.layout),
+                                      plans_for(arguments, problem, shape_of(segments), laws, catalogue),
+                                      peers,
+                                      catalogue,
+                                      request.options};
     auto record =
         climb(bench, ladder,
               {[&](const std::string& what) { report.progress(what); },

@@ -84,8 +84,8 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
                 served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
                 continue;
             const auto shape = parse_form(form ? *form : std::string(name(segment_form))).shape;
-            const auto emitted =
-                emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue);
+            const auto emitted = emit(
+                problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue);
             const auto path =
                 (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
                     .string();

@@ -71,8 +71,9 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
     const auto asked = arguments.value("stage");
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
-    Plan plan{&stage, asked.has_value(),
-              emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
+    Plan plan{
+        &stage, asked.has_value(),
+        emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
     plan.emitted.is_reproducible = arguments.has("reproducible");
     return plan;
 }

@@ -10,8 +10,8 @@
 namespace segfold::cli {
 
 /// The flags that choose a plan.
-inline constexpr Flag kPlanFlags[] = {{"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"},
-                                         {"reproducible"}};
+inline constexpr Flag kPlanFlags[] = {
+    {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}};
 
 /// The stages of the folder --kernels, or those that came with the program.
 class Kernels {

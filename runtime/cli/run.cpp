@@ -12,6 +12,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
+#include "runtime/shape.h"
 
 namespace segfold::cli {
 namespace {
@@ -138,8 +139,7 @@ std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executo
     const auto& segments = workload.segments;
     const auto laws = quick_laws(workload.op);
     const auto problem = make_problem(workload, laws);
-    auto plan =
-        choose_plan(arguments, problem, {segments.num_elements, segments.num_segments}, laws, catalogue);
+    auto plan = choose_plan(arguments, problem, shape_of(segments), laws, catalogue);
     for (const auto& warning : law_warnings(laws, workload.op))
         write_error("warning: " + warning);
     return plan;
