@@ -85,6 +85,7 @@ Facts facts_of(const Problem& problem)
             {"uses_segment", uses_name(op.lift, "segment")},
             {"uses_tables", lifts_from_tables(op)},
             {"costly_combine", is_costly(op)},
+            {"async_copies", problem.has_async_copies},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},

@@ -25,6 +25,8 @@ struct Problem {
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
     UsableLaws laws;    ///< as declared, until somebody refutes one
+    /// Whether the GPU copies to shared memory past registers: compute capability 8.0 and later.
+    bool has_async_copies = true;
 };
 
 }  // namespace segfold

@@ -1,3 +1,4 @@
+//% if async_copies
 // Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
 // addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
 // synchronisation behind it.
@@ -12,3 +13,13 @@ __device__ __forceinline__ void wait_for_copies()
 {
     asm volatile("cp.async.wait_all;" : : : "memory");
 }
+//% else
+// Copies 16 bytes from global to shared memory; both addresses are multiples of 16.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    *(uint4*)to = *(const uint4*)from;
+}
+
+// Without asynchronous copies, what has been started is over.
+__device__ __forceinline__ void wait_for_copies() {}
+//% end

@@ -286,7 +286,8 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
     report.progress(fmt::format("preparing {}", print(wanted.layout)));
     const auto prepared = data.prepare(wanted);
     const auto& segments = prepared.workload.segments;
-    const auto problem = make_problem(prepared.workload.op, segments.form, segments.index_bits(), laws);
+    auto problem = make_problem(prepared.workload.op, segments.form, segments.index_bits(), laws);
+    problem.has_async_copies = cuda::has_async_copies(bench.context.info());
     std::vector<const Peer*> peers;
     for (const auto* candidate : request.peers)
         if (!request.names_libraries ||

@@ -49,6 +49,7 @@ public:
           judge_(workload),
           problem_(make_problem(workload, laws))
     {
+        problem_.has_async_copies = executor.has_async_copies();
         if (!laws.usable.associative)
             thrust_.reason = "thrust::reduce_by_key needs an associative operator";
         else
@@ -65,7 +66,9 @@ public:
         outcome.unmet = catalogue_.unmet(stage, problem_);
         if (outcome.unmet)
             return;
-        const Plan plan{&stage, true, emit(problem_, stage, default_configuration(stage, plan_facts(problem_)), catalogue_)};
+        const Plan plan{
+            &stage, true,
+            emit(problem_, stage, default_configuration(stage, plan_facts(problem_)), catalogue_)};
         try {
             const auto results = executor_.run(workload_, &plan, round);
             outcome.comparisons.push_back(judge_.compare(results));

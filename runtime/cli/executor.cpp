@@ -68,6 +68,11 @@ simt::Options Executor::simt_options(std::uint64_t round) const
                                         : simt::Options{};
 }
 
+bool Executor::has_async_copies() const
+{
+    return backend_ != Backend::cuda || cuda::has_async_copies(context_->info());
+}
+
 std::string Executor::description() const
 {
     switch (backend_) {

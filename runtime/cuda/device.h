@@ -45,4 +45,7 @@ struct DeviceInfo {
 /// The GPU with this ordinal; throws DeviceError saying which there are, or why there is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
+/// Whether the GPU copies from global to shared memory asynchronously.
+[[nodiscard]] inline bool has_async_copies(const DeviceInfo& info) { return info.compute_major >= 8; }
+
 }  // namespace segfold::cuda
