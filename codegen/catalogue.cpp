@@ -239,13 +239,15 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
         // Longer segments are read faster where lanes may skip ahead.
         const bool skips = problem.laws.commutative;
+        const bool is_few = shape.num_elements <= kFewElements;
+        const bool are_many = shape.num_segments >= 8192;
         if (mean < 8)
             order.insert(order.begin(), "thread_per_segment");
-        else if (mean <= (skips ? 256 : 8192) && shape.num_segments >= 8192)
+        else if (mean <= 256 || (!skips && mean <= 8192 && are_many))
             order.insert(order.begin(), "group_per_segment");
-        else if (skips && mean <= 8192 && shape.num_segments >= 8192)
+        else if (mean <= 8192 && (are_many || (is_few && mean <= 1024)))
             order.insert(order.begin(), "warp_per_segment");
-        else if (skips && mean > 8192 && shape.num_segments >= 256)
+        else if ((skips && mean > 8192 && shape.num_segments >= 256) || (is_few && mean <= 65536))
             order.insert(order.begin(), "block_per_segment");
     }
     for (const auto name : order)
