@@ -3,7 +3,7 @@
 //% after   warp_per_segment
 //% source  Bell & Garland 2009, section 4.3, CSR (vector), with as many lanes as a segment needs
 //% layout  uniform
-//% needs   associative, element_bytes > 0, uses_position == 0, uses_segment == 0
+//% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8

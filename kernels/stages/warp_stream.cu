@@ -3,7 +3,7 @@
 //% after   tile_scan
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  uniform, offsets
-//% needs   associative, element_bytes > 0, state_bytes <= 64, uses_position == 0, uses_segment == 0
+//% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177
 //% tune    block_threads = 128, 32, 64, 96
 //% tune    items_per_thread = 32, 16, 8
