@@ -187,7 +187,7 @@ const std::vector<Bug> kBugs = {
      "copy_async(ring + mine % kRingOffsets,", "copy_async(ring + mine % (kRingOffsets / 2),"},
     {"StreamRingKeptAfterOverflow", "warp_stream", "sum_i32", LayoutKind::offsets, "in_ring = false;", ";"},
     {"StreamRingFilledTooEarly", "warp_stream", "sum_i32", LayoutKind::offsets,
-     "copied - ended <= kRingOffsets - kChunkOffsets", "copied - ended <= kRingOffsets"},
+     "min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2)", "ended + kRingOffsets"},
     {"StreamEmptySegmentsGetWhatIsBeforeThem", "warp_stream", "sum_i32", LayoutKind::offsets,
      "from < to ? total : identity()", "total"},
     {"StreamWrongTileOfTwo", "warp_stream", "costly_trace", LayoutKind::offsets, "turn ^= 1;", ";"},

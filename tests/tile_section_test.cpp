@@ -154,15 +154,20 @@ TEST(TileSection, NamesThatCudaHasTakenAreChanged)
 /// load_item.
 TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
 {
-    const std::vector<std::string> words = {"kStepItems",  "struct Tile", "copy_tile(",    "struct Items",
-                                            "take_items(", "lift_item(",  "struct alignas"};
+    const std::vector<std::string> of_items = {"kStepItems", "struct Items", "lift_item(", "struct alignas"};
+    const std::vector<std::string> of_tiles = {"struct Tile", "copy_tile(", "take_items("};
     for (const auto& stage : Catalogue::standard().stages()) {
         const Problem sum(standard_operator("sum_i32"), stage.forms.back());
         const auto source = emit(sum, stage, default_configuration(stage, plan_facts(sum))).source;
+        const auto has = [&](const std::string& word) { return source.find(word) != std::string::npos; };
+        const bool works_on_items = stage.text.find("lift_item(") != std::string::npos;
         const bool works_on_tiles = stage.text.find("copy_tile(") != std::string::npos;
-        for (const auto& word : words)
-            EXPECT_EQ(source.find(word) != std::string::npos, works_on_tiles) << stage.name << ": " << word;
-        EXPECT_NE(source.find("load_item(") != std::string::npos, works_on_tiles) << stage.name;
+        for (const auto& word : of_items)
+            EXPECT_EQ(has(word), works_on_items) << stage.name << ": " << word;
+        for (const auto& word : of_tiles)
+            EXPECT_EQ(has(word), works_on_tiles) << stage.name << ": " << word;
+        EXPECT_EQ(has("load_items("), works_on_items && !works_on_tiles) << stage.name;
+        EXPECT_NE(has("load_item("), works_on_items) << stage.name;
     }
 }
 
