@@ -103,15 +103,35 @@ TEST(StagesOnSimt, EveryConfigurationAgreesWithTheReference)
     }
 }
 
-/// Segments that begin exactly where a warp's share does and reach over the next ones: what ended with the share
-/// before must not enter them.
+/// Grids of reproducible plans do not follow the GPU's multiprocessors, and so sums that round do not either.
+TEST(StagesOnSimt, ReproducibleSumsAreTheSameOnEveryGpu)
+{
+    const auto& stage = Catalogue::standard().stage("warp_stream");
+    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
+    auto emitted = emit(problem, stage, smallest_configuration(stage, problem));
+    const std::int64_t n = 20000;
+    Workload workload;
+    workload.op = problem.op;
+    workload.segments = segments_from_offsets(index_array({0, 3, n - 5, n}), n);
+    workload.arrays.push_back(generate_values(Type::f32, n, 7, ValueRange::uniform));
+    const auto sum_on = [&](int multiprocessors) {
+        return simt::run(workload, emitted, {}, {}, multiprocessors)[0].array.as<float>()[1];
+    };
+    EXPECT_NE(sum_on(1), sum_on(3)) << "these values cannot tell one order from another";
+    emitted.is_reproducible = true;
+    EXPECT_EQ(sum_on(1), sum_on(3));
+}
+
+/// Segments that begin exactly where a warp's share does and reach over the next ones: what ended with the
+/// share before must not enter them.
 TEST(StagesOnSimt, SegmentsBeginWhereSharesDo)
 {
     const auto& stage = Catalogue::standard().stage("warp_stream");
     const Problem problem(standard_operator("trace_u64"), SegmentForm::uniform);
     const auto configuration = smallest_configuration(stage, problem);
     const auto emitted = emit(problem, stage, configuration);
-    const std::int64_t n = block_and_tile(configuration).second * configuration.at("blocks_per_multiprocessor") * 8;
+    const std::int64_t n =
+        block_and_tile(configuration).second * configuration.at("blocks_per_multiprocessor") * 8;
     for (const std::int64_t segments : {2, 4}) {
         const auto workload = make_workload("trace_u64", uniform_segments(n, n / segments), 3);
         const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
@@ -145,7 +165,8 @@ TEST(StagesOnSimt, CarriesCrossManyGroups)
 TEST(StagesOnSimt, CarriesClimbTheTree)
 {
     const auto& stage = Catalogue::standard().stage("run_stream");
-    const auto configuration = smallest_configuration(stage, Problem(standard_operator("trace_u64"), SegmentForm::keys));
+    const auto configuration =
+        smallest_configuration(stage, Problem(standard_operator("trace_u64"), SegmentForm::keys));
     Problem problem(standard_operator("trace_u64"), SegmentForm::keys);
     const auto emitted = emit(problem, stage, configuration);
     const std::int64_t tile = configuration.at("block_threads") - 32;  // one item a thread
@@ -165,7 +186,8 @@ TEST(StagesOnSimt, CarriesClimbTheTree)
 TEST(StagesOnSimt, KeysMayHaveAnyWidth)
 {
     const auto& stage = Catalogue::standard().stage("run_stream");
-    auto configuration = smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
+    auto configuration =
+        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
     configuration["items_per_thread"] = 16;  // so that lanes read as many keys at once as they can
     for (const Type type :
          {Type::u8, Type::boolean, Type::bf16, Type::i16, Type::f32, Type::i64, Type::f64}) {
@@ -198,7 +220,8 @@ TEST(StagesOnSimt, FlagsAndKeysAreReadInVectors)
             combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
         })");
     const auto& stage = Catalogue::standard().stage("run_stream");
-    auto configuration = smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
+    auto configuration =
+        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
     configuration["items_per_thread"] = 16;
     const auto [block, tile] = block_and_tile(configuration);
     for (const auto kind : {LayoutKind::flags, LayoutKind::keys}) {
@@ -298,7 +321,8 @@ TEST(StagesOnSimt, LengthsOfFoundSegmentsReachTheOperator)
             finish { a = a * 7 + c; b = segment; n = length }
         })");
     const auto& stage = Catalogue::standard().stage("run_stream");
-    const auto configuration = smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
+    const auto configuration =
+        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
     const std::int64_t block = configuration.at("block_threads");
     for (const auto kind : {LayoutKind::flags, LayoutKind::keys})
         for (const int bits : {32, 64}) {

@@ -104,6 +104,7 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 int verb_emit(const Words& words)
 {
     const Arguments arguments("emit", words, join({kOperatorFlags, kPlanFlags, kOwnFlags}), 1);
+    arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kWidths).value_or(0) == 1 ? 64 : 32;
