@@ -76,9 +76,11 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
 {
     auto facts = facts_of(problem);
     facts["index_bytes"] = problem.index_bits / 8;
+    facts["block_shared_bytes"] = problem.target.block_shared_bytes;
     for (const auto form :
          {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
         facts[std::string(name(form))] = problem.form == form;
+    facts["num_elements"] = shape.num_elements;
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
@@ -230,15 +232,19 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
     // long segment would keep its warp busy alone. Measured on an H200.
     constexpr std::int64_t kFewElements = std::int64_t{1} << 21;
-    constexpr std::int64_t kShort = 1024;
+    constexpr std::int64_t kShort = 4096;
     const bool is_small = shape.num_elements <= kFewElements && shape.longest > 0 && shape.longest <= kShort;
     if (is_small && (problem.form == SegmentForm::offsets || problem.form == SegmentForm::ranges))
         order.insert(order.begin(),
                      mean < 8 && shape.longest <= 64 ? "thread_per_segment" : "warp_per_segment");
+    // Longer segments are read faster where lanes may skip ahead.
+    const bool skips = problem.laws.commutative;
+    // Where no segment is much longer than others, warps that take one each keep nobody waiting.
+    const bool is_even = shape.longest > 0 && shape.longest <= 4 * mean && shape.longest <= 8192;
+    if (problem.form == SegmentForm::offsets && is_even && skips && mean >= 256 && shape.num_segments >= 8192)
+        order.insert(order.begin(), "warp_per_segment");
     if (problem.form == SegmentForm::uniform) {
         // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
-        // Longer segments are read faster where lanes may skip ahead.
-        const bool skips = problem.laws.commutative;
         const bool is_few = shape.num_elements <= kFewElements;
         const bool are_many = shape.num_segments >= 8192;
         if (mean < 8)

@@ -8,17 +8,6 @@
 namespace segfold {
 namespace {
 
-/// What the formulas of `stage` may name: facts, tunables, and the sizes made of both.
-FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
-{
-    FormulaNames names = facts;
-    for (const auto& [name, value] : configuration)
-        names[name] = value;
-    for (const auto& [name, formula] : stage.sizes)
-        names[name] = formula.value(names);
-    return names;
-}
-
 /// The greatest of `values` that is at most `bound`, else the least.
 int at_most(const std::vector<int>& values, std::int64_t bound)
 {
@@ -50,6 +39,16 @@ std::string list(const std::vector<int>& values)
 }
 
 }  // namespace
+
+FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
+{
+    FormulaNames names = facts;
+    for (const auto& [name, value] : configuration)
+        names[name] = value;
+    for (const auto& [name, formula] : stage.sizes)
+        names[name] = formula.value(names);
+    return names;
+}
 
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts)
 {

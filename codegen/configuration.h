@@ -11,6 +11,9 @@ namespace segfold {
 /// Tunable name -> value, for every tunable of a stage.
 using Configuration = std::map<std::string, int, std::less<>>;
 
+/// What formulas of `stage` may name: `facts`, the tunables, and the stage's `let` sizes made of both.
+FormulaNames names_of(const Stage& stage, const Configuration& configuration, const FormulaNames& facts);
+
 /// The first value of every tunable, or what the stage's `prefer` lines say: the greatest value that is not
 /// above theirs, else the least.
 ///

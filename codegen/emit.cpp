@@ -70,8 +70,8 @@ std::vector<std::string> parameters_of(const std::string& kernel, std::string_vi
 
 bool lifts_from_tables(const Operator& op)
 {
-    return std::ranges::any_of(op.parameters,
-                               [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
+    return std::ranges::any_of(
+        op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
 }
 
 Facts facts_of(const Problem& problem)
@@ -85,7 +85,8 @@ Facts facts_of(const Problem& problem)
             {"uses_segment", uses_name(op.lift, "segment")},
             {"uses_tables", lifts_from_tables(op)},
             {"costly_combine", is_costly(op)},
-            {"async_copies", problem.has_async_copies},
+            {"async_copies", problem.target.has_async_copies},
+            {"bf16_conversions", problem.target.has_bf16_conversions},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},
@@ -119,6 +120,13 @@ void check_parameters(const Emitted& emitted, const std::string& file)
 
 }  // namespace
 
+std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
+{
+    return weave(path, catalogue.part(path), facts_of(problem),
+                 [&](std::string_view used) { return catalogue.part(used); })
+        .body;
+}
+
 Emitted emit(const Problem& asked, const Stage& stage, const Configuration& configuration,
              const Catalogue& catalogue)
 {
@@ -126,7 +134,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     Problem problem = asked;
     problem.form = *served_form(stage, asked.form);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
-    const auto woven = weave(stage.file, stage.text, facts_of(problem), read_part);
+    auto facts = facts_of(problem);
+    for (const auto& [tunable, value] : configuration)
+        facts[tunable] = value;
+    const auto woven = weave(stage.file, stage.text, facts, read_part);
     auto plumbing = read_plumbing(stage.file, woven.directives);
 
     Emitted emitted;
@@ -143,18 +154,25 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     for (auto& scratch : plumbing.scratch)
         emitted.scratch.push_back(
             {scratch.name, element_bytes(scratch.element, problem), scratch.count, scratch.zero});
+    const auto sizes = names_of(stage, configuration, plan_facts(problem, {}));
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back(
-            {launch.kernel, parameters_of(launch.kernel, woven.body, stage.file), launch.grid, launch.block});
+        emitted.launches.push_back({launch.kernel, parameters_of(launch.kernel, woven.body, stage.file),
+                                    launch.grid, launch.block,
+                                    launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.file);
 
+    // Known to the text like a tunable, so that it can assert that its arrays fit.
+    auto constants = configuration;
+    for (const auto& launch : emitted.launches)
+        if (launch.shared_bytes > 0)
+            constants["dynamic_shared_bytes"] = static_cast<int>(launch.shared_bytes);
     auto tiles = keep_mentioned(tile_section(problem), woven.body);
     if (!tiles.empty())
         tiles += '\n';
     const auto below = woven.parts + tiles + woven.body;
+    const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
     emitted.source = heading(problem, stage, configuration, below) +
-                     keep_mentioned(operator_section(problem, configuration, read_part), below) + '\n' +
-                     below;
+                     keep_mentioned(operator_section(problem, constants, read_type), below) + '\n' + below;
     return emitted;
 }
 

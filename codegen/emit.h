@@ -20,6 +20,7 @@ struct EmittedLaunch {
     std::string kernel;
     std::vector<std::string> parameters;
     Formula grid, block;
+    std::int64_t shared_bytes = 0;  ///< of dynamic shared memory, each block
 };
 
 /// CUDA text and how to launch it.
@@ -37,10 +38,14 @@ struct Emitted {
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
     Configuration configuration;
-    /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU, whatever
-    /// GPU is there, and multiplications and additions stay apart.
+    /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU,
+    /// whatever GPU is there, and multiplications and additions stay apart.
     bool is_reproducible = false;
 };
+
+/// The text of a part as a problem has it: parts/bf16.cuh and the like, which stand among the operator's own.
+std::string part_text(std::string_view path, const Problem& problem,
+                      const Catalogue& catalogue = Catalogue::standard());
 
 /// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.
 ///

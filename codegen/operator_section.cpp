@@ -328,7 +328,7 @@ bool lift_uses(const Operator& op, const Parameter& parameter)
 }
 
 std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
-                                    const std::function<std::string_view(std::string_view)>& read_part)
+                                    const std::function<std::string(std::string_view)>& read_type)
 {
     std::vector<Piece> pieces;
     add_aliases(pieces, problem);
@@ -341,8 +341,8 @@ std::vector<Piece> operator_section(const Problem& problem, const Configuration&
     constant("int", "kWarpThreads", "32");
     constant("unsigned", "kFullMask", "0xffffffffu");
     for (const char* half : {"f16", "bf16"})
-        pieces.push_back({half, std::string(read_part(std::string("parts/") + half + ".cuh")),
-                          Piece::Kind::declaration, std::string("to_") + half});
+        pieces.push_back({half, read_type(std::string("parts/") + half + ".cuh"), Piece::Kind::declaration,
+                          std::string("to_") + half});
     for (auto& piece : helper_pieces())
         pieces.push_back(std::move(piece));
     for (auto& piece : Section(problem).functions())

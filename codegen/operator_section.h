@@ -26,8 +26,8 @@ bool lift_uses(const Operator& op, const Parameter& parameter);
 
 /// Every piece of the operator's section in the order in which it must stand.
 ///
-/// `read_part` gives the text of parts/f16.cuh and parts/bf16.cuh.
+/// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven.
 std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
-                                    const std::function<std::string_view(std::string_view)>& read_part);
+                                    const std::function<std::string(std::string_view)>& read_type);
 
 }  // namespace segfold

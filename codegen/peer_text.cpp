@@ -6,6 +6,7 @@
 
 #include "codegen/catalogue.h"
 #include "codegen/cuda_names.h"
+#include "codegen/emit.h"
 #include "codegen/line_break.h"
 #include "codegen/mention.h"
 #include "dsl/error.h"
@@ -121,8 +122,7 @@ public:
 
         const auto body = functors() + break_lines(function());
         const auto kept = keep_mentioned(
-            operator_section(problem_, {},
-                             [](std::string_view path) { return Catalogue::standard().part(path); }),
+            operator_section(problem_, {}, [&](std::string_view path) { return part_text(path, problem_); }),
             body);
         emitted.source = heading() + includes() + "\nnamespace {\n\n" + kept + "\n" + kPeerCall + "\n" + body;
         return emitted;

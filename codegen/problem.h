@@ -1,5 +1,7 @@
 #pragma once
 // What is to be emitted: an operator, the form of its segments, the width of an index. No sizes.
+#include <cstdint>
+
 #include "dsl/layout.h"
 #include "dsl/operator.h"
 
@@ -10,6 +12,14 @@ struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
+};
+
+/// What the GPU is capable of, as far as texts and plans depend on it; as made, a Hopper's.
+struct Target {
+    /// Whether it copies to shared memory past registers: compute capability 8.0 and later.
+    bool has_async_copies = true;
+    bool has_bf16_conversions = true;                            ///< in hardware: likewise
+    std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most that a block may have
 };
 
 struct Problem {
@@ -25,8 +35,7 @@ struct Problem {
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
     UsableLaws laws;    ///< as declared, until somebody refutes one
-    /// Whether the GPU copies to shared memory past registers: compute capability 8.0 and later.
-    bool has_async_copies = true;
+    Target target;
 };
 
 }  // namespace segfold

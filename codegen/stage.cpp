@@ -125,18 +125,26 @@ Scratch read_scratch(const std::string& argument, const std::string& place)
     return scratch;
 }
 
-/// "KERNEL grid = FORMULA block = FORMULA"
+/// "KERNEL grid = FORMULA block = FORMULA [shared = FORMULA]"
 Launch read_launch(const std::string& argument, const std::string& place)
 {
     const auto grid = argument.find("grid =");
     const auto block = argument.find("block =");
-    if (grid == std::string::npos || block == std::string::npos || block < grid)
-        throw SpecError(place + ": expected 'KERNEL grid = ... block = ...', found '" + argument + "'");
-    const auto after_grid = grid + std::string_view("grid =").size();
-    const auto after_block = block + std::string_view("block =").size();
-    return {std::string(trim(std::string_view(argument).substr(0, grid))),
-            Formula(place, std::string(trim(argument.substr(after_grid, block - after_grid)))),
-            Formula(place, std::string(trim(argument.substr(after_block))))};
+    const auto shared = std::min(argument.find("shared ="), argument.size());
+    if (grid == std::string::npos || block == std::string::npos || block < grid || shared < block)
+        throw SpecError(place + ": expected 'KERNEL grid = ... block = ... [shared = ...]', found '" +
+                        argument + "'");
+    const auto formula = [&](std::size_t begin, std::string_view label, std::size_t end) {
+        begin += label.size();
+        return Formula(place, std::string(trim(std::string_view(argument).substr(begin, end - begin))));
+    };
+    Launch launch{std::string(trim(std::string_view(argument).substr(0, grid))),
+                  formula(grid, "grid =", block),
+                  formula(block, "block =", shared),
+                  {}};
+    if (shared < argument.size())
+        launch.shared = formula(shared, "shared =", argument.size());
+    return launch;
 }
 
 }  // namespace

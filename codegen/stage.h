@@ -50,6 +50,8 @@ struct Scratch {
 struct Launch {
     std::string kernel;
     Formula grid, block;
+    std::optional<Formula>
+        shared;  ///< bytes of dynamic shared memory a block, over plan_facts() and the like
 };
 
 /// The directives that depend on the problem: sizes by name, scratch, launches.

@@ -57,11 +57,7 @@ std::string tidy(const std::string& text)
 /// Walks one file; shares the parts already used with the walks it starts.
 class Weaver {
 public:
-    Weaver(const Facts& facts, const ReadPart& read_part) : read_part_(read_part)
-    {
-        for (const auto& [name, holds] : facts)
-            names_.emplace(name, holds ? 1 : 0);
-    }
+    Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}
 
     std::string weave(std::string_view file, std::string_view text, std::vector<Directive>* directives)
     {

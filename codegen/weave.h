@@ -1,15 +1,16 @@
 #pragma once
 // Weaving: keeps or drops the marked paragraphs of a stage file and gathers the parts it uses.
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "codegen/formula.h"
+
 namespace segfold {
 
-/// The facts that a stage file may ask about in `//% if NAME`, e.g. {"commutative", true}.
-using Facts = std::map<std::string, bool, std::less<>>;
+/// What a stage file may ask about in `//% if FORMULA`: facts, e.g. {"commutative", 1}, and tunables.
+using Facts = FormulaNames;
 
 /// Returns the text of a part, such as "parts/warp_reduce.cuh".
 using ReadPart = std::function<std::string_view(std::string_view path)>;

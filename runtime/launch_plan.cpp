@@ -72,7 +72,8 @@ LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int n
             throw InternalError("kernel " + launch.kernel + " would be launched with " +
                                 std::to_string(grid) + " blocks of " + std::to_string(block) + " threads");
         if (grid > 0)
-            plan.launches.push_back({launch.kernel, launch.parameters, grid, static_cast<int>(block)});
+            plan.launches.push_back(
+                {launch.kernel, launch.parameters, grid, static_cast<int>(block), launch.shared_bytes});
     }
     return plan;
 }

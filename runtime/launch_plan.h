@@ -23,6 +23,7 @@ struct KernelLaunch {
     std::vector<std::string> parameters;
     std::int64_t grid;
     int block;
+    std::int64_t shared_bytes;  ///< of dynamic shared memory, each block
 };
 
 struct LaunchPlan {

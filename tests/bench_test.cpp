@@ -54,6 +54,9 @@ TEST(BenchTraffic, CountsWhatMustMove)
     EXPECT_EQ(traffic.results, 48);
     EXPECT_EQ(traffic.total(), 144);
     EXPECT_EQ(traffic.total_by_key(), 80 + 48 + 4 * 13);
+    const auto keys = given_as(SegmentForm::keys, offsets_of({0, 3, 10}));
+    EXPECT_EQ(bench::compulsory_traffic(sum, keys).layout, 40 + 8) << "keys are read, those of runs written";
+    EXPECT_EQ(bench::compulsory_traffic(sum, given_as(SegmentForm::flags, keys)).layout, 10);
     EXPECT_EQ(bench::compulsory_traffic(sum, with_index_bits(offsets_of({0, 10}), 64)).layout, 16);
     EXPECT_EQ(bench::compulsory_traffic(standard_operator("dot_f32"), uniform_segments(12, 4)).columns, 96);
 }
@@ -262,6 +265,16 @@ TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
         "segfold: 'sum,,max': an operator's name is missing at a comma; write names such as sum,argmax\n");
     EXPECT_EQ(refusal({"sum", "--stage", "tile_scan", "--set", "x=3"}),
               "segfold: stage tile_scan has no tunable 'x'; it has block_threads, items_per_thread\n");
+    EXPECT_EQ(refusal({"sum", "--plan", "tile_scam"}).substr(0, 33), "segfold: unknown stage 'tile_scam");
+    EXPECT_EQ(refusal({"sum", "--plan", "tile_scan:x=3"}),
+              "segfold: stage tile_scan has no tunable 'x'; it has block_threads, items_per_thread\n");
+    EXPECT_EQ(
+        refusal({"sum", "--plan", "tile_scan:block_threads"}),
+        "segfold: --plan 'block_threads': a tunable and its value are needed; write NAME=VALUE, such as "
+        "block_threads=128\n");
+    EXPECT_EQ(refusal({"sum", "--plan", "tile_scan:block_threads=128,block_threads=256"}),
+              "segfold: --plan gives block_threads twice, 128 and 256; once is enough\n");
+    EXPECT_EQ(refusal({"sum", "--given-as", "ranges"}).substr(0, 28), "segfold: --given-as: unknown");
     EXPECT_EQ(refusal({"sum,dot", "--input", "x=y.npy"}),
               "segfold: --input gives data to one operator, and several are named\n");
     EXPECT_EQ(refusal({"sum", "--emit-peer", "cub_fixed_size", "--layout", "offsets"}),

@@ -42,9 +42,10 @@ std::vector<std::pair<std::string, Emitted>> everything()
                 for (const std::string op : kOperators) {
                     const Problem problem(standard_operator(op), form, bits);
                     if (!catalogue.unmet(stage, problem))
-                        all.emplace_back(stage.name + " " + op + " " + std::string(name(form)) + " " +
-                                             std::to_string(bits),
-                                         emit(problem, stage, default_configuration(stage, plan_facts(problem))));
+                        all.emplace_back(
+                            stage.name + " " + op + " " + std::string(name(form)) + " " +
+                                std::to_string(bits),
+                            emit(problem, stage, default_configuration(stage, plan_facts(problem))));
                 }
     return all;
 }
@@ -146,12 +147,16 @@ TEST(Emit, HeadingSaysWhatAndHow)
     const std::string title = "// thread_per_segment: One thread reduces one segment\n";
     EXPECT_EQ(heading(SegmentForm::whole, 32),
               title + "// One segment, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
-    EXPECT_EQ(heading(SegmentForm::uniform, 64),
-              title + "// Segments of one length, 64-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
-    EXPECT_EQ(heading(SegmentForm::offsets, 32),
-              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
-    EXPECT_EQ(heading(SegmentForm::keys, 32),
-              title + "// Segments given as offsets, 32-bit indices.\n// block_threads = 256\n// segments_per_thread = 1")
+    EXPECT_EQ(
+        heading(SegmentForm::uniform, 64),
+        title +
+            "// Segments of one length, 64-bit indices.\n// block_threads = 256\n// segments_per_thread = 1");
+    EXPECT_EQ(heading(SegmentForm::offsets, 32), title +
+                                                     "// Segments given as offsets, 32-bit indices.\n// "
+                                                     "block_threads = 256\n// segments_per_thread = 1");
+    EXPECT_EQ(heading(SegmentForm::keys, 32), title +
+                                                  "// Segments given as offsets, 32-bit indices.\n// "
+                                                  "block_threads = 256\n// segments_per_thread = 1")
         << "what the host makes of keys for a stage that does not take them";
     Problem problem(standard_operator("sum_i64"), SegmentForm::keys);
     problem.key_bytes = 2;
@@ -219,6 +224,42 @@ TEST(Emit, FaultsOfAStageAreNamed)
     EXPECT_EQ(failure(launch + "//% use parts/none.cuh\n"), "stages/x.cu:5: unknown part 'parts/none.cuh'");
     EXPECT_EQ(failure(launch + "//% if comutative\n//% end\n"),
               "stages/x.cu:5: in 'comutative': unknown name 'comutative'; did you mean 'commutative'?");
+}
+
+TEST(Emit, TextsKnowTheTunablesAndTheSharedMemoryOfTheirLaunch)
+{
+    const auto stage =
+        read_stage("stages/x.cu",
+                   "//% stage x\n//% title X\n//% layout offsets\n"
+                   "//% tune rows = 0, 2\n"
+                   "//% let row_bytes = 3 * state_bytes + element_bytes\n"
+                   "//% where rows * row_bytes <= block_shared_bytes\n"
+                   "//% launch fold grid = num_elements block = 32 shared = rows * row_bytes\n"
+                   "//% if rows > 0\nconstexpr int kBytes = kDynamicSharedBytes + kRows;\n//% end\n"
+                   "extern \"C\" __global__ void fold(Inputs inputs)\n{\n}\n");
+    const Problem problem(standard_operator("affine_u32"), SegmentForm::offsets);
+    const auto with = emit(problem, stage, {{"rows", 2}});
+    EXPECT_EQ(with.launches[0].shared_bytes, 2 * (3 * 8 + 8));
+    EXPECT_NE(with.source.find("constexpr int kDynamicSharedBytes = 64;\n"), std::string::npos)
+        << with.source;
+    EXPECT_NE(with.source.find("constexpr int kBytes"), std::string::npos);
+    const auto without = emit(problem, stage, {{"rows", 0}});
+    EXPECT_EQ(without.launches[0].shared_bytes, 0);
+    EXPECT_EQ(without.source.find("kDynamicSharedBytes"), std::string::npos) << without.source;
+    EXPECT_EQ(without.sizes.size(), 0u)
+        << "the sizes that chose the configuration do not speak of a workload";
+}
+
+TEST(Emit, SixteenBitFloatsAreConvertedByWhatTheGpuHas)
+{
+    const auto& stage = Catalogue::standard().stage("thread_per_segment");
+    Problem problem(standard_operator("sum", Type::bf16), SegmentForm::offsets);
+    EXPECT_NE(emit(problem, stage, default_configuration(stage)).source.find("cvt.rn.bf16.f32"),
+              std::string::npos);
+    problem.target.has_bf16_conversions = false;
+    const auto source = emit(problem, stage, default_configuration(stage)).source;
+    EXPECT_EQ(source.find("cvt"), std::string::npos) << source;
+    EXPECT_EQ(source.find("//%"), std::string::npos) << source;
 }
 
 TEST(Emit, ScratchHasTheSizeOfItsElements)

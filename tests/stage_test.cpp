@@ -187,7 +187,8 @@ TEST(Plumbing, MalformedDirectivesAreNamed)
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[]").substr(0, 18), "stages/x.cu:9:1:1:");
     for (const std::string argument : {"fold", "fold grid = 1", "fold block = 1", "fold block = 1 grid = 2"})
         EXPECT_EQ(plumbing_failure("launch", argument),
-                  "stages/x.cu:9: expected 'KERNEL grid = ... block = ...', found '" + argument + "'");
+                  "stages/x.cu:9: expected 'KERNEL grid = ... block = ... [shared = ...]', found '" +
+                      argument + "'");
     EXPECT_EQ(plumbing_failure("launch", "fold grid = block = 1").substr(0, 18), "stages/x.cu:9:1:1:");
 }
 

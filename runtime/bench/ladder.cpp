@@ -43,7 +43,8 @@ Resources resources_of(const std::vector<cuda::PlannedKernel>& kernels, const cu
         all.registers = std::max(all.registers, kernel.resources.registers);
         all.spill_bytes =
             std::max(all.spill_bytes, kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes);
-        all.shared_bytes = std::max(all.shared_bytes, kernel.resources.static_shared_bytes);
+        all.shared_bytes = std::max(all.shared_bytes, kernel.resources.static_shared_bytes +
+                                                          static_cast<int>(kernel.dynamic_shared_bytes));
         if (kernel.grid <= most_blocks)
             continue;
         most_blocks = kernel.grid;
@@ -161,7 +162,8 @@ private:
     void measure_plan(const LadderPlan& plan)
     {
         Entry entry;
-        entry.name = plan.stage->name + (plan.is_reproducible ? " (reproducible)" : "");
+        entry.name = plan.stage->name + (plan.label.empty() ? "" : ":" + plan.label) +
+                     (plan.is_reproducible ? " (reproducible)" : "");
         entry.is_chosen = plan.is_chosen;
         entry.configuration = print(plan.configuration);
         if (!plan.objection.empty()) {

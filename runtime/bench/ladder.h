@@ -37,6 +37,7 @@ struct LadderPlan {
     bool is_chosen = false;        ///< the plan that a run takes; it is measured first
     std::string objection;         ///< why the stage cannot serve; empty where it can
     bool is_reproducible = false;  ///< in the order that follows from the data alone
+    std::string label = "";        ///< what tells it from other plans of its stage
 };
 
 struct LadderOptions {

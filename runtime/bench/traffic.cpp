@@ -19,6 +19,12 @@ Traffic compulsory_traffic(const Operator& op, const Segments& segments)
         traffic.layout = (segments.num_segments + 1) * index_bytes;
     if (segments.form == SegmentForm::ranges)
         traffic.layout = (2 * segments.num_segments + 1) * index_bytes;
+    // Keys are read, and the key of each run is written; flags are only read.
+    if (segments.form == SegmentForm::keys)
+        traffic.layout = (segments.num_elements + segments.num_segments) *
+                         static_cast<std::int64_t>(size_bytes(segments.item_keys.type()));
+    if (segments.form == SegmentForm::flags)
+        traffic.layout = segments.num_elements;
     for (const auto& field : op.results)
         traffic.results += segments.num_segments * static_cast<std::int64_t>(size_bytes(field.type));
     traffic.keys = (elements + segments.num_segments) * kKeyBytes;

@@ -10,7 +10,7 @@ namespace segfold::bench {
 /// Bytes that must be read or written at least once.
 struct Traffic {
     std::int64_t columns = 0;  ///< each column that lift reads, once
-    std::int64_t layout = 0;   ///< offsets, or begins and offsets, once
+    std::int64_t layout = 0;   ///< offsets, or begins and offsets, or flags, or keys and those of runs, once
     std::int64_t results = 0;  ///< each result, once
     std::int64_t keys =
         0;  ///< what a peer by key reads and writes in place of `layout`: a key an element and a run

@@ -30,9 +30,18 @@ constexpr std::int64_t kLargestSize = std::int64_t{1} << 30;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr double kShareOfMemory = 0.8;
 constexpr std::array<std::string_view, 2> kSweeps = {"sizes", "layouts"};
-constexpr Flag kOwnFlags[] = {
-    {"peers", "LIST"}, {"repeat", "R"}, {"device", "N"}, {"sweep", "sizes|layouts"}, {"from", "N"},
-    {"to", "N"},       {"markdown"},    {"log", "FILE"}, {"emit-peer", "PEER"}};
+constexpr Flag kOwnFlags[] = {{"peers", "LIST"},
+                              {"repeat", "R"},
+                              {"device", "N"},
+                              {"sweep", "sizes|layouts"},
+                              {"from", "N"},
+                              {"to", "N"},
+                              {"markdown"},
+                              {"log", "FILE"},
+                              {"emit-peer", "PEER"},
+                              {"plan", "STAGE:NAME=VALUE,...", true},
+                              {"given-as", "flags|keys"}};
+constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
 /// What the command line asks for, read before a GPU is looked for.
 struct BenchRequest {
@@ -42,6 +51,7 @@ struct BenchRequest {
     bool names_libraries =
         true;  ///< peers that do not take the form of the segments are passed over in silence
     std::optional<std::size_t> sweep;
+    std::optional<std::size_t> given_as;  ///< of kFoundForms
     std::int64_t from = kSmallestSize, to = kLargestSize;
     bench::LadderOptions options;
 };
@@ -103,6 +113,7 @@ BenchRequest bench_request(const Arguments& arguments)
         throw InputError(fmt::format("--from is {} and --to {}; the first must not be the larger",
                                      request.from, request.to));
     (void)settings(arguments);
+    request.given_as = arguments.choice("given-as", kFoundForms);
     if (arguments.json() && arguments.has("markdown"))
         throw InputError("--json and --markdown are two forms of one result; give one of them");
     return request;
@@ -230,8 +241,8 @@ private:
     Progress progress_;
 };
 
-/// What a ladder has for a problem: the stage asked for alone, else every stage that takes the form of the
-/// segments.
+/// What a ladder has for a problem: the stage asked for alone, or the plans of --plan behind the one that a
+/// run takes, else every stage that takes the form of the segments.
 std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Problem& problem,
                                          const Shape& shape, const OperatorLaws& laws,
                                          const Catalogue& catalogue)
@@ -240,7 +251,18 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
     std::vector<bench::LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
     if (arguments.has("reproducible"))
         plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
-    if (chosen.is_asked)
+    for (const auto& word : plan_words(arguments)) {
+        const auto& stage = catalogue.stage(word.stage);
+        bench::LadderPlan plan{&stage, {},           false, catalogue.unmet(stage, problem).value_or(""),
+                               false,  word.tunables};
+        try {
+            plan.configuration = configure(stage, word.chosen, plan_facts(problem, shape));
+        } catch (const InputError& error) {  // in a sweep another workload may allow it
+            plan.objection = error.what();
+        }
+        plans.push_back(std::move(plan));
+    }
+    if (chosen.is_asked || arguments.has("plan"))
         return plans;
     for (const auto& stage : catalogue.stages()) {
         const bool takes_form = std::ranges::find(stage.forms, problem.form) != stage.forms.end();
@@ -284,23 +306,27 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
                 BenchData& data, Report& report)
 {
     report.progress(fmt::format("preparing {}", print(wanted.layout)));
-    const auto prepared = data.prepare(wanted);
+    auto prepared = data.prepare(wanted);
+    if (request.given_as)
+        prepared.workload.segments = given_as(*request.given_as == 0 ? SegmentForm::flags : SegmentForm::keys,
+                                              prepared.workload.segments);
     const auto& segments = prepared.workload.segments;
     auto problem = make_problem(prepared.workload.op, segments.form, segments.index_bits(), laws);
-    problem.has_async_copies = cuda::has_async_copies(bench.context.info());
+    problem.target = cuda::target_of(bench.context.info());
     std::vector<const Peer*> peers;
     for (const auto* candidate : request.peers)
         if (!request.names_libraries ||
             std::ranges::find(candidate->forms, problem.form) != candidate->forms.end())
             peers.push_back(candidate);
-    const bench::LadderRequest ladder{problem,
-                                      prepared.workload,
-                                      prepared.inputs,
-                                      print(wanted.layout),
-                                      plans_for(arguments, problem, shape_of(segments), laws, catalogue),
-                                      peers,
-                                      catalogue,
-                                      request.options};
+    const bench::LadderRequest ladder{
+        problem,
+        prepared.workload,
+        prepared.inputs,
+        print(wanted.layout) + (is_found(segments.form) ? fmt::format(" as {}", name(segments.form)) : ""),
+        plans_for(arguments, problem, shape_of(segments), laws, catalogue),
+        peers,
+        catalogue,
+        request.options};
     auto record =
         climb(bench, ladder,
               {[&](const std::string& what) { report.progress(what); },
@@ -351,6 +377,8 @@ int verb_bench(const Words& words)
     const Kernels kernels(arguments);
     if (const auto stage = arguments.value("stage"))
         (void)configure(kernels.catalogue().stage(*stage), settings(arguments));
+    for (const auto& word : plan_words(arguments))
+        (void)configure(kernels.catalogue().stage(word.stage), word.chosen);
     require_gpu();
     const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
     bench::Bench bench(context);

@@ -49,7 +49,7 @@ public:
           judge_(workload),
           problem_(make_problem(workload, laws))
     {
-        problem_.has_async_copies = executor.has_async_copies();
+        problem_.target = executor.target();
         if (!laws.usable.associative)
             thrust_.reason = "thrust::reduce_by_key needs an associative operator";
         else

@@ -44,6 +44,7 @@ Json document_of(const Problem& problem, const Plan& plan)
         document["launches"].push_back({{"kernel", launch.kernel},
                                         {"grid", launch.grid.text()},
                                         {"block", launch.block.text()},
+                                        {"shared_bytes", launch.shared_bytes},
                                         {"parameters", launch.parameters}});
     document["source"] = emitted.source;
     return document;

@@ -68,9 +68,9 @@ simt::Options Executor::simt_options(std::uint64_t round) const
                                         : simt::Options{};
 }
 
-bool Executor::has_async_copies() const
+Target Executor::target() const
 {
-    return backend_ != Backend::cuda || cuda::has_async_copies(context_->info());
+    return backend_ == Backend::cuda ? cuda::target_of(context_->info()) : Target{};
 }
 
 std::string Executor::description() const

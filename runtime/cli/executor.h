@@ -33,8 +33,8 @@ public:
     [[nodiscard]] Backend backend() const { return backend_; }
     /// True for the back ends that run emitted text; the others know no stages.
     [[nodiscard]] bool runs_stages() const { return backend_ == Backend::cuda || backend_ == Backend::simt; }
-    /// Whether what runs stages copies to shared memory asynchronously.
-    [[nodiscard]] bool has_async_copies() const;
+    /// What runs stages is capable of.
+    [[nodiscard]] Target target() const;
     /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] std::string description() const;
 

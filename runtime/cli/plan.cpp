@@ -32,6 +32,26 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
+/// Adds "NAME=VALUE" of a flag.
+void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
+{
+    const auto equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+        throw InputError(
+            fmt::format("--{} '{}': a tunable and its value are needed; write NAME=VALUE, such as "
+                        "block_threads=128",
+                        flag, text));
+    const auto name = text.substr(0, equals);
+    const auto value = parse_integer(text.substr(equals + 1));
+    constexpr int kMost = std::numeric_limits<int>::max();
+    if (!value || *value < 0 || *value > kMost)
+        throw InputError(fmt::format("--{} '{}': '{}' is not a number from 0 to {}; write {}=NUMBER", flag,
+                                     text, text.substr(equals + 1), kMost, name));
+    if (!chosen.emplace(name, static_cast<int>(*value)).second)
+        throw InputError(
+            fmt::format("--{} gives {} twice, {} and {}; once is enough", flag, name, chosen[name], *value));
+}
+
 }  // namespace
 
 Kernels::Kernels(const Arguments& arguments)
@@ -81,24 +101,25 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
 std::map<std::string, int> settings(const Arguments& arguments)
 {
     std::map<std::string, int> chosen;
-    for (const auto& text : arguments.values("set")) {
-        const auto equals = text.find('=');
-        if (equals == std::string::npos || equals == 0)
-            throw InputError(
-                fmt::format("--set '{}': a tunable and its value are needed; write NAME=VALUE, such as "
-                            "block_threads=128",
-                            text));
-        const auto name = text.substr(0, equals);
-        const auto value = parse_integer(text.substr(equals + 1));
-        constexpr int kMost = std::numeric_limits<int>::max();
-        if (!value || *value < 0 || *value > kMost)
-            throw InputError(fmt::format("--set '{}': '{}' is not a number from 0 to {}; write {}=NUMBER",
-                                         text, text.substr(equals + 1), kMost, name));
-        if (!chosen.emplace(name, static_cast<int>(*value)).second)
-            throw InputError(
-                fmt::format("--set gives {} twice, {} and {}; once is enough", name, chosen[name], *value));
-    }
+    for (const auto& text : arguments.values("set"))
+        add_setting(chosen, "set", text);
     return chosen;
+}
+
+std::vector<PlanWord> plan_words(const Arguments& arguments)
+{
+    std::vector<PlanWord> plans;
+    for (const auto& text : arguments.values("plan")) {
+        const auto colon = std::min(text.find(':'), text.size());
+        PlanWord plan{text.substr(0, colon), text.substr(std::min(colon + 1, text.size())), {}};
+        for (std::size_t begin = 0; begin < plan.tunables.size();) {
+            const auto end = std::min(plan.tunables.find(',', begin), plan.tunables.size());
+            add_setting(plan.chosen, "plan", plan.tunables.substr(begin, end - begin));
+            begin = end + 1;
+        }
+        plans.push_back(std::move(plan));
+    }
+    return plans;
 }
 
 }  // namespace segfold::cli

@@ -49,4 +49,15 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
 /// The values of --set. Throws InputError.
 std::map<std::string, int> settings(const Arguments& arguments);
 
+/// A stage and some of its tunables, as one word: "warp_stream" or
+/// "warp_stream:ring_offsets=256,held_totals=0".
+struct PlanWord {
+    std::string stage;
+    std::string tunables;  ///< what follows the colon
+    std::map<std::string, int> chosen;
+};
+
+/// The values of --plan. Throws InputError.
+std::vector<PlanWord> plan_words(const Arguments& arguments);
+
 }  // namespace segfold::cli

@@ -139,7 +139,7 @@ std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executo
     const auto& segments = workload.segments;
     const auto laws = quick_laws(workload.op);
     auto problem = make_problem(workload, laws);
-    problem.has_async_copies = executor.has_async_copies();
+    problem.target = executor.target();
     auto plan = choose_plan(arguments, problem, shape_of(segments), laws, catalogue);
     for (const auto& warning : law_warnings(laws, workload.op))
         write_error("warning: " + warning);

@@ -148,6 +148,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
         LaunchShape shape;
         shape.grid.x = static_cast<std::uint64_t>(launch.grid);
         shape.block.x = static_cast<std::uint64_t>(launch.block);
+        shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
         state.steps.push_back({module.kernel(launch.kernel), shape, launch.parameters});
     }
 }
@@ -176,7 +177,8 @@ std::vector<PlannedKernel> LoadedPlan::kernels() const
         const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
         kernels.push_back({found != known.end() ? *found : step.kernel.resources(),
                            static_cast<std::int64_t>(step.shape.grid.x), block,
-                           step.kernel.resident_blocks(block)});
+                           step.kernel.resident_blocks(block, step.shape.dynamic_shared_bytes),
+                           static_cast<std::int64_t>(step.shape.dynamic_shared_bytes)});
     }
     return kernels;
 }

@@ -39,14 +39,18 @@ public:
     /// when somebody asks first.
     [[nodiscard]] const ResidentArrays& segments_as(SegmentForm form) const;
     /// The same in the form that the host knows: never flags nor keys.
-    [[nodiscard]] const ResidentArrays& segments() const { return segments_as(converted_form(workload_.segments.form)); }
+    [[nodiscard]] const ResidentArrays& segments() const
+    {
+        return segments_as(converted_form(workload_.segments.form));
+    }
     /// One array for each result field.
     [[nodiscard]] const ResidentArrays& result_arrays() const { return results_; }
 
     /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
     /// the same omission shows in a comparison of two plans. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
-    /// Copies the results to the host, cut to the segments that a kernel has found where they are its to find.
+    /// Copies the results to the host, cut to the segments that a kernel has found where they are its to
+    /// find.
     [[nodiscard]] Results results() const;
 
 private:
@@ -68,6 +72,7 @@ struct PlannedKernel {
     std::int64_t grid = 0;
     int block_threads = 0;
     int resident_blocks = 0;  ///< blocks that one multiprocessor holds at a time
+    std::int64_t dynamic_shared_bytes = 0;
 };
 
 /// An emitted text compiled, loaded, and bound to a resident workload.

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/problem.h"
+
 namespace segfold::cuda {
 
 /// One GPU, as the driver describes it.
@@ -45,7 +47,11 @@ struct DeviceInfo {
 /// The GPU with this ordinal; throws DeviceError saying which there are, or why there is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
-/// Whether the GPU copies from global to shared memory asynchronously.
-[[nodiscard]] inline bool has_async_copies(const DeviceInfo& info) { return info.compute_major >= 8; }
+/// What texts and plans for this GPU depend on.
+[[nodiscard]] inline Target target_of(const DeviceInfo& info)
+{
+    const bool is_ampere = info.compute_major >= 8;
+    return {is_ampere, is_ampere, static_cast<std::int64_t>(info.shared_per_block_optin)};
+}
 
 }  // namespace segfold::cuda

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <optional>
 
@@ -160,6 +161,7 @@ struct Kernel::State {
     std::optional<std::vector<std::size_t>> parameters;
     std::size_t static_shared_bytes = 0;
     int max_block_threads = 0;
+    mutable std::atomic<std::size_t> allowed_shared_bytes = 0;  ///< of dynamic memory; 0: nothing said yet
 
     [[nodiscard]] const DeviceInfo& info() const { return image->context.info(); }
 
@@ -180,6 +182,26 @@ struct Kernel::State {
                 fmt::format("kernel {}: {} bytes of dynamic and {} of static shared memory a block; {} "
                             "has {}",
                             name, shape.dynamic_shared_bytes, static_shared_bytes, info().name, limit));
+    }
+
+    /// Lets the driver give blocks so much shared memory. The context must be current.
+    void allow_shared(std::size_t dynamic_bytes) const
+    {
+        if (dynamic_bytes <= allowed_shared_bytes && allowed_shared_bytes != 0)
+            return;
+        // Where blocks need much shared memory, the driver's guess of its share of the first-level cache
+        // admits fewer of them than could be resident. A hint; what refuses it may.
+        constexpr std::size_t kMuchShared = 8 * 1024;
+        constexpr int kAllShared = 100;
+        if (dynamic_bytes + static_shared_bytes >= kMuchShared)
+            driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::preferred_shared_carveout),
+                                        kAllShared);
+        // A kernel that does not ask gets no more than the default limit.
+        if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
+            check(driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::max_dynamic_shared_bytes),
+                                              static_cast<int>(dynamic_bytes)),
+                  "cuFuncSetAttribute");
+        allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
     }
 
     void check_arguments(const Arguments& arguments) const
@@ -211,12 +233,7 @@ void Kernel::launch(Stream& stream, const LaunchShape& shape, void** arguments) 
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
         return;
     const CurrentContext current(state_->image->context);
-    // A kernel that does not ask gets no more than the default limit.
-    if (shared_bytes + state_->static_shared_bytes > state_->info().shared_per_block)
-        check(driver().cuFuncSetAttribute(state_->function,
-                                          static_cast<int>(Attribute::max_dynamic_shared_bytes),
-                                          static_cast<int>(shared_bytes)),
-              "cuFuncSetAttribute");
+    state_->allow_shared(shared_bytes);
     const CUresult result = driver().cuLaunchKernel(
         state_->function, narrow(grid.x), narrow(grid.y), narrow(grid.z), narrow(block.x), narrow(block.y),
         narrow(block.z), narrow(shared_bytes), stream.handle(), arguments, nullptr);
@@ -242,6 +259,7 @@ int Kernel::max_block_threads() const { return state_->max_block_threads; }
 int Kernel::resident_blocks(int block_threads, std::size_t dynamic_shared_bytes) const
 {
     const CurrentContext current(state_->image->context);
+    state_->allow_shared(dynamic_shared_bytes);
     int blocks = 0;
     check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, state_->function, block_threads,
                                                                dynamic_shared_bytes),
@@ -271,12 +289,6 @@ Kernel Module::kernel(const std::string& name) const
     kernel->static_shared_bytes =
         static_cast<std::size_t>(attribute(function, Attribute::static_shared_bytes));
     kernel->max_block_threads = attribute(function, Attribute::max_threads_per_block);
-    // Where blocks need much shared memory, the driver's guess of its share of the first-level cache admits fewer
-    // of them than could be resident. A hint; what refuses it may.
-    constexpr std::size_t kMuchShared = 8 * 1024;
-    constexpr int kAllShared = 100;
-    if (kernel->static_shared_bytes >= kMuchShared)
-        driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::preferred_shared_carveout), kAllShared);
     return Kernel(std::move(kernel));
 }
 

@@ -95,6 +95,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
             Dimensions dimensions;
             dimensions.grid_x = static_cast<unsigned>(launch.grid);
             dimensions.block_x = static_cast<unsigned>(launch.block);
+            dimensions.dynamic_shared_bytes = static_cast<unsigned>(launch.shared_bytes);
             program.launch(launch.kernel, dimensions, arguments, options);
         }
     };
