@@ -78,7 +78,10 @@ TEST(Catalogue, EveryStageFollowsTheOneItImprovesOn)
         EXPECT_TRUE(stage->after.empty() || std::any_of(stages.begin(), stage, before)) << stage->name;
         EXPECT_EQ(stage->file, "stages/" + stage->name + ".cu");
         EXPECT_FALSE(stage->source.empty()) << stage->name << " does not say where its idea comes from";
-        EXPECT_FALSE(configurations(*stage, plan_facts(Problem(standard_operator("sum_f32"), SegmentForm::offsets))).empty()) << stage->name;
+        EXPECT_FALSE(
+            configurations(*stage, plan_facts(Problem(standard_operator("sum_f32"), SegmentForm::offsets)))
+                .empty())
+            << stage->name;
     }
 }
 
@@ -248,7 +251,8 @@ Operator sums(int count, bool costly)
         parameters += (i == 0 ? "x" : ", x") + n + ": f64";
         state += "s" + n + ": f64 = 0; ";
         lift += "s" + n + " = x" + n + "; ";
-        combine += "s" + n + " = a.s" + n + " + b.s" + n + (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
+        combine += "s" + n + " = a.s" + n + " + b.s" + n +
+                   (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
     }
     return parse_operator("sums.seg", "operator sums(" + parameters + ") { state { " + state + "} lift { " +
                                           lift + "} combine(a, b) { " + combine + "} }");
@@ -257,9 +261,10 @@ Operator sums(int count, bool costly)
 TEST(Needs, OfSharedMemoryNameWhatTakesIt)
 {
     const auto& catalogue = Catalogue::standard();
-    EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, true), SegmentForm::offsets)),
-              "needs (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177, and operator sums has "
-              "costly_combine = 1, element_bytes = 64, state_bytes = 64");
+    EXPECT_EQ(
+        catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, true), SegmentForm::offsets)),
+        "needs (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177, and operator sums has "
+        "costly_combine = 1, element_bytes = 64, state_bytes = 64");
     EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, false), SegmentForm::offsets)),
               std::nullopt);
 }

@@ -1,7 +1,9 @@
 #pragma once
 // The shapes and operators that every stage must get right, on every back end.
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -98,8 +100,8 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> length_cas
     return cases;
 }
 
-/// Lengths with more segment ends in one place than a stage may hold at a time, at most 1024, and shares of the
-/// work that end among them. Many of the segments are empty.
+/// Lengths with more segment ends in one place than a stage may hold at a time, at most 1024, and shares of
+/// the work that end among them. Many of the segments are empty.
 inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_cases(std::int64_t tile)
 {
     using Lengths = std::vector<std::int64_t>;
@@ -112,25 +114,34 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_ca
     const auto times = [](std::int64_t count, std::int64_t length) {
         return Lengths(static_cast<std::size_t>(count), length);
     };
+    const auto repeated = [](std::int64_t count, const Lengths& list) {
+        Lengths all;
+        for (std::int64_t i = 0; i < count; ++i)
+            all.insert(all.end(), list.begin(), list.end());
+        return all;
+    };
     Lengths mixed;
     for (std::int64_t i = 0; i < 1500; ++i)
         mixed.push_back(i % 97 == 0 ? tile / 3 : i % 5 % 3);
-    return {
-        {"ones over three tiles", times(3 * tile + 5, 1)},
-        {"one element", {1}},
-        {"two elements in three segments", {1, 0, 1}},
-        {"no element, many segments", times(2500, 0)},
-        {"one element behind many empties", joined({times(2500, 0), {1}})},
-        {"one element before many empties", joined({{1}, times(2500, 0)})},
-        {"empties in one place of a tile", joined({{5}, times(1100, 0), {7, tile - 20, 9}})},
-        {"empties in several places of a tile",
-         joined({times(20, 1), times(300, 0), times(20, 2), times(700, 0), {tile}, times(1300, 0), {3}})},
-        {"empties where a tile ends", joined({{tile}, times(1100, 0), {tile}, times(1100, 0), {tile}})},
-        {"empties on the last item of a tile",
-         joined({{tile - 1}, times(600, 0), {1}, times(600, 0), {2 * tile - 1}, times(600, 0), {2}})},
-        {"empties among ones", joined({times(tile, 1), times(1100, 0), times(tile, 1)})},
-        {"empties with a giant on both sides", joined({{5 * tile + 3}, times(2100, 0), {4 * tile + 9}})},
-        {"lengths of every kind", mixed}};
+    return {{"ones over three tiles", times(3 * tile + 5, 1)},
+            {"one element", {1}},
+            {"two elements in three segments", {1, 0, 1}},
+            {"no element, many segments", times(2500, 0)},
+            {"one element behind many empties", joined({times(2500, 0), {1}})},
+            {"one element before many empties", joined({{1}, times(2500, 0)})},
+            {"empties in one place of a tile", joined({{5}, times(1100, 0), {7, tile - 20, 9}})},
+            {"empties in several places of a tile",
+             joined({times(20, 1), times(300, 0), times(20, 2), times(700, 0), {tile}, times(1300, 0), {3}})},
+            {"empties where a tile ends", joined({{tile}, times(1100, 0), {tile}, times(1100, 0), {tile}})},
+            {"empties on the last item of a tile",
+             joined({{tile - 1}, times(600, 0), {1}, times(600, 0), {2 * tile - 1}, times(600, 0), {2}})},
+            {"empties among ones", joined({times(tile, 1), times(1100, 0), times(tile, 1)})},
+            {"empties with a giant on both sides", joined({{5 * tile + 3}, times(2100, 0), {4 * tile + 9}})},
+            {"twos over many tiles", times(12 * tile + 4, 2)},
+            {"ones and empties over many tiles", repeated(3 * tile, {1, 0, 2, 0})},
+            {"threes and empties over many tiles", repeated(2 * tile, {3, 0})},
+            {"four empties behind each element", repeated(7 * tile / 2, {1, 0, 0, 0, 0})},
+            {"lengths of every kind", mixed}};
 }
 
 /// Ranges that leave gaps, overlap, repeat and come in descending order.
@@ -179,18 +190,18 @@ inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> len
         std::erase(lengths, 0);
     const auto n = total(lengths);
     switch (form) {
-    case SegmentForm::whole:
-        return whole_segments(n);
-    case SegmentForm::uniform:
-        return uniform_segments(n, n);
-    case SegmentForm::ranges:
-        return scattered_ranges(lengths);
-    case SegmentForm::flags:
-        return from_flags(lengths);
-    case SegmentForm::keys:
-        return from_keys(lengths);
-    default:
-        return segments_from_offsets(index_array(offsets_of(lengths)), n);
+        case SegmentForm::whole:
+            return whole_segments(n);
+        case SegmentForm::uniform:
+            return uniform_segments(n, n);
+        case SegmentForm::ranges:
+            return scattered_ranges(lengths);
+        case SegmentForm::flags:
+            return from_flags(lengths);
+        case SegmentForm::keys:
+            return from_keys(lengths);
+        default:
+            return segments_from_offsets(index_array(offsets_of(lengths)), n);
     }
 }
 
@@ -262,10 +273,24 @@ inline Operator costly_trace()
         })");
 }
 
-/// A standard operator, or costly_trace.
+/// A sum that tells its segment's length as well.
+inline Operator sum_and_length()
+{
+    return parse_operator("sum_and_length", R"(
+        operator sum_and_length(x: i32) -> (total: i64, count: i64) {
+            state sum: i64 = 0
+            lift i64(x)
+            combine(a, b) a + b
+            finish { total = sum; count = length }
+        })");
+}
+
+/// A standard operator, costly_trace, or sum_and_length.
 inline Operator matrix_operator(const std::string& name)
 {
-    return name == "costly_trace" ? costly_trace() : standard_operator(name);
+    return name == "costly_trace"     ? costly_trace()
+           : name == "sum_and_length" ? sum_and_length()
+                                      : standard_operator(name);
 }
 
 /// The operator with generated columns over the given segments.
@@ -296,7 +321,19 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
     const std::int64_t block = configuration.at("block_threads");
     // Where threads per multiprocessor are tuned, one warp of a block counts segments and has no items.
     const std::int64_t folding = block - (configuration.contains("resident_threads") ? 32 : 0);
-    return {block, folding * (items == configuration.end() ? 1 : items->second)};
+    const auto slices = configuration.find("slices_per_warp");
+    return {block, folding * (items == configuration.end() ? 1 : items->second) *
+                       (slices == configuration.end() ? 1 : slices->second)};
+}
+
+/// Configurations of a stage; of more than `most` some, by lot.
+inline std::vector<Configuration> some_configurations(const Stage& stage, const Problem& problem,
+                                                      std::size_t most)
+{
+    auto all = configurations(stage, plan_facts(problem));
+    std::ranges::shuffle(all, std::mt19937(5));
+    all.resize(std::min(all.size(), most));
+    return all;
 }
 
 /// The configuration with the smallest tile, so that few elements fill several of them.
@@ -308,7 +345,7 @@ inline Configuration smallest_configuration(const Stage& stage, const Problem& p
         std::int64_t product = 1;
         for (const auto& [name, value] : c)
             if (name != "blocks_per_multiprocessor")
-                product *= value;
+                product *= std::max(value, 1);
         return product;
     };
     for (const auto& configuration : configurations(stage, facts))

@@ -21,6 +21,7 @@ Configuration configuration(int block, int per_multiprocessor, int items, int ri
     return {{"block_threads", block},
             {"blocks_per_multiprocessor", per_multiprocessor},
             {"items_per_thread", items},
+            {"held_totals", 0},
             {"ring_offsets", ring}};
 }
 

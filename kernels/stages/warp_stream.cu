@@ -5,22 +5,29 @@
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177
-//% tune    block_threads = 128, 32, 64, 96
+//% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024
-//% tune    blocks_per_multiprocessor = 8, 1, 2, 3, 4, 5, 6, 7, 10, 12, 16
+//% tune    held_totals = 512, 0, 256, 1024
+//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 7, 8, 10, 12, 16
 //% let     item_bytes = element_bytes + state_bytes
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
 //% let     tiles = costly_combine ? 2 : 1
 //% let     lane_bytes = tiles * items_per_thread * element_bytes + (items_per_thread + 1) * state_bytes + 4
-//% let     desk_bytes = 32 * lane_bytes + ring_bytes
-//% where   block_threads / 32 * desk_bytes <= 46000
-//% prefer  items_per_thread = item_bytes > 24 ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
-//% prefer  ring_offsets = mean_length < 128 ? 1024 : 512
-//% prefer  block_threads = 46000 / desk_bytes * 32
-//% prefer  blocks_per_multiprocessor = min(512 / block_threads, 226000 / (block_threads / 32 * desk_bytes + 1200))
+//% let     own_bytes = 32 * lane_bytes + ring_bytes
+//% let     desk_bytes = ceil_div(own_bytes + held_totals * state_bytes, 128) * 128
+//% let     warp_bytes = desk_bytes + 4 * state_bytes + 64
+//% let     block_bytes = block_threads / 32 * warp_bytes + 1200
+//% let     all_bytes = block_shared_bytes + 1024
+//% where   block_bytes <= block_shared_bytes
+//% where   block_threads * blocks_per_multiprocessor <= 2048
+//% let     is_small = num_elements > 0 && num_elements <= 2097152
+//% prefer  items_per_thread = item_bytes > 24 || is_small ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
+//% prefer  held_totals = (all_bytes / 16 - 4 * state_bytes - 400 - own_bytes) / state_bytes
+//% prefer  block_threads = min(256, (block_shared_bytes - 1200) / warp_bytes * 32)
+//% prefer  blocks_per_multiprocessor = min(512 / block_threads, all_bytes / block_bytes)
 //% let     tile_items = items_per_thread * 32
-//% let     num_places = num_items + 2 * num_segments
+//% let     num_places = num_items + 3 * num_segments
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
@@ -28,10 +35,10 @@
 //% scratch block_totals : State[num_blocks]
 //% scratch block_waiting : Index[num_blocks]
 //% scratch ticket : unsigned[1] zero
-//% launch  stream  grid = num_blocks  block = block_threads
-//% use     parts/segment_items.cuh
+//% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
+//% use     parts/share_cuts.cuh
+//% use     parts/shares.cuh
 //% use     parts/warp_tile.cuh
-//% use     parts/block_scan_runs.cuh
 //% use     parts/warp_reduce.cuh
 
 constexpr int kWarps = kBlockThreads / kWarpThreads;
@@ -42,104 +49,23 @@ constexpr int kTiles = 2;         // one is folded while the other arrives
 constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+constexpr int kMarks = 2;         // ends that a lane looks for at a time
+constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
 //% if offsets
-constexpr int kEndWeight = 2;     // in a share, a segment's end counts as much as this many items
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 //% end
 
-// What is known of consecutive items when all segments that begin and end in them are stored.
-struct Share {
-    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
-    State total;    // behind the last end, or of all items
-    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
-};
-
-// Stores the total of a segment that was cut.
-__device__ __forceinline__ void store_waiting(const Segments& segments,
-                                              const Results& results,
-                                              Index segment,
-                                              State total)
-{
-    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
-}
-
-// Joins two shares, the second of which begins where the first ends.
-__device__ __forceinline__ Share join_shares(const Segments& segments,
-                                             const Results& results,
-                                             Share earlier,
-                                             Share later)
-{
-    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
-    if (later.waiting == kNoEnd)
-        return {earlier.head, longer, earlier.waiting};
-    if (earlier.waiting == kNoEnd)
-        return {longer, later.total, later.waiting};
-    if (later.waiting >= 0)
-        store_waiting(segments, results, later.waiting, longer);
-    return {earlier.head, later.total, earlier.waiting};
-}
-
-// What a warp keeps in shared memory.
-struct Desk {
+// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Desk {
     Tile tiles[kTiles];
-    State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
-    unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
+    State totals[kRoom];                            // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];                    // for each lane a bit an item: segments end before it
     //% if offsets
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
     //% end
 };
 
-// The slot of an item of the tile. Rows are one longer than a lane's items, so that neither the lanes at one
-// item of theirs nor lanes at consecutive items meet in a bank.
-__device__ __forceinline__ int slot_of(int item)
-{
-    return item + item / kItemsPerThread;
-}
-
-// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
-struct Cut {
-    Index item;
-    Index segment;
-};
-
-// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends.
-__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
-{
-    constexpr int kHalf = kWarpThreads / 2;
-    const int lane = threadIdx.x % kWarpThreads;
-    const Index mine = share + lane / kHalf;
-    //% if uniform
-    const Index item = Index((long long)segments.num_items * mine / num_shares);
-    Cut cut = {item, item / segments.length};
-    //% else
-    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
-    const long long place = places * mine / num_shares;
-    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
-    Index high = segments.num_segments - 1;
-    while (__any_sync(kFullMask, low < high)) {
-        const Index step = (high - low) / kHalf + 1;
-        const Index probe = low + lane % kHalf * step;
-        const bool before = probe < high &&
-                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
-        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
-        if (count > 0) {
-            high = min(high, low + count * step);
-            low += (count - 1) * step + 1;
-        } else {
-            high = low;
-        }
-    }
-    const long long item = place - (long long)kEndWeight * low;
-    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
-    //% end
-    if (mine == num_shares)
-        cut = {segments.num_items, segments.num_segments};
-    return cut;
-}
 //% if offsets
 
 // Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring.
@@ -158,13 +84,85 @@ __device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segmen
 }
 //% end
 
-// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and walks
-// them once; where a segment ends before an item, what the lane has goes to that item's slot and it starts
-// anew. A scan across the lanes completes the first slot of each. Then the segments that end in the tile
-// fetch their totals, 32 at a time, and store them side by side. What is open at the end of a tile is carried
-// into the next in a register. A tile arrives in shared memory while the one before is folded, and so do
-// offsets; no warp waits for another. The first segment that ends in the share may have begun in an earlier
-// one: what the share has of it is the share's head, which waits for join_shares().
+// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
+__device__ __forceinline__ void store_totals(const Segments& segments,
+                                             const Results& results,
+                                             const State* totals,
+                                             Index base,
+                                             Index begin,
+                                             Index end)
+{
+    #pragma unroll 4
+    for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
+        store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+              totals[segment - base]);
+}
+
+//% if offsets && allows_empty
+
+// Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
+// ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
+__device__ __forceinline__ void let_empty_in(const Segments& segments,
+                                             const Desk& desk,
+                                             State* here,
+                                             int num_totals,
+                                             Index begin,
+                                             Index end,
+                                             bool in_ring)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (Index chunk = end - begin; chunk > 0; chunk -= kWarpThreads) {
+        const Index mine = chunk - 1 - lane;
+        const Index segment = begin + mine;
+        bool is_filled = false;
+        if (mine >= 0)
+            is_filled = in_ring ? desk.ring[unsigned(segment) % kRingOffsets] !=
+                                      desk.ring[unsigned(segment + 1) % kRingOffsets]
+                                : segment_begin(segments, segment) < segment_end(segments, segment);
+        const unsigned filled = __ballot_sync(kFullMask, is_filled);
+        const int later = __popc(filled & ((1u << lane) - 1));
+        const State total = is_filled ? here[num_totals - 1 - later] : identity();
+        __syncwarp();  // the totals have been read
+        if (mine >= 0)
+            here[mine] = total;  // at or behind all that the next round reads
+        num_totals -= __popc(filled);
+    }
+}
+
+// Stores the totals of a tile in which more segments end than there is room for, because most are empty.
+__device__ __forceinline__ void store_crowd(const Segments& segments,
+                                            const Results& results,
+                                            const State* here,
+                                            Index begin,
+                                            Index end,
+                                            Index first_stored)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    int num_totals = 0;
+    #pragma unroll 1
+    for (Index chunk = begin; chunk < end; chunk += kWarpThreads) {
+        const Index segment = chunk + lane;
+        Index length = 0;
+        if (segment < end)
+            length = segment_end(segments, segment) - segment_begin(segments, segment);
+        const unsigned filled = __ballot_sync(kFullMask, length > 0);
+        const int earlier = __popc(filled & ((1u << lane) - 1));
+        if (segment < end && segment >= first_stored)
+            store(results, segment, length, length > 0 ? here[num_totals + earlier] : identity());
+        num_totals += __popc(filled);
+    }
+}
+//% end
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
+// walks them once; where a segment ends before an item, what the lane has goes to that segment's place
+// among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
+// are stored when there is no room for more, because memory takes long rows of writes faster than short
+// ones. What is open at the end of a tile is carried into the next in a register. A tile arrives in
+// shared memory while the one before is folded, and so do offsets; no warp waits for another. The first
+// segment that ends in the share may have begun in an earlier one: what the share has of it is the
+// share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
@@ -190,7 +188,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     //% end
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
-    desk.heads[lane] = 0;
+    const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
+    const Index first_stored = first_segment + (began_before ? 1 : 0);
+    State* const totals = desk.totals + 1;  // there may be something before the first
+    Index base = first_segment;             // the segment whose total is the first of `totals`
+    desk.ends[lane] = 0;
     State head = identity();   // in lane 0
     State carry = identity();  // in lane 0
 
@@ -202,7 +204,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there, the heads are clear
+        __syncwarp();  // the tile and its offsets are there, the marks are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
         //% if costly_combine
         if (!is_last)
@@ -217,46 +219,58 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         //% end
 
-        // Mark where segments end in the tile, 32 at a time.
+        // Mark where segments end in the tile, two a lane at a time.
         const Index ended = next;
-        //% if offsets
+        //% if offsets && allows_empty
         bool in_ring = true;
         //% end
         for (;;) {
-            const Index segment = next + lane;
             //% if offsets
-            bool ends = segment < end_segment && segment + 1 < copied;
-            const Index place = ends ? desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin : 0;
+            const Index limit = min(end_segment, copied - 1);
             //% else
-            bool ends = segment < end_segment;
-            const Index place = ends ? segment_end(segments, segment) - tile_begin : 0;
+            const Index limit = end_segment;
             //% end
-            ends = ends && place < kTileItems;
-            const unsigned item = unsigned(place);
-            if (ends)
-                atomicOr(&desk.heads[item / kItemsPerThread], 1u << item % kItemsPerThread);
-            const int count = __popc(__ballot_sync(kFullMask, ends));
+            Index places[kMarks];
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const Index segment = next + k * kWarpThreads + lane;
+                places[k] = kTileItems;
+                if (segment < limit)
+                    //% if offsets
+                    places[k] = desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin;
+                    //% else
+                    places[k] = segment_end(segments, segment) - tile_begin;
+                    //% end
+            }
+            int count = 0;
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const bool ends = places[k] < kTileItems;
+                if (ends)
+                    atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
+                             1u << unsigned(places[k]) % kItemsPerThread);
+                count += __popc(__ballot_sync(kFullMask, ends));
+            }
             next += count;
-            //% if offsets
-            if (next + 1 >= copied && next < end_segment) {  // more ends than the ring holds
-                in_ring = false;
-                __syncwarp();  // all have read what the copy replaces
-                copy_offsets(desk.ring, segments, copied);
-                copied += kChunkOffsets;
-                wait_for_copies();
-                __syncwarp();  // the offsets are there
+            if (next < limit) {
+                if (count < kMarks * kWarpThreads)
+                    break;
                 continue;
             }
-            //% end
-            if (count < kWarpThreads)
+            if (next >= end_segment)
                 break;
+            //% if offsets
+            // More ends than the ring holds.
+            //% if allows_empty
+            in_ring = false;
+            //% end
+            __syncwarp();  // all have read what the copy replaces
+            copy_offsets(desk.ring, segments, copied);
+            copied += kChunkOffsets;
+            wait_for_copies();
+            __syncwarp();  // the offsets are there
+            //% end
         }
-        // The share's own borders count as ends: nothing is folded across them.
-        if (is_first && lane == 0)
-            atomicOr(&desk.heads[0], 1u << skipped);
-        if (is_last && lane == 0)
-            atomicOr(&desk.heads[unsigned(end - tile_begin) / kItemsPerThread],
-                     1u << unsigned(end - tile_begin) % kItemsPerThread);
         __syncwarp();  // all ends are marked
         //% if offsets
         #pragma unroll 1
@@ -285,9 +299,38 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             carry = warp_reduce(run);
         } else {
-            const unsigned heads = desk.heads[lane];
-            desk.heads[lane] = 0;
-            State* const slots = desk.slots + lane * (kItemsPerThread + 1);
+            // Make room for the totals of all that end here.
+            if (__any_sync(kFullMask, next - base > kRoom - 2)) {
+                store_totals(segments, results, totals, base, max(base, first_stored), ended);
+                base = ended;
+                __syncwarp();  // the totals have been read
+            }
+            State* const here = totals + (ended - base);
+            // The share's own borders count as ends: nothing is folded across them. What stands before its
+            // begin goes to the place before the first total, what is open at its end to the one behind the
+            // last.
+            const bool cuts = is_first && lane == 0;
+            unsigned ends = desk.ends[lane];
+            if (cuts && !ends_at_begin)
+                ends &= ~(1u << skipped);  // empty segments
+            desk.ends[lane] = 0;
+            int rank = __popc(ends);  // of the lane's first end among those of the tile
+            #pragma unroll
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const int earlier = __shfl_up_sync(kFullMask, rank, delta);
+                rank += lane >= delta ? earlier : 0;
+            }
+            const int num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
+            rank -= __popc(ends);
+            unsigned heads = ends;
+            if (cuts && !ends_at_begin) {
+                heads |= 1u << skipped;
+                rank = -1;
+            }
+            const int last = is_last ? int(end - tile_begin) : 0;
+            if (is_last && lane == last / kItemsPerThread)
+                heads |= 1u << last % kItemsPerThread;
+            State* place = here + rank;
             //% if costly_combine
             #pragma unroll 1
             //% else
@@ -304,7 +347,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     const int item = step * kStepItems + k;
                     const bool is_head = heads >> item & 1;
                     if (is_head)
-                        slots[item] = run;
+                        *place = run;
+                    place += is_head;
                     //% if uses_tables
                     // Nothing is looked up for items behind the last one.
                     const State state = row_begin + item < segments.num_items
@@ -333,43 +377,36 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             const State before = shuffle_up(run, 1);
             if (lane > 0 && heads != 0)
-                slots[__ffs(heads) - 1] = combine(before, slots[__ffs(heads) - 1]);
-            if (lane == 0 && is_first)
-                slots[skipped] = identity();  // what lane 0 folded before the share's begin is not its own
+                here[rank] = combine(before, here[rank]);
+            if (cuts && ends_at_begin)
+                here[0] = identity();  // what lane 0 folded before the share's begin is not its own
             carry = shuffle(run, kWarpThreads - 1);
-            __syncwarp();  // all slots are complete
-
-            for (Index segment = ended + lane; segment < next; segment += kWarpThreads) {
-                //% if offsets
-                const Index from = in_ring ? desk.ring[unsigned(segment) % kRingOffsets]
-                                           : segment_begin(segments, segment);
-                const Index to = in_ring ? desk.ring[unsigned(segment + 1) % kRingOffsets]
-                                         : segment_end(segments, segment);
-                //% else
-                const Index from = segment_begin(segments, segment);
-                const Index to = segment_end(segments, segment);
-                //% end
-                const State total = desk.slots[slot_of(int(to - tile_begin))];
-                if (began_before && segment == first_segment)
-                    head = total;
-                else
-                    //% if offsets && allows_empty
-                    store(results, segment, to - from, from < to ? total : identity());
-                    //% else
-                    store(results, segment, to - from, total);
-                    //% end
-            }
+            __syncwarp();  // all totals are complete
+            if (began_before && ended == first_segment && next > ended)
+                head = here[0];
             if (is_last) {
                 // Nothing is open where a segment ends with the share.
-                const bool closed = next > first_segment && segment_end(segments, next - 1) == end;
-                carry = closed ? identity() : desk.slots[slot_of(int(end - tile_begin))];
+                const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
+                const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
+                carry = is_open ? here[num_totals] : identity();
             }
+            //% if offsets && allows_empty
+            if (num_totals < next - ended) {  // empty segments are among those that end here
+                if (__any_sync(kFullMask, next - base <= kRoom - 2)) {
+                    let_empty_in(segments, desk, here, num_totals, ended, next, in_ring);
+                } else {
+                    store_crowd(segments, results, here, ended, next, first_stored);
+                    base = next;
+                }
+            }
+            //% end
         }
-        __syncwarp();  // slots, ring and tile have been read
+        __syncwarp();  // totals, ring and tile have been read
         //% if offsets
         // Where segments are short, the next tile may need more offsets than there was room for until now.
+        const int as_many = int(min(next - ended, Index(kRingOffsets))) + kWarpThreads;
         #pragma unroll 1
-        for (Index most = min(next + kRingOffsets - kChunkOffsets, next + (next - ended) + kWarpThreads);
+        for (Index most = next + min(kRingOffsets - kChunkOffsets, as_many);
              copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, segments, copied);
         //% end
@@ -378,35 +415,12 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         //% end
         tile_begin += kTileItems;
     } while (!is_last);
+    store_totals(segments, results, totals, base, max(base, first_stored), next);
 
     return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
 
-// The last block joins the blocks' shares in order, each thread some consecutive ones.
-__device__ __noinline__ void join_all_shares(const Segments& segments,
-                                             const Results& results,
-                                             const State* __restrict__ block_heads,
-                                             const State* __restrict__ block_totals,
-                                             const Index* __restrict__ block_waiting)
-{
-    const int each = (int(gridDim.x) + kBlockThreads - 1) / kBlockThreads;
-    const int begin = threadIdx.x * each;
-    const int end = min(begin + each, int(gridDim.x));
-    Share mine = {identity(), identity(), kNoEnd};
-    //% if costly_combine
-    #pragma unroll 1
-    //% else
-    #pragma unroll 4
-    //% end
-    for (int block = begin; block < end; ++block)
-        mine = join_shares(segments, results, mine,
-                           {block_heads[block], block_totals[block], block_waiting[block]});
-    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
-    if (mine.waiting >= 0)
-        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
-}
-
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
 stream(Inputs inputs,
        Segments segments,
        Results results,
@@ -415,7 +429,8 @@ stream(Inputs inputs,
        Index* block_waiting,
        unsigned* ticket)
 {
-    __shared__ Desk desks[kWarps];
+    extern __shared__ Desk desks[];
+    static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
     __shared__ Share shares[kWarps];
     __shared__ bool last;
     const int warp = threadIdx.x / kWarpThreads;

@@ -3,6 +3,7 @@
 // block_threads = 256
 // items_per_thread = 16
 // resident_threads = 1024
+// slices_per_warp = 4
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
@@ -40,6 +41,7 @@ using u64 = unsigned long long;
 constexpr int kBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
 constexpr int kResidentThreads = 1024;
+constexpr int kSlicesPerWarp = 4;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -310,7 +312,8 @@ constexpr int kWarps = kBlockThreads / kWarpThreads - 1;  // that fold; the last
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kTileItems = kSliceItems * kWarps;
+constexpr int kShareItems = kSliceItems * kSlicesPerWarp;  // of a tile, a warp's
+constexpr int kTileItems = kShareItems * kWarps;
 constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
@@ -326,11 +329,12 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
     return item == 0 || segments.keys[item] != segments.keys[item - 1];
 }
 
-// What the warps of a block tell each other of a tile. Counts are written before the tile's first barrier,
-// the rest between it and the second, and nothing is read but between barriers or after the second one.
-struct Slices {
+// What the warps of a block tell each other of their shares of a tile. Counts are written before the
+// tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
+// read but between barriers or after the third one.
+struct Shares {
     int counts[kWarps];    // heads
-    Index firsts[kWarps];  // heads in the input before the slice
+    Index firsts[kWarps];  // heads in the input before the share
     Run runs[kWarps];      // from the last head on
     State heads[kWarps];   // before the first head, if there is one
 };
@@ -384,10 +388,9 @@ __device__ __forceinline__ unsigned find_heads(const KeyVector (&keys)[kKeyRows]
     return heads;
 }
 
-// Puts the items of a warp's slice into `staged`, and gives the lane a bit for each of its kItems consecutive
-// ones that is a head. Lanes read neighbouring items, and all that a warp needs is under way at once.
-__device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segments& segments, Index begin,
-                                               State* staged, unsigned short* exchange)
+// Gives each lane a bit for each of its kItems consecutive items of a warp's slice that is a head.
+__device__ __forceinline__ unsigned load_heads(const Segments& segments, Index begin,
+                                               unsigned short* exchange)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
@@ -398,28 +401,18 @@ __device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segme
         for (int row = 0; row < kKeyRows; ++row)
             keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
         const Key before = segments.keys[begin > 0 ? begin - 1 : 0];
-        State items[kItems];
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
         const unsigned heads = find_heads(keys, before, exchange);
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            staged[staged_place(lane) + k * staged_place(kWarpThreads)] = items[k];
         return heads | first;
     }
 
-    // The end of the input, beyond which lie the identity and no head; or marks that vectors do not fit.
+    // The end of the input, beyond which lies no head; or marks that vectors do not fit.
     unsigned rows = 0;  // lane k has the heads of the k-th 32 items
     #pragma unroll 1
     for (int k = 0; k < kItems; ++k) {
         const Index item = begin + k * kWarpThreads + lane;
-        const bool exists = item < segments.num_items;
-        const unsigned row = __ballot_sync(kFullMask, exists && is_head(segments, item));
+        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
         if (lane == k)
             rows = row;
-        staged[staged_place(lane) + k * staged_place(kWarpThreads)] =
-            exists ? load_item(inputs, item, 0, 0) : identity();
     }
     const int bit = lane * kItems;
     const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
@@ -427,27 +420,53 @@ __device__ __forceinline__ unsigned load_slice(const Inputs& inputs, const Segme
     return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
 }
 
-// Folds the items of a slice. At the h-th head of the slice a segment ends, and its total, as far as the
-// slice knows it, takes place h of `staged`; `rank` is the number of heads before the lane.
-__device__ __forceinline__ void fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
-                                           Index begin, Slices& slices)
+// Puts the items of a warp's slice into `staged`, the identity behind the last one. Lanes read
+// neighbouring items, and all that a warp needs is under way at once.
+__device__ __forceinline__ void load_slice(const Inputs& inputs, const Segments& segments, Index begin,
+                                           State* staged)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const int warp = threadIdx.x / kWarpThreads;
+    State* const mine = staged + staged_place(lane);
+    if (begin + kSliceItems <= segments.num_items) {
+        State items[kItems];
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            mine[k * staged_place(kWarpThreads)] = items[k];
+        return;
+    }
+    #pragma unroll 1
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        mine[k * staged_place(kWarpThreads)] =
+            item < segments.num_items ? load_item(inputs, item, 0, 0) : identity();
+    }
+}
+
+// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
+// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// lane, `carry` the run that is open before the slice.
+__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                            State carry)
+{
+    const int lane = threadIdx.x % kWarpThreads;
     State items[kItems];
     #pragma unroll
     for (int k = 0; k < kItems; ++k)
         items[k] = staged[staged_place(lane * kItems + k)];
     __syncwarp();  // all lanes have their items, totals may take their places
 
-    State tail = identity();
+    State tail = lane == 0 ? carry : identity();
     State* total_place = staged + rank;
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const bool head = heads >> k & 1u;
         if (head)
-            *total_place++ = tail;
-        tail = head || k == 0 ? items[k] : combine(tail, items[k]);
+            *total_place = tail;
+        total_place += head;
+        tail = head ? items[k] : combine(tail, items[k]);
     }
     unsigned short* head_place = places + rank;
     #pragma unroll 1
@@ -457,40 +476,28 @@ __device__ __forceinline__ void fold_slice(State* staged, unsigned short* places
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
     tail = warp_scan_tails(tail, ends);
     const State before = shuffle_up(tail, 1);
-    if (heads != 0) {
-        State total = staged[rank];
-        if (lane > 0)
-            total = combine(before, total);
-        staged[rank] = total;
-        if (rank == 0)
-            slices.heads[warp] = total;
-    }
-    if (lane == kWarpThreads - 1)
-        slices.runs[warp] = {tail, ends != 0};
+    if (heads != 0 && lane > 0)
+        staged[rank] = combine(before, staged[rank]);
+    return shuffle(tail, kWarpThreads - 1);
 }
 
-// Stores what ends in a slice, neighbouring lanes neighbouring segments; the first of it is joined with what
-// earlier slices of the tile know, and left out if it began before the tile.
+// Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
+// before it; `opener` is the last one. The first segment that ends in the warp's share waits in
+// `shares`.
 __device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
-                                            const State* staged, const unsigned short* places,
-                                            const Slices& slices, int num_heads, Index begin)
+                                            const State* staged, const unsigned short* places, Shares& shares,
+                                            int num_heads, bool is_first_end, Index first, Index begin,
+                                            Index opener)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const int warp = threadIdx.x / kWarpThreads;
-    const Index first = slices.firsts[warp];
-    Run earlier = {identity(), false};
-    #pragma unroll 1
-    for (int other = num_heads == 0 ? -1 : warp - 1; other >= 0 && !earlier.ends; --other) {
-        earlier = {combine(slices.runs[other].total, earlier.total), slices.runs[other].ends};
-    }
     #pragma unroll 1
     for (int place = lane; place < num_heads; place += kWarpThreads) {
-        State total = staged[place];
-        if (place == 0)
-            total = combine(earlier.total, total);
         constexpr Index length = 1;  // nobody asks for more than that it is not 0
-        if (place > 0 || earlier.ends)
-            store(results, first + place - 1, length, total);
+        if (place > 0 || !is_first_end) {
+            store(results, first + place - 1, length, staged[place]);
+        } else {
+            shares.heads[threadIdx.x / kWarpThreads] = staged[0];
+        }
     }
     // Several keys of a lane are under way at once; those of one after the other would each be waited for.
     constexpr int kTogether = 4;
@@ -508,29 +515,45 @@ __device__ __forceinline__ void store_slice(const Segments& segments, const Resu
     }
 }
 
+// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares)
+{
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
+        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
+    }
+    constexpr Index length = 1;
+    if (earlier.ends)
+        store(results, shares.firsts[warp] - 1, length, combine(earlier.total, shares.heads[warp]));
+}
+
 // What the whole tile has to tell other tiles.
-__device__ __forceinline__ Partial join_slices(const Slices& slices)
+__device__ __forceinline__ Partial join_shares(const Shares& shares)
 {
     Partial tile;
     Run run = {identity(), false};
     tile.head = identity();
     #pragma unroll 1
     for (int warp = 0; warp < kWarps; ++warp) {
-        const Run slice = slices.runs[warp];
-        if (slice.ends && !run.ends)
-            tile.head = combine(run.total, slices.heads[warp]);
-        run = join(run, slice);
+        const Run share = shares.runs[warp];
+        if (share.ends && !run.ends)
+            tile.head = combine(run.total, shares.heads[warp]);
+        run = join(run, share);
     }
     tile.tail = run.total;
     tile.ends = run.ends;
     return tile;
 }
 
-// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
-// way. A warp takes a slice of the tile: it loads 32 neighbouring items at a time, folds kItems consecutive
-// ones in each lane, and combines strictly as the items lie. The last warp of a block has no items: it finds
-// out how many segments begin in earlier tiles while the others fold, and hands the tile's ends to the
-// tree while they load the next tile.
+// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or
+// under way. A warp takes a share of the tile, slice by slice: first it looks for heads in all of them,
+// then it loads 32 neighbouring items at a time, folds kItems consecutive ones in each lane, and
+// combines strictly as the items lie. The last warp of a block has no items: it finds out how many
+// segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
+// to the tree while they look for heads in the next tile. How fast that number travels from tile to
+// tile bounds the rate, so tiles are large.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentThreads / kBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
@@ -545,8 +568,9 @@ fold_runs(Inputs inputs,
           unsigned* arrivals)
 {
     __shared__ State staged_items[kWarps * kSliceRoom];
-    __shared__ unsigned short head_places[kTileItems];  // in the slice, by their rank in it
-    __shared__ Slices slices;
+    __shared__ unsigned short marks[kTileItems / kItems];  // a bit an item that is a head
+    __shared__ unsigned short head_places[kWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -554,8 +578,9 @@ fold_runs(Inputs inputs,
     // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
-    State* const staged = staged_items + warp * kSliceRoom;
-    unsigned short* const places = head_places + warp * kSliceItems;
+    State* const staged = staged_items + warp % kWarps * kSliceRoom;
+    unsigned short* const own_marks = marks + warp % kWarps * (kShareItems / kItems);
+    unsigned short* const places = head_places + warp % kWarps * kSliceItems;
 
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
@@ -567,47 +592,74 @@ fold_runs(Inputs inputs,
 
     #pragma unroll 1
     while (tile < num_tiles) {
-        const Index begin = tile * kTileItems + warp * kSliceItems;
-        unsigned heads = 0;
-        int rank = 0;
-        int num_heads = 0;  // in the slice
+        const Index begin = tile * kTileItems + warp * kShareItems;
         if (warp < kWarps) {
-            heads = load_slice(inputs, segments, begin, staged, places);
-            const int up_to_here = warp_scan_counts(__popc(heads));
-            rank = up_to_here - __popc(heads);
-            num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-            if (lane == 0)
-                slices.counts[warp] = num_heads;
-        }
-        __syncthreads();  // all slices have their counts, and nobody needs the tile before any more
-
-        Index first = 0;  // heads before the tile
-        if (warp < kWarps) {
-            fold_slice(staged, places, heads, rank, begin, slices);
-        } else {
-            const int count = lane < kWarps ? slices.counts[lane] : 0;
-            const int up_to_here = warp_scan_counts(count);
-            num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);  // in the tile
-            unsigned taken = 0;
-            if (lane == 0) {
-                publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
-                taken = atomicInc(ticket, last_ticket);
+            int count = 0;
+            #pragma unroll 1
+            for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+                const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
+                own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+                count += __popc(heads);
+                __syncwarp();  // all lanes are done with the exchange
             }
-            first = look_back(tile_counts, tile, launch);
-            if (lane == 0) {
-                publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
-                next_tile = Index(taken);
-            }
-            if (lane < kWarps)
-                slices.firsts[lane] = first + up_to_here - count;
+            count = warp_scan_counts(count);
+            if (lane == kWarpThreads - 1)
+                shares.counts[warp] = count;
         }
-        __syncthreads();  // the slices' runs, the numbers of earlier heads and the next tile are there
+        __syncthreads();  // all shares have their counts, and nobody needs the tile before any more
+
+        Index first = 0;    // heads before the tile, for the last warp
+        int num_heads = 0;  // in the tile, for the last warp; in the slices so far, for the others
+        State carry = identity();
+        Index opener = 0;
+        #pragma unroll 1
+        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            const Index slice_begin = begin + slice * kSliceItems;
+            int slice_heads = 0;
+            if (warp < kWarps) {
+                load_slice(inputs, segments, slice_begin, staged);
+                const unsigned heads = own_marks[slice * kWarpThreads + lane];
+                const int up_to_here = warp_scan_counts(__popc(heads));
+                slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                __syncwarp();  // all items are staged
+                carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
+                __syncwarp();  // all totals are complete
+            } else if (slice == 0) {
+                const int count = lane < kWarps ? shares.counts[lane] : 0;
+                const int up_to_here = warp_scan_counts(count);
+                num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                unsigned taken = 0;
+                if (lane == 0) {
+                    publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
+                    taken = atomicInc(ticket, last_ticket);
+                }
+                first = look_back(tile_counts, tile, launch);
+                if (lane == 0) {
+                    publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
+                    next_tile = Index(taken);
+                }
+                if (lane < kWarps)
+                    shares.firsts[lane] = first + up_to_here - count;
+            }
+            if (slice == 0)
+                __syncthreads();  // the numbers of earlier heads and the next tile are there
+            if (warp < kWarps) {
+                store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
+                            shares.firsts[warp] + num_heads, slice_begin, opener);
+                num_heads += slice_heads;
+                __syncwarp();  // all lanes are done with the slice, the next one may take its place
+            }
+        }
+        if (warp < kWarps && lane == 0) {
+            shares.runs[warp] = {carry, num_heads > 0};
+        }
+        __syncthreads();  // what the shares leave open is there
 
         if (warp < kWarps) {
-            store_slice(segments, results, staged, places, slices, num_heads, begin);
-            __syncwarp();  // all lanes are done with the slice, the next one may take its place
+            if (lane == 0 && num_heads > 0)
+                store_first_end(results, shares);
         } else {
-            Partial partial = join_slices(slices);
+            Partial partial = join_shares(shares);
             partial.last_segment = first + num_heads - 1;
             if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
                 constexpr Index length = 1;

@@ -1,6 +1,6 @@
 // warp_per_segment: One warp reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
+// block_threads = 128
 // items_per_thread = 4
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
@@ -20,7 +20,7 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = 128;
 constexpr int kItemsPerThread = 4;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;

@@ -1,6 +1,6 @@
 // warp_per_segment: One warp reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
+// block_threads = 128
 // items_per_thread = 4
 //
 // First value of the segment; a semigroup: an empty segment has none.
@@ -15,7 +15,7 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = 128;
 constexpr int kItemsPerThread = 4;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;

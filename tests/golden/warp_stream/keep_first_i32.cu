@@ -1,8 +1,10 @@
 // warp_stream: Each warp streams an equal share of items and segment ends; the last block joins the shares
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 256
+// blocks_per_multiprocessor = 2
+// held_totals = 512
 // items_per_thread = 16
-// ring_offsets = 1024
+// ring_offsets = 512
 //
 // First value of the segment; a semigroup: an empty segment has none.
 // operator keep_first(x: i32) -> i32 {
@@ -16,9 +18,12 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kBlockThreads = 256;
+constexpr int kBlocksPerMultiprocessor = 2;
+constexpr int kDynamicSharedBytes = 101376;
+constexpr int kHeldTotals = 512;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 1024;
+constexpr int kRingOffsets = 512;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -101,55 +106,43 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
-// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
-// synchronisation behind it.
-__device__ __forceinline__ void copy_async(void* to, const void* from)
-{
-    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
-}
+constexpr int kEndWeight = 3;     // in a share, a segment's end counts as much as this many items
 
-// Waits for all copies of this thread.
-__device__ __forceinline__ void wait_for_copies()
-{
-    asm volatile("cp.async.wait_all;" : : : "memory");
-}
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
 
-// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
-// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
-// rows nor lanes that write the vectors of one row meet in a bank.
-__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
-    const int vectors = row_bytes / 16;
-    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
-    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
-}
-
-// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
-// there, which may be fewer than a tile or none; the others become zero.
-__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
-{
+    constexpr int kHalf = kWarpThreads / 2;
     const int lane = threadIdx.x % kWarpThreads;
-    const int row_bytes = kItemsPerThread * element_bytes;
-    const bool aligned = (unsigned long long)source % 16 == 0;
-    if (aligned && count >= kItemsPerThread * kWarpThreads) {
-        #pragma unroll
-        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
-            const int mine = byte + lane * 16;
-            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
-                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+    const Index mine = share + lane / kHalf;
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / kHalf + 1;
+        const Index probe = low + lane % kHalf * step;
+        const bool before = probe < high &&
+                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
+        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
         }
-        return;
     }
-    #pragma unroll 1
-    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
-        const int mine = k * element_bytes;
-        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
-        #pragma unroll 1
-        for (int byte = 0; byte < element_bytes; ++byte)
-            to[byte] = k < count ? source[mine + byte] : char(0);
-    }
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
 }
 
 // What is known of consecutive items: whether a segment ends among them, and the total of those after the
@@ -200,6 +193,112 @@ __device__ __noinline__ Run block_scan_runs(Run run)
         earlier = join(earlier, warp_runs[other]);
     __syncthreads();  // all have been read, the next call may write them
     return join(earlier, before);
+}
+
+constexpr Index kNoEnd = -1;      // no segment ends in the share
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+
+// What is known of consecutive items when all segments that begin and end in them are stored.
+struct Share {
+    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
+    State total;    // behind the last end, or of all items
+    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
+};
+
+// Stores the total of a segment that was cut.
+__device__ __forceinline__ void store_waiting(const Segments& segments,
+                                              const Results& results,
+                                              Index segment,
+                                              State total)
+{
+    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
+}
+
+// Joins two shares, the second of which begins where the first ends.
+__device__ __forceinline__ Share join_shares(const Segments& segments,
+                                             const Results& results,
+                                             Share earlier,
+                                             Share later)
+{
+    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
+    if (later.waiting == kNoEnd)
+        return {earlier.head, longer, earlier.waiting};
+    if (earlier.waiting == kNoEnd)
+        return {longer, later.total, later.waiting};
+    if (later.waiting >= 0)
+        store_waiting(segments, results, later.waiting, longer);
+    return {earlier.head, later.total, earlier.waiting};
+}
+
+// The last block joins the blocks' shares in order, each thread some consecutive ones.
+__device__ __noinline__ void join_all_shares(const Segments& segments,
+                                             const Results& results,
+                                             const State* __restrict__ block_heads,
+                                             const State* __restrict__ block_totals,
+                                             const Index* __restrict__ block_waiting)
+{
+    const int each = (int(gridDim.x) + kBlockThreads - 1) / kBlockThreads;
+    const int begin = threadIdx.x * each;
+    const int end = min(begin + each, int(gridDim.x));
+    Share mine = {identity(), identity(), kNoEnd};
+    #pragma unroll 4
+    for (int block = begin; block < end; ++block)
+        mine = join_shares(segments, results, mine,
+                           {block_heads[block], block_totals[block], block_waiting[block]});
+    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
+    if (mine.waiting >= 0)
+        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
 }
 
 // Reduces one state per lane to lane 0, in lane order.
@@ -253,95 +352,18 @@ constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
 constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr Index kNoEnd = -1;      // no segment ends in the share
-constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
-constexpr int kEndWeight = 2;     // in a share, a segment's end counts as much as this many items
+constexpr int kMarks = 2;         // ends that a lane looks for at a time
+constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
-// What is known of consecutive items when all segments that begin and end in them are stored.
-struct Share {
-    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
-    State total;    // behind the last end, or of all items
-    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
-};
-
-// Stores the total of a segment that was cut.
-__device__ __forceinline__ void store_waiting(const Segments& segments,
-                                              const Results& results,
-                                              Index segment,
-                                              State total)
-{
-    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
-}
-
-// Joins two shares, the second of which begins where the first ends.
-__device__ __forceinline__ Share join_shares(const Segments& segments,
-                                             const Results& results,
-                                             Share earlier,
-                                             Share later)
-{
-    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
-    if (later.waiting == kNoEnd)
-        return {earlier.head, longer, earlier.waiting};
-    if (earlier.waiting == kNoEnd)
-        return {longer, later.total, later.waiting};
-    if (later.waiting >= 0)
-        store_waiting(segments, results, later.waiting, longer);
-    return {earlier.head, later.total, earlier.waiting};
-}
-
-// What a warp keeps in shared memory.
-struct Desk {
+// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Desk {
     Tile tiles[kTiles];
-    State slots[(kItemsPerThread + 1) * kWarpThreads];  // at an item: the total of what ends before it
-    unsigned heads[kWarpThreads];                   // for each lane a bit an item: something ends before it
+    State totals[kRoom];                            // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];                    // for each lane a bit an item: segments end before it
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
 };
-
-// The slot of an item of the tile. Rows are one longer than a lane's items, so that neither the lanes at one
-// item of theirs nor lanes at consecutive items meet in a bank.
-__device__ __forceinline__ int slot_of(int item)
-{
-    return item + item / kItemsPerThread;
-}
-
-// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
-struct Cut {
-    Index item;
-    Index segment;
-};
-
-// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends.
-__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
-{
-    constexpr int kHalf = kWarpThreads / 2;
-    const int lane = threadIdx.x % kWarpThreads;
-    const Index mine = share + lane / kHalf;
-    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
-    const long long place = places * mine / num_shares;
-    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
-    Index high = segments.num_segments - 1;
-    while (__any_sync(kFullMask, low < high)) {
-        const Index step = (high - low) / kHalf + 1;
-        const Index probe = low + lane % kHalf * step;
-        const bool before = probe < high &&
-                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
-        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
-        if (count > 0) {
-            high = min(high, low + count * step);
-            low += (count - 1) * step + 1;
-        } else {
-            high = low;
-        }
-    }
-    const long long item = place - (long long)kEndWeight * low;
-    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
-    if (mine == num_shares)
-        cut = {segments.num_items, segments.num_segments};
-    return cut;
-}
 
 // Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring.
 __device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
@@ -358,13 +380,28 @@ __device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segmen
             ring[(mine + k) % kRingOffsets] = segments.offsets[mine + k];
 }
 
-// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and walks
-// them once; where a segment ends before an item, what the lane has goes to that item's slot and it starts
-// anew. A scan across the lanes completes the first slot of each. Then the segments that end in the tile
-// fetch their totals, 32 at a time, and store them side by side. What is open at the end of a tile is carried
-// into the next in a register. A tile arrives in shared memory while the one before is folded, and so do
-// offsets; no warp waits for another. The first segment that ends in the share may have begun in an earlier
-// one: what the share has of it is the share's head, which waits for join_shares().
+// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
+__device__ __forceinline__ void store_totals(const Segments& segments,
+                                             const Results& results,
+                                             const State* totals,
+                                             Index base,
+                                             Index begin,
+                                             Index end)
+{
+    #pragma unroll 4
+    for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
+        store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+              totals[segment - base]);
+}
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
+// walks them once; where a segment ends before an item, what the lane has goes to that segment's place
+// among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
+// are stored when there is no room for more, because memory takes long rows of writes faster than short
+// ones. What is open at the end of a tile is carried into the next in a register. A tile arrives in
+// shared memory while the one before is folded, and so do offsets; no warp waits for another. The first
+// segment that ends in the share may have begun in an earlier one: what the share has of it is the
+// share's head, which waits for join_shares().
 __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
@@ -388,7 +425,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         copy_offsets(desk.ring, segments, copied);
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
-    desk.heads[lane] = 0;
+    const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
+    const Index first_stored = first_segment + (began_before ? 1 : 0);
+    State* const totals = desk.totals + 1;  // there may be something before the first
+    Index base = first_segment;             // the segment whose total is the first of `totals`
+    desk.ends[lane] = 0;
     State head = identity();   // in lane 0
     State carry = identity();  // in lane 0
 
@@ -397,7 +438,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
         wait_for_copies();
-        __syncwarp();  // the tile and its offsets are there, the heads are clear
+        __syncwarp();  // the tile and its offsets are there, the marks are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
         Items items[kSteps];
         #pragma unroll
@@ -407,37 +448,42 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (!is_last)
             copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
 
-        // Mark where segments end in the tile, 32 at a time.
+        // Mark where segments end in the tile, two a lane at a time.
         const Index ended = next;
-        bool in_ring = true;
         for (;;) {
-            const Index segment = next + lane;
-            bool ends = segment < end_segment && segment + 1 < copied;
-            const Index place = ends ? desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin : 0;
-            ends = ends && place < kTileItems;
-            const unsigned item = unsigned(place);
-            if (ends)
-                atomicOr(&desk.heads[item / kItemsPerThread], 1u << item % kItemsPerThread);
-            const int count = __popc(__ballot_sync(kFullMask, ends));
+            const Index limit = min(end_segment, copied - 1);
+            Index places[kMarks];
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const Index segment = next + k * kWarpThreads + lane;
+                places[k] = kTileItems;
+                if (segment < limit)
+                    places[k] = desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin;
+            }
+            int count = 0;
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const bool ends = places[k] < kTileItems;
+                if (ends)
+                    atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
+                             1u << unsigned(places[k]) % kItemsPerThread);
+                count += __popc(__ballot_sync(kFullMask, ends));
+            }
             next += count;
-            if (next + 1 >= copied && next < end_segment) {  // more ends than the ring holds
-                in_ring = false;
-                __syncwarp();  // all have read what the copy replaces
-                copy_offsets(desk.ring, segments, copied);
-                copied += kChunkOffsets;
-                wait_for_copies();
-                __syncwarp();  // the offsets are there
+            if (next < limit) {
+                if (count < kMarks * kWarpThreads)
+                    break;
                 continue;
             }
-            if (count < kWarpThreads)
+            if (next >= end_segment)
                 break;
+            // More ends than the ring holds.
+            __syncwarp();  // all have read what the copy replaces
+            copy_offsets(desk.ring, segments, copied);
+            copied += kChunkOffsets;
+            wait_for_copies();
+            __syncwarp();  // the offsets are there
         }
-        // The share's own borders count as ends: nothing is folded across them.
-        if (is_first && lane == 0)
-            atomicOr(&desk.heads[0], 1u << skipped);
-        if (is_last && lane == 0)
-            atomicOr(&desk.heads[unsigned(end - tile_begin) / kItemsPerThread],
-                     1u << unsigned(end - tile_begin) % kItemsPerThread);
         __syncwarp();  // all ends are marked
         #pragma unroll 1
         for (Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
@@ -456,9 +502,38 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             carry = warp_reduce(run);
         } else {
-            const unsigned heads = desk.heads[lane];
-            desk.heads[lane] = 0;
-            State* const slots = desk.slots + lane * (kItemsPerThread + 1);
+            // Make room for the totals of all that end here.
+            if (__any_sync(kFullMask, next - base > kRoom - 2)) {
+                store_totals(segments, results, totals, base, max(base, first_stored), ended);
+                base = ended;
+                __syncwarp();  // the totals have been read
+            }
+            State* const here = totals + (ended - base);
+            // The share's own borders count as ends: nothing is folded across them. What stands before its
+            // begin goes to the place before the first total, what is open at its end to the one behind the
+            // last.
+            const bool cuts = is_first && lane == 0;
+            unsigned ends = desk.ends[lane];
+            if (cuts && !ends_at_begin)
+                ends &= ~(1u << skipped);  // empty segments
+            desk.ends[lane] = 0;
+            int rank = __popc(ends);  // of the lane's first end among those of the tile
+            #pragma unroll
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const int earlier = __shfl_up_sync(kFullMask, rank, delta);
+                rank += lane >= delta ? earlier : 0;
+            }
+            const int num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
+            rank -= __popc(ends);
+            unsigned heads = ends;
+            if (cuts && !ends_at_begin) {
+                heads |= 1u << skipped;
+                rank = -1;
+            }
+            const int last = is_last ? int(end - tile_begin) : 0;
+            if (is_last && lane == last / kItemsPerThread)
+                heads |= 1u << last % kItemsPerThread;
+            State* place = here + rank;
             #pragma unroll
             for (int step = 0; step < kSteps; ++step) {
                 const Items& some = items[step];
@@ -467,7 +542,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                     const int item = step * kStepItems + k;
                     const bool is_head = heads >> item & 1;
                     if (is_head)
-                        slots[item] = run;
+                        *place = run;
+                    place += is_head;
                     const State state = lift_item(inputs, some, k, row_begin + item);
                     const State longer = combine(run, state);
                     run = is_head ? state : longer;
@@ -485,62 +561,35 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             const State before = shuffle_up(run, 1);
             if (lane > 0 && heads != 0)
-                slots[__ffs(heads) - 1] = combine(before, slots[__ffs(heads) - 1]);
-            if (lane == 0 && is_first)
-                slots[skipped] = identity();  // what lane 0 folded before the share's begin is not its own
+                here[rank] = combine(before, here[rank]);
+            if (cuts && ends_at_begin)
+                here[0] = identity();  // what lane 0 folded before the share's begin is not its own
             carry = shuffle(run, kWarpThreads - 1);
-            __syncwarp();  // all slots are complete
-
-            for (Index segment = ended + lane; segment < next; segment += kWarpThreads) {
-                const Index from = in_ring ? desk.ring[unsigned(segment) % kRingOffsets]
-                                           : segment_begin(segments, segment);
-                const Index to = in_ring ? desk.ring[unsigned(segment + 1) % kRingOffsets]
-                                         : segment_end(segments, segment);
-                const State total = desk.slots[slot_of(int(to - tile_begin))];
-                if (began_before && segment == first_segment)
-                    head = total;
-                else
-                    store(results, segment, to - from, total);
-            }
+            __syncwarp();  // all totals are complete
+            if (began_before && ended == first_segment && next > ended)
+                head = here[0];
             if (is_last) {
                 // Nothing is open where a segment ends with the share.
-                const bool closed = next > first_segment && segment_end(segments, next - 1) == end;
-                carry = closed ? identity() : desk.slots[slot_of(int(end - tile_begin))];
+                const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
+                const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
+                carry = is_open ? here[num_totals] : identity();
             }
         }
-        __syncwarp();  // slots, ring and tile have been read
+        __syncwarp();  // totals, ring and tile have been read
         // Where segments are short, the next tile may need more offsets than there was room for until now.
+        const int as_many = int(min(next - ended, Index(kRingOffsets))) + kWarpThreads;
         #pragma unroll 1
-        for (Index most = min(next + kRingOffsets - kChunkOffsets, next + (next - ended) + kWarpThreads);
+        for (Index most = next + min(kRingOffsets - kChunkOffsets, as_many);
              copied <= most && copied <= end_segment; copied += kChunkOffsets)
             copy_offsets(desk.ring, segments, copied);
         tile_begin += kTileItems;
     } while (!is_last);
+    store_totals(segments, results, totals, base, max(base, first_stored), next);
 
     return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
 
-// The last block joins the blocks' shares in order, each thread some consecutive ones.
-__device__ __noinline__ void join_all_shares(const Segments& segments,
-                                             const Results& results,
-                                             const State* __restrict__ block_heads,
-                                             const State* __restrict__ block_totals,
-                                             const Index* __restrict__ block_waiting)
-{
-    const int each = (int(gridDim.x) + kBlockThreads - 1) / kBlockThreads;
-    const int begin = threadIdx.x * each;
-    const int end = min(begin + each, int(gridDim.x));
-    Share mine = {identity(), identity(), kNoEnd};
-    #pragma unroll 4
-    for (int block = begin; block < end; ++block)
-        mine = join_shares(segments, results, mine,
-                           {block_heads[block], block_totals[block], block_waiting[block]});
-    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
-    if (mine.waiting >= 0)
-        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
-}
-
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
 stream(Inputs inputs,
        Segments segments,
        Results results,
@@ -549,7 +598,8 @@ stream(Inputs inputs,
        Index* block_waiting,
        unsigned* ticket)
 {
-    __shared__ Desk desks[kWarps];
+    extern __shared__ Desk desks[];
+    static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
     __shared__ Share shares[kWarps];
     __shared__ bool last;
     const int warp = threadIdx.x / kWarpThreads;

@@ -1,0 +1,46 @@
+//% use parts/segment_items.cuh
+//% if offsets
+constexpr int kEndWeight = 3;     // in a share, a segment's end counts as much as this many items
+//% end
+
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
+
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index mine = share + lane / kHalf;
+    //% if uniform
+    const Index item = Index((long long)segments.num_items * mine / num_shares);
+    Cut cut = {item, item / segments.length};
+    //% else
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / kHalf + 1;
+        const Index probe = low + lane % kHalf * step;
+        const bool before = probe < high &&
+                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
+        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    //% end
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
+}
