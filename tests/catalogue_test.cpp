@@ -242,6 +242,20 @@ TEST(RuleOfThumb, TakesAStageThatCanServe)
     EXPECT_NO_THROW((void)catalogue.rule_of_thumb(problem("sum_i32"), {0, 0}));
 }
 
+TEST(RuleOfThumb, TakesAWarpForEachOfManyEvenSegments)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](const std::string& op, std::int64_t mean, std::int64_t longest) {
+        return catalogue.rule_of_thumb(problem(op), {mean << 16, 1 << 16, longest}).name;
+    };
+    EXPECT_EQ(chosen("sum_i32", 4096, 8000), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 1024), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_stream") << "one more than four times the mean";
+    EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
+    EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_stream") << "lanes must not skip ahead";
+    EXPECT_EQ(chosen("sum_i32", 128, 128), "warp_stream");
+}
+
 /// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.
 Operator sums(int count, bool costly)
 {
@@ -277,12 +291,16 @@ TEST(RuleOfThumb, TakesAStageThatHasAConfiguration)
         for (int count = 1; count <= 16; ++count)
             for (const auto form : {SegmentForm::uniform, SegmentForm::offsets})
                 for (const int bits : {32, 64}) {
-                    const Problem wide(sums(count, costly), form, bits);
+                    Problem wide(sums(count, costly), form, bits);
                     ASSERT_EQ(is_costly(wide.op), costly || count > 12);
-                    for (const auto& stage : catalogue.stages()) {
-                        if (!catalogue.unmet(stage, wide)) {
-                            EXPECT_NO_THROW(default_configuration(stage, plan_facts(wide)))
-                                << stage.name << " of " << count << " columns, costly " << costly;
+                    for (const std::int64_t kilobytes : {48, 64, 99, 163, 227}) {
+                        wide.target.block_shared_bytes = kilobytes * 1024;
+                        for (const auto& stage : catalogue.stages()) {
+                            if (!catalogue.unmet(stage, wide)) {
+                                EXPECT_NO_THROW(default_configuration(stage, plan_facts(wide)))
+                                    << stage.name << " of " << count << " columns, costly " << costly << ", "
+                                    << kilobytes << " KB";
+                            }
                         }
                     }
                 }

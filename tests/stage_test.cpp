@@ -171,6 +171,18 @@ TEST(Plumbing, ReadsSizesScratchAndLaunchesInOrder)
     EXPECT_EQ(plumbing.launches[1].block.value({}), 64);
 }
 
+TEST(Plumbing, ALaunchMayAskForSharedMemory)
+{
+    const auto plumbing =
+        read_plumbing("stages/x.cu", {{"launch", "fold grid = 7 block = 64 shared = block_threads * 8", 1},
+                                      {"launch", "join grid = 1 block = 32", 2}});
+    ASSERT_EQ(plumbing.launches.size(), 2u);
+    EXPECT_EQ(plumbing.launches[0].block.value({}), 64);
+    ASSERT_TRUE(plumbing.launches[0].shared);
+    EXPECT_EQ(plumbing.launches[0].shared->value({{"block_threads", 64}}), 512);
+    EXPECT_FALSE(plumbing.launches[1].shared);
+}
+
 TEST(Plumbing, MalformedDirectivesAreNamed)
 {
     EXPECT_EQ(plumbing_failure("let", "num_tiles"),
@@ -185,7 +197,8 @@ TEST(Plumbing, MalformedDirectivesAreNamed)
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[1] clear"),
               "stages/x.cu:9: expected 'zero' or nothing behind the count, found 'clear'");
     EXPECT_EQ(plumbing_failure("scratch", "totals : State[]").substr(0, 18), "stages/x.cu:9:1:1:");
-    for (const std::string argument : {"fold", "fold grid = 1", "fold block = 1", "fold block = 1 grid = 2"})
+    for (const std::string argument : {"fold", "fold grid = 1", "fold block = 1", "fold block = 1 grid = 2",
+                                       "fold shared = 8 grid = 1 block = 1"})
         EXPECT_EQ(plumbing_failure("launch", argument),
                   "stages/x.cu:9: expected 'KERNEL grid = ... block = ... [shared = ...]', found '" +
                       argument + "'");
