@@ -84,7 +84,7 @@ TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
         // Ranges where the stage takes them, keys rather than flags.
         const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();
         const Problem problem(standard_operator("affine_u32"), form);
-        for (const auto& configuration : some_configurations(stage, problem, 60)) {
+        for (const auto& configuration : some_configurations(stage, problem, 30)) {
             const auto emitted = emit(problem, stage, configuration);
             const auto tile = block_and_tile(configuration).second;
             const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
