@@ -16,12 +16,12 @@ Segments offsets_segments(const std::vector<std::int64_t>& lengths)
     return segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
 }
 
-Configuration configuration(int block, int per_multiprocessor, int items, int ring)
+Configuration configuration(int block, int per_multiprocessor, int items, int ring, int held = 0)
 {
     return {{"block_threads", block},
             {"blocks_per_multiprocessor", per_multiprocessor},
             {"items_per_thread", items},
-            {"held_totals", 0},
+            {"held_totals", held},
             {"ring_offsets", ring}};
 }
 
@@ -61,6 +61,7 @@ std::vector<Crowded> crowded()
             {"trace_u64", 64, configuration(64, 2, 8, 256)},
             {"trace_u64", 32, configuration(32, 16, 32, 1024)},
             {"sum_i32", 32, configuration(128, 1, 16, 512)},
+            {"trace_u64", 32, configuration(32, 2, 8, 256, 256)},
             {"affine_u32", 64, configuration(32, 4, 32, 512)},
             {"costly_trace", 32, configuration(32, 3, 16, 256)},
             {"costly_trace", 64, configuration(64, 1, 8, 512)},

@@ -1,6 +1,6 @@
 //% use parts/segment_items.cuh
 //% if offsets
-constexpr int kEndWeight = 3;     // in a share, a segment's end counts as much as this many items
+constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
 //% end
 
 // Where a share begins: items before `item` and segments before `segment` belong to earlier shares.

@@ -311,7 +311,7 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
         prepared.workload.segments = given_as(*request.given_as == 0 ? SegmentForm::flags : SegmentForm::keys,
                                               prepared.workload.segments);
     const auto& segments = prepared.workload.segments;
-    auto problem = make_problem(prepared.workload.op, segments.form, segments.index_bits(), laws);
+    auto problem = make_problem(prepared.workload, laws);
     problem.target = cuda::target_of(bench.context.info());
     std::vector<const Peer*> peers;
     for (const auto* candidate : request.peers)

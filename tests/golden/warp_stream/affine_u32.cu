@@ -110,7 +110,7 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-constexpr int kEndWeight = 3;     // in a share, a segment's end counts as much as this many items
+constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
 
 // Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
 struct Cut {
