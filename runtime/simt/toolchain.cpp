@@ -133,7 +133,8 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     // CUDA texts look at bits through pointers of other types; contraction would differ from compiler to
     // compiler.
     add({"-fno-strict-aliasing", "-ffp-contract=off"});
-    // Structs are copied as a whole, padding included; field by field, later copies would read unwritten bytes.
+    // Structs are copied as a whole, padding included; field by field, later copies would read unwritten
+    // bytes.
     if (!toolchain.clang)
         add({"-fno-tree-sra"});
     // addr2line confuses the files of version 5. A large stack frame must not step over the page below the
@@ -152,7 +153,7 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     else
         add({"--param", "tsan-distinguish-volatile=1", "--param", "tsan-instrument-func-entry-exit=0"});
     words.insert(words.end(), {"-include", toolchain.declarations, "-o", library, source, "-x", "none",
-                               toolchain.support, "-lm", "-lc"});
+                               toolchain.support, "-lm", "-lc", "-lgcc"});
     return words;
 }
 
