@@ -166,10 +166,17 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0)
             constants["dynamic_shared_bytes"] = static_cast<int>(launch.shared_bytes);
-    auto tiles = keep_mentioned(tile_section(problem), woven.body);
+    // Parts come above what is generated for tiles and items, because that needs some of them; but those that
+    // work on items come below it.
+    const auto generated = tile_section(problem);
+    const auto works_on_items = std::ranges::find_if(
+        woven.parts, [&](const auto& part) { return !keep_mentioned(generated, part).empty(); });
+    const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);
+    auto tiles = keep_mentioned(generated, users);
     if (!tiles.empty())
         tiles += '\n';
-    const auto below = woven.parts + tiles + woven.body;
+    const auto below =
+        fmt::format("{}{}{}", fmt::join(woven.parts.begin(), works_on_items, ""), tiles, users);
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
     emitted.source = heading(problem, stage, configuration, below) +
                      keep_mentioned(operator_section(problem, constants, read_type), below) + '\n' + below;

@@ -96,18 +96,21 @@ std::string load_items(const std::vector<const Parameter*>& columns)
         const Chunks chunks(column->type);
         const auto name = cuda_identifier(column->name);
         text += fmt::format(
-            "    if (count >= kStepItems && (unsigned long long)(inputs.{0} + index) % alignof({1}) == 0) {{\n", name,
-            chunk_name(*column));
+            "    if (count >= kStepItems && (unsigned long long)(inputs.{0} + index) % alignof({1}) == 0) "
+            "{{\n",
+            name, chunk_name(*column));
         for (int i = 0; i < chunks.chunks; ++i)
             text += fmt::format("        items.{0}[{1}] = *(const {2}*)(inputs.{0} + index{3});\n", name, i,
-                                chunk_name(*column), i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
-        text += fmt::format("    }} else {{\n"
-                            "        #pragma unroll\n"
-                            "        for (int k = 0; k < kStepItems; ++k)\n"
-                            "            if (k < count)\n"
-                            "                items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k];\n"
-                            "    }}\n",
-                            name, chunks.items);
+                                chunk_name(*column),
+                                i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
+        text += fmt::format(
+            "    }} else {{\n"
+            "        #pragma unroll\n"
+            "        for (int k = 0; k < kStepItems; ++k)\n"
+            "            if (k < count)\n"
+            "                items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k];\n"
+            "    }}\n",
+            name, chunks.items);
     }
     return text + "    return items;\n}\n";
 }

@@ -90,7 +90,7 @@ public:
         return tidy(out);
     }
 
-    std::string parts() && { return std::move(parts_); }
+    std::vector<std::string> parts() && { return std::move(parts_); }
 
 private:
     struct Branch {
@@ -145,7 +145,7 @@ private:
         const auto part = weave(path, read(path, place), nullptr);
         active_.erase(path);
         used_.insert(path);
-        parts_ += part + '\n';
+        parts_.push_back(part + '\n');
     }
 
     [[nodiscard]] std::string_view read(const std::string& path, const std::string& place) const
@@ -161,7 +161,7 @@ private:
     const ReadPart& read_part_;
     std::set<std::string, std::less<>> used_;
     std::set<std::string, std::less<>> active_;
-    std::string parts_;
+    std::vector<std::string> parts_;
 };
 
 }  // namespace

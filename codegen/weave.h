@@ -23,7 +23,7 @@ struct Directive {
 };
 
 struct Woven {
-    std::string parts;                  ///< every part used, once each, the used before the user
+    std::vector<std::string> parts;     ///< every part used, once each, the used before the user
     std::string body;                   ///< the stage's own text, directives gone
     std::vector<Directive> directives;  ///< of the stage file, in order, those in dropped paragraphs left out
 };
