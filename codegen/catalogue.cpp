@@ -70,6 +70,75 @@ std::string read_file(const std::filesystem::path& path)
     return text.str();
 }
 
+/// The borders below were measured on an H200: the share of the memory's rate of one stage crosses that of
+/// the next.
+constexpr std::int64_t kFewElements = std::int64_t{1} << 21;  ///< up to here latency counts, not bytes
+constexpr std::int64_t kManySegments = 8192;                  ///< as many as warps run at once, or more
+
+std::int64_t mean_length(const Shape& shape)
+{
+    return shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
+}
+
+/// Where order counts, stages that take a row of a segment at a time join lanes once a row; with wide states
+/// that is slower than what joins them once a tile.
+bool joins_are_dear(const Problem& problem)
+{
+    return !problem.laws.commutative && state_bytes(problem.op) >= 16;
+}
+
+/// The stage for segments that are all alike; empty where none is better than one that holds for any skew.
+std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
+{
+    const auto mean = mean_length(shape);
+    const bool are_many = shape.num_segments >= kManySegments;
+    const bool are_few_elements = shape.num_elements <= kFewElements;
+    if (mean < 8)
+        return "thread_per_segment";
+    if (mean <= 256)
+        return "group_per_segment";
+    if (joins_are_dear(problem) && mean > 2048 && !are_few_elements)
+        return "";
+    if (mean <= 1024 && (are_many || are_few_elements))
+        return "warp_per_segment";
+    if (!problem.laws.commutative && mean <= 8192 && are_many)
+        return "warp_per_segment";
+    const bool keeps_all_busy = shape.num_segments >= 256 && (problem.laws.commutative || mean <= 131072);
+    return keeps_all_busy || (are_few_elements && mean <= 65536) ? "block_per_segment" : "";
+}
+
+/// The same where segments have lengths of their own.
+std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
+{
+    const auto mean = mean_length(shape);
+    const auto longest = shape.longest;  // 0 where nobody knows
+    // Where there are more segments than warps, less than a warp for each takes fewer turns.
+    const bool are_alike = longest > 0 && longest <= 24 * mean && mean >= 8 && mean < 64;
+    if (are_alike && shape.num_segments >= kManySegments && shape.num_elements <= 2 * kFewElements)
+        return "group_per_segment";
+    // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
+    // long segment would keep its warp busy alone.
+    if (shape.num_elements <= kFewElements && longest > 0 && longest <= 6144)
+        return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
+    // Where no segment is much longer than others, warps or blocks that take one each keep nobody waiting.
+    const bool are_even = longest > 0 && longest <= 4 * mean && longest <= 8192;
+    if (problem.form != SegmentForm::offsets || !are_even || mean < 256 || shape.num_segments < kManySegments)
+        return "";
+    if (joins_are_dear(problem) && mean > 2048)
+        return "";
+    return problem.laws.commutative && mean >= 2048 ? "block_per_segment" : "warp_per_segment";
+}
+
+std::string_view suited_stage(const Problem& problem, const Shape& shape)
+{
+    if (is_found(problem.form))
+        return "run_stream";
+    if (problem.form == SegmentForm::whole)
+        return "grid_reduce";
+    return problem.form == SegmentForm::uniform ? stage_for_alike(problem, shape)
+                                                : stage_for_lengths(problem, shape);
+}
+
 }  // namespace
 
 FormulaNames plan_facts(const Problem& problem, const Shape& shape)
@@ -221,41 +290,11 @@ void Catalogue::require(const Stage& stage, const Problem& problem) const
 
 const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
 {
-    // What holds for any skew comes first, unless the form says that all segments are alike.
-    const std::int64_t mean = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
+    // Last what can always serve, before it what holds for any skew, first what suits the shape.
     std::vector<std::string_view> order = {"warp_stream", "tile_scan", "warp_per_segment",
                                            "thread_per_segment"};
-    if (problem.form == SegmentForm::whole)
-        order.insert(order.begin(), "grid_reduce");
-    if (is_found(problem.form))
-        order.insert(order.begin(), "run_stream");
-    // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
-    // long segment would keep its warp busy alone. Measured on an H200.
-    constexpr std::int64_t kFewElements = std::int64_t{1} << 21;
-    constexpr std::int64_t kShort = 4096;
-    const bool is_small = shape.num_elements <= kFewElements && shape.longest > 0 && shape.longest <= kShort;
-    if (is_small && (problem.form == SegmentForm::offsets || problem.form == SegmentForm::ranges))
-        order.insert(order.begin(),
-                     mean < 8 && shape.longest <= 64 ? "thread_per_segment" : "warp_per_segment");
-    // Longer segments are read faster where lanes may skip ahead.
-    const bool skips = problem.laws.commutative;
-    // Where no segment is much longer than others, warps that take one each keep nobody waiting.
-    const bool is_even = shape.longest > 0 && shape.longest <= 4 * mean && shape.longest <= 8192;
-    if (problem.form == SegmentForm::offsets && is_even && skips && mean >= 256 && shape.num_segments >= 8192)
-        order.insert(order.begin(), "warp_per_segment");
-    if (problem.form == SegmentForm::uniform) {
-        // Borders measured on an H200: the share of the memory's rate of one stage crosses that of the next.
-        const bool is_few = shape.num_elements <= kFewElements;
-        const bool are_many = shape.num_segments >= 8192;
-        if (mean < 8)
-            order.insert(order.begin(), "thread_per_segment");
-        else if (mean <= 256 || (!skips && mean <= 8192 && are_many))
-            order.insert(order.begin(), "group_per_segment");
-        else if (mean <= 8192 && (are_many || (is_few && mean <= 1024)))
-            order.insert(order.begin(), "warp_per_segment");
-        else if ((skips && mean > 8192 && shape.num_segments >= 256) || (is_few && mean <= 65536))
-            order.insert(order.begin(), "block_per_segment");
-    }
+    if (const auto suited = suited_stage(problem, shape); !suited.empty())
+        order.insert(order.begin(), suited);
     for (const auto name : order)
         for (const auto& stage : stages_)
             if (stage.name == name && !unmet(stage, problem))

@@ -242,18 +242,55 @@ TEST(RuleOfThumb, TakesAStageThatCanServe)
     EXPECT_NO_THROW((void)catalogue.rule_of_thumb(problem("sum_i32"), {0, 0}));
 }
 
-TEST(RuleOfThumb, TakesAWarpForEachOfManyEvenSegments)
+TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
 {
     const auto& catalogue = Catalogue::standard();
     const auto chosen = [&](const std::string& op, std::int64_t mean, std::int64_t longest) {
         return catalogue.rule_of_thumb(problem(op), {mean << 16, 1 << 16, longest}).name;
     };
-    EXPECT_EQ(chosen("sum_i32", 4096, 8000), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 4096, 8000), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 2047, 8000), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 1024), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_stream") << "one more than four times the mean";
     EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
-    EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_stream") << "lanes must not skip ahead";
+    EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";
+    EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
+    EXPECT_EQ(chosen("trace_u64", 4096, 8000), "warp_stream") << "joining lanes once a row is dear";
     EXPECT_EQ(chosen("sum_i32", 128, 128), "warp_stream");
+}
+
+TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](const std::string& op, std::int64_t length, std::int64_t elements) {
+        return catalogue.rule_of_thumb(problem(op, SegmentForm::uniform), {elements, elements / length}).name;
+    };
+    constexpr std::int64_t kMany = std::int64_t{1} << 28;
+    EXPECT_EQ(chosen("sum_i32", 7, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 2048, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 1 << 20, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 1 << 21, kMany), "warp_stream") << "fewer segments than keep all busy";
+    EXPECT_EQ(chosen("affine_u32", 4096, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("affine_u32", 65536, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("affine_u32", 1 << 20, kMany), "warp_stream");
+    EXPECT_EQ(chosen("trace_u64", 4096, kMany), "warp_stream");
+}
+
+TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](std::int64_t elements, std::int64_t segments, std::int64_t longest) {
+        return catalogue.rule_of_thumb(problem("sum_i32"), {elements, segments, longest}).name;
+    };
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 64), "thread_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 24), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 24 + 1), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "warp_per_segment") << "there is a warp for each";
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 6145), "warp_stream");
+    EXPECT_EQ(chosen((1 << 22) + 1, 1 << 17, 64), "warp_stream");
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
 }
 
 /// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.

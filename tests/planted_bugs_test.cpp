@@ -37,6 +37,25 @@ const std::vector<Bug> kBugs = {
      "__syncthreads();", ";", 0},
     {"TrailingBarrierDroppedBetweenSegments", "block_per_segment", "sum_i32", LayoutKind::offsets,
      "__syncthreads();", ";", 1},
+    {"VectorsOfAStrideMixedUp", "block_per_segment", "sum_i32", LayoutKind::offsets, "position + k * kStride",
+     "position + k * kStepItems"},
+    {"FirstElementsTakenTwice", "block_per_segment", "sum_i32", LayoutKind::offsets,
+     "position = before + threadIdx.x", "position = threadIdx.x"},
+    {"LastElementsForgotten", "block_per_segment", "sum_i32", LayoutKind::offsets, "position < length;",
+     "position + kStepItems < length;"},
+    {"OperandsSwappedAmongConsecutive", "warp_per_segment", "affine_u32", LayoutKind::offsets,
+     "combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k))",
+     "combine(lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k), total)"},
+    {"VectorsReadBeyondTheLastElement", "grid_reduce", "affine_u32", LayoutKind::whole,
+     "items_there - k * kStepItems", "kStepItems"},
+    {"OperandsSwappedInGroup", "group_per_segment", "affine_u32", LayoutKind::offsets,
+     "combine(part, shuffle_down(part, delta))", "combine(shuffle_down(part, delta), part)"},
+    {"WarpLeavesWithItsShortestSegment", "group_per_segment", "affine_u32", LayoutKind::offsets,
+     "__any_sync(kFullMask, row < longest)", "__all_sync(kFullMask, row < longest)"},
+    {"OneLengthForAllOfAGroup", "group_per_segment", "affine_u32", LayoutKind::offsets, "min(lengths[k] -",
+     "min(lengths[0] -"},
+    {"SharesTakenTwice", "warp_stream", "sum_i32", LayoutKind::offsets, "blockIdx.x % 2 * half",
+     "blockIdx.x % 2 * (half - 1)"},
     {"MiddleBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();", ";",
      0},
     {"TrailingBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();",
@@ -311,6 +330,12 @@ bool is_found(const Bug& bug)
     const auto& stage = Catalogue::standard().stage(bug.stage);
     const Problem problem(matrix_operator(bug.op), form_of(bug.kind));
     auto configuration = smallest_configuration(stage, problem);
+    if (bug.stage == "group_per_segment") {
+        configuration["lanes_per_segment"] = 4;
+        configuration["segments_per_group"] = 2;
+    }
+    if (bug.stage == "block_per_segment" || bug.stage == "warp_per_segment")
+        configuration["items_per_thread"] = 8;  // two vectors
     if (bug.stage == "run_stream") {
         configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
         configuration["slices_per_warp"] = 2;

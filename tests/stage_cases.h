@@ -341,10 +341,13 @@ inline Configuration smallest_configuration(const Stage& stage, const Problem& p
 {
     const auto facts = plan_facts(problem);
     Configuration smallest = default_configuration(stage, facts);
-    const auto threads = [](const Configuration& c) {
+    // Of the streaming stages it says how many blocks run at once, of this one how many segments a block
+    // takes.
+    const bool counts_blocks = stage.name == "block_per_segment";
+    const auto threads = [counts_blocks](const Configuration& c) {
         std::int64_t product = 1;
         for (const auto& [name, value] : c)
-            if (name != "blocks_per_multiprocessor")
+            if (counts_blocks || name != "blocks_per_multiprocessor")
                 product *= std::max(value, 1);
         return product;
     };

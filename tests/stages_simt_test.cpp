@@ -80,20 +80,22 @@ INSTANTIATE_TEST_SUITE_P(Matrix, StagesOnSimt, testing::ValuesIn(all_cases()),
 /// Other configurations than the smallest one, on the shapes that cross most borders.
 TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
 {
-    for (const auto& stage : Catalogue::standard().stages()) {
-        // Ranges where the stage takes them, keys rather than flags.
-        const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();
-        const Problem problem(standard_operator("affine_u32"), form);
-        for (const auto& configuration : some_configurations(stage, problem, 30)) {
-            const auto emitted = emit(problem, stage, configuration);
-            const auto tile = block_and_tile(configuration).second;
-            const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
-            const auto workload = make_workload("affine_u32", segments_in_form(form, lengths), 5);
-            const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
-            ASSERT_TRUE(comparison.agrees())
-                << stage.name << " " << segfold::print(configuration) << ": " << segfold::print(comparison);
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto& [op, most] : {std::pair{"affine_u32", 20}, std::pair{"sum_i32", 6}}) {
+            // Ranges where the stage takes them, keys rather than flags.
+            const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();
+            const Problem problem(standard_operator(op), form);
+            for (const auto& configuration : some_configurations(stage, problem, most)) {
+                const auto emitted = emit(problem, stage, configuration);
+                const auto tile = block_and_tile(configuration).second;
+                const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
+                const auto workload = make_workload(op, segments_in_form(form, lengths), 5);
+                const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
+                ASSERT_TRUE(comparison.agrees())
+                    << stage.name << " of " << op << " " << segfold::print(configuration) << ": "
+                    << segfold::print(comparison);
+            }
         }
-    }
 }
 
 /// Grids of reproducible plans do not follow the GPU's multiprocessors, and so sums that round do not either.

@@ -5,14 +5,20 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% tune    block_threads = 512, 64, 128, 256
-//% tune    items_per_thread = 4, 1, 2, 8
-//% launch  reduce  grid = min(num_segments, num_multiprocessors * 32)  block = block_threads
+//% tune    items_per_thread = 4, 1, 2, 8, 16
+//% tune    blocks_per_multiprocessor = 8192, 2, 32
+//% prefer  block_threads = mean_length >= 65536 ? 512 : commutative && mean_length < 8192 ? 128 : 256
+//% prefer  items_per_thread = commutative ? 16 : 8
+//% launch  reduce  grid = min(num_segments, num_multiprocessors * blocks_per_multiprocessor)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/block_reduce.cuh
+//% if !commutative
+//% use     parts/fold_consecutive.cuh
+//% end
 
-// A block takes every gridDim.x-th segment.
+// A block takes one segment, or every gridDim.x-th where there are more than blocks.
 //% if commutative
-// Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
+// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once.
 //% else
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
@@ -28,6 +34,7 @@ reduce(Inputs inputs,
         const Index length = segment_length(segments, segment);
         State total = identity();
         //% if commutative
+        //% if uses_position || uses_segment
         Index position = threadIdx.x;
         constexpr int kStride = kItemsPerThread * kBlockThreads;
         for (; position + kStride - kBlockThreads < length; position += kStride) {
@@ -44,6 +51,33 @@ reduce(Inputs inputs,
         for (; position < length; position += kBlockThreads)
             total = combine(total, load_item(inputs, first + position, position, segment));
         //% else
+        // The first elements, up to where vectors begin.
+        const Index before = min(length, -first & Index(kStepItems - 1));
+        if (threadIdx.x < before)
+            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
+        constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+        constexpr int kStride = kStepItems * kBlockThreads;
+        for (Index position = before + threadIdx.x * kStepItems; position < length;
+             position += kVectors * kStride) {
+            Items items[kVectors];
+            int counts[kVectors];
+            #pragma unroll
+            for (int k = 0; k < kVectors; ++k) {
+                const Index place = position + k * kStride;
+                counts[k] = int(min(length - place, Index(kStepItems)));  // not above 0: none left
+                items[k] = load_items(inputs, first + place, counts[k]);
+            }
+            #pragma unroll
+            for (int k = 0; k < kVectors * kStepItems; ++k) {
+                const int vector = k / kStepItems;
+                const int item = k % kStepItems;
+                const Index index = first + position + vector * kStride + item;
+                if (item < counts[vector])
+                    total = combine(total, lift_item(inputs, items[vector], item, index));
+            }
+        }
+        //% end
+        //% else
         constexpr int kWarps = kBlockThreads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
@@ -52,12 +86,8 @@ reduce(Inputs inputs,
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {
             const Index mine = chunk + lane * kItemsPerThread;
-            State part = identity();
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k)
-                if (mine + k < end)
-                    part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
-            part = warp_reduce(part);
+            const State part =
+                warp_reduce(fold_consecutive(inputs, first + mine, mine, segment, end - mine));
             // The other lanes' totals stay the identity, so that the block's order is the shares'.
             if (lane == 0)
                 total = combine(total, part);

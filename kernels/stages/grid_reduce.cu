@@ -7,6 +7,7 @@
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16
 //% prefer  block_threads = num_elements >= 16777216 ? 512 : 256
+//% prefer  items_per_thread = !commutative && state_bytes >= 16 ? 16 : 8
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% let     num_blocks = max(1, min(num_tiles, num_multiprocessors * blocks_per_multiprocessor))
 //% scratch partials : State[num_blocks]
@@ -14,6 +15,9 @@
 //% launch  reduce  grid = num_blocks  block = block_threads
 //% use     parts/segments.cuh
 //% use     parts/block_reduce.cuh
+//% if !commutative
+//% use     parts/fold_consecutive.cuh
+//% end
 
 //% if commutative
 // A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the
@@ -64,12 +68,7 @@ reduce(Inputs inputs,
     const Index end = min(begin + (chunks + (warp < more ? 1 : 0)) * kChunk, length);
     for (Index chunk = begin; chunk < end; chunk += kChunk) {
         const Index mine = chunk + lane * kItemsPerThread;
-        State part = identity();
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            if (mine + k < end)
-                part = combine(part, load_item(inputs, mine + k, mine + k, 0));
-        part = warp_reduce(part);
+        const State part = warp_reduce(fold_consecutive(inputs, mine, mine, 0, end - mine));
         // The other lanes' totals stay the identity, so that the block's order is the shares'.
         if (lane == 0)
             total = combine(total, part);

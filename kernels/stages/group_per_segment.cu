@@ -2,17 +2,19 @@
 //% title   A group of lanes reduces one segment, four elements a lane at a time
 //% after   warp_per_segment
 //% source  Bell & Garland 2009, section 4.3, CSR (vector), with as many lanes as a segment needs
-//% layout  uniform
+//% layout  uniform, offsets, ranges
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8
 //% let     few = mean_length <= 4 ? 1 : mean_length <= 8 ? 2 : 4
 //% let     many = mean_length <= 32 ? 8 : mean_length <= 64 ? 16 : 32
-//% prefer  lanes_per_segment = mean_length <= 16 ? few : many
+//% let     even = mean_length <= 16 ? few : many
+//% prefer  lanes_per_segment = uniform ? even : min(32, 2 * even)
+//% prefer  segments_per_group = uniform ? 4 : 1
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
-//% use     parts/segments.cuh
+//% use     parts/segment_extent.cuh
 
 constexpr int kGroups = kBlockThreads / kLanesPerSegment;
 constexpr int kRowItems = kLanesPerSegment * kStepItems;
@@ -29,28 +31,39 @@ reduce(Inputs inputs,
     const int lane = threadIdx.x % kLanesPerSegment;
     const Index first = Index(blockIdx.x) * kGroups * kSegmentsPerGroup + group;
     State totals[kSegmentsPerGroup];
+    Index begins[kSegmentsPerGroup];
+    Index lengths[kSegmentsPerGroup];
+    Index longest = 0;
     #pragma unroll
-    for (int k = 0; k < kSegmentsPerGroup; ++k)
+    for (int k = 0; k < kSegmentsPerGroup; ++k) {
+        // Groups beyond the last segment fold it as well, and store nothing.
+        const Index segment = min(first + k * kGroups, segments.num_segments - 1);
         totals[k] = identity();
-    for (Index row = 0; row < segments.length; row += kRowItems) {
+        begins[k] = segment_first(segments, segment);
+        lengths[k] = segment_length(segments, segment);
+        longest = max(longest, lengths[k]);
+    }
+    //% if uniform
+    for (Index row = 0; row < longest; row += kRowItems) {
+    //% else
+    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    for (Index row = 0; __any_sync(kFullMask, row < longest); row += kRowItems) {
+    //% end
         const Index position = row + lane * kStepItems;
-        const int count = int(min(segments.length - position, Index(kStepItems)));  // not above 0: none left
         Items items[kSegmentsPerGroup];
-        Index indices[kSegmentsPerGroup];
+        int counts[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            // Groups beyond the last segment fold it as well, and store nothing.
-            const Index segment = min(first + k * kGroups, segments.num_segments - 1);
-            indices[k] = segment * segments.length + position;
-            items[k] = load_items(inputs, indices[k], count);
+            counts[k] = int(min(lengths[k] - position, Index(kStepItems)));  // not above 0: none left
+            items[k] = load_items(inputs, begins[k] + position, counts[k]);
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
             State part = identity();
             #pragma unroll
             for (int i = 0; i < kStepItems; ++i)
-                if (i < count)
-                    part = combine(part, lift_item(inputs, items[k], i, indices[k] + i));
+                if (i < counts[k])
+                    part = combine(part, lift_item(inputs, items[k], i, begins[k] + position + i));
             #pragma unroll
             for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
                 part = combine(part, shuffle_down(part, delta));
@@ -62,5 +75,5 @@ reduce(Inputs inputs,
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k)
         if (first + k * kGroups < segments.num_segments)
-            store(results, first + k * kGroups, segments.length, totals[k]);
+            store(results, first + k * kGroups, lengths[k], totals[k]);
 }

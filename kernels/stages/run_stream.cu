@@ -8,6 +8,7 @@
 //% tune    items_per_thread = 16, 8, 4
 //% tune    slices_per_warp = 4, 1, 2, 8
 //% tune    resident_threads = 1024, 1536, 768
+//% prefer  slices_per_warp = num_elements >= 33554432 ? 8 : num_elements >= 4194304 ? 4 : 1
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% let     num_blocks = min(num_tiles, num_multiprocessors * (resident_threads / block_threads))

@@ -7,10 +7,13 @@
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
 //% prefer  block_threads = offsets ? 128 : 256
-//% prefer  items_per_thread = offsets && mean_length >= 256 ? 8 : 4
+//% prefer  items_per_thread = (offsets || !commutative) && mean_length >= 256 ? 8 : 4
 //% launch  reduce  grid = ceil_div(num_segments, block_threads / 32)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/warp_reduce.cuh
+//% if !commutative
+//% use     parts/fold_consecutive.cuh
+//% end
 
 //% if commutative
 // Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
@@ -54,11 +57,7 @@ reduce(Inputs inputs,
     //% else
     for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {
         const Index mine = chunk + lane * kItemsPerThread;
-        State part = identity();
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            if (mine + k < length)
-                part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
+        const State part = fold_consecutive(inputs, first + mine, mine, segment, length - mine);
         total = combine(total, warp_reduce(part));  // meaningful in lane 0 only
     }
     //% end

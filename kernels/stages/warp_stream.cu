@@ -21,8 +21,9 @@
 //% let     all_bytes = block_shared_bytes + 1024
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
-//% let     is_small = num_elements > 0 && num_elements <= 2097152
-//% prefer  items_per_thread = item_bytes > 24 || is_small ? 8 : item_bytes > 8 || mean_length < 6 ? 16 : 32
+//% let     elements = num_elements > 0 ? num_elements : 268435456
+//% let     is_short = elements <= 33554432 || mean_length < 6
+//% prefer  items_per_thread = item_bytes > 24 || elements <= 4194304 ? 8 : item_bytes > 8 || is_short ? 16 : 32
 //% prefer  held_totals = (all_bytes / 16 - 4 * state_bytes - 400 - own_bytes) / state_bytes
 //% prefer  block_threads = min(256, (block_shared_bytes - 1200) / warp_bytes * 32)
 //% prefer  blocks_per_multiprocessor = min(512 / block_threads, all_bytes / block_bytes)
@@ -433,9 +434,12 @@ stream(Inputs inputs,
     static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
     __shared__ Share shares[kWarps];
     __shared__ bool last;
+    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
+    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    const unsigned half = gridDim.x / 2;
+    const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
-    const Share share =
-        stream_share(inputs, segments, results, desks[warp], Index(blockIdx.x) * kWarps + warp);
+    const Share share = stream_share(inputs, segments, results, desks[warp], block * kWarps + warp);
     if (threadIdx.x % kWarpThreads == 0)
         shares[warp] = share;
     __syncthreads();  // the shares of all warps are there
@@ -444,9 +448,9 @@ stream(Inputs inputs,
         #pragma unroll 1
         for (int k = 1; k < kWarps; ++k)
             all = join_shares(segments, results, all, shares[k]);
-        block_heads[blockIdx.x] = all.head;
-        block_totals[blockIdx.x] = all.total;
-        block_waiting[blockIdx.x] = all.waiting;
+        block_heads[block] = all.head;
+        block_totals[block] = all.total;
+        block_waiting[block] = all.waiting;
         __threadfence();  // the block's share is seen before the ticket is
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }

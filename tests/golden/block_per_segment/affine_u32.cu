@@ -1,7 +1,7 @@
 // block_per_segment: One block reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 512
-// items_per_thread = 4
+// block_threads = 256
+// items_per_thread = 8
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
 // operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
@@ -20,8 +20,8 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 512;
-constexpr int kItemsPerThread = 4;
+constexpr int kBlockThreads = 256;
+constexpr int kItemsPerThread = 8;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -48,12 +48,6 @@ __device__ __forceinline__ State identity()
 __device__ __forceinline__ State lift(unsigned scale, unsigned shift)
 {
     return {scale, shift};
-}
-
-// The element at `index` of the input, which is at `position` of `segment`, lifted.
-__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
-{
-    return lift(inputs.scale[index], inputs.shift[index]);
 }
 
 // The left operand covers earlier elements, always.
@@ -123,7 +117,76 @@ __device__ __noinline__ State block_reduce(State state)
     return state;
 }
 
-// A block takes every gridDim.x-th segment.
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_scale {
+    unsigned at[4];
+};
+
+struct alignas(16) Chunk_shift {
+    unsigned at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_scale scale[1];
+    Chunk_shift shift[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.scale + index) % alignof(Chunk_scale) == 0) {
+        items.scale[0] = *(const Chunk_scale*)(inputs.scale + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.scale[k / 4].at[k % 4] = inputs.scale[index + k];
+    }
+    if (count >= kStepItems && (unsigned long long)(inputs.shift + index) % alignof(Chunk_shift) == 0) {
+        items.shift[0] = *(const Chunk_shift*)(inputs.shift + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.shift[k / 4].at[k % 4] = inputs.shift[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.scale[0].at[k], items.shift[0].at[k]);
+}
+
+// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
+// ones of which `count` are there. `position` is the first one's place in `segment`.
+__device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
+                                                  Index index,
+                                                  Index position,
+                                                  Index segment,
+                                                  Index count)
+{
+    State total = identity();
+    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // times.
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));
+    Items items[kVectors];
+    #pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+        items[k] = load_items(inputs, index + k * kStepItems, items_there - k * kStepItems);
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k)
+        if (k < items_there)
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k));
+    return total;
+}
+
+// A block takes one segment, or every gridDim.x-th where there are more than blocks.
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
 // their shares.
@@ -144,12 +207,8 @@ reduce(Inputs inputs,
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {
             const Index mine = chunk + lane * kItemsPerThread;
-            State part = identity();
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k)
-                if (mine + k < end)
-                    part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
-            part = warp_reduce(part);
+            const State part =
+                warp_reduce(fold_consecutive(inputs, first + mine, mine, segment, end - mine));
             // The other lanes' totals stay the identity, so that the block's order is the shares'.
             if (lane == 0)
                 total = combine(total, part);

@@ -1,7 +1,7 @@
 // block_per_segment: One block reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 512
-// items_per_thread = 4
+// block_threads = 128
+// items_per_thread = 16
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
@@ -34,8 +34,8 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 512;
-constexpr int kItemsPerThread = 4;
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 16;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -151,8 +151,40 @@ __device__ __noinline__ State block_reduce(State state)
     return state;
 }
 
-// A block takes every gridDim.x-th segment.
-// Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// A block takes one segment, or every gridDim.x-th where there are more than blocks.
+// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -162,21 +194,31 @@ reduce(Inputs inputs,
         const Index first = segment_first(segments, segment);
         const Index length = segment_length(segments, segment);
         State total = identity();
-        Index position = threadIdx.x;
-        constexpr int kStride = kItemsPerThread * kBlockThreads;
-        for (; position + kStride - kBlockThreads < length; position += kStride) {
-            State items[kItemsPerThread];
+        // The first elements, up to where vectors begin.
+        const Index before = min(length, -first & Index(kStepItems - 1));
+        if (threadIdx.x < before)
+            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
+        constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+        constexpr int kStride = kStepItems * kBlockThreads;
+        for (Index position = before + threadIdx.x * kStepItems; position < length;
+             position += kVectors * kStride) {
+            Items items[kVectors];
+            int counts[kVectors];
             #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k) {
-                const Index place = position + k * kBlockThreads;
-                items[k] = load_item(inputs, first + place, place, segment);
+            for (int k = 0; k < kVectors; ++k) {
+                const Index place = position + k * kStride;
+                counts[k] = int(min(length - place, Index(kStepItems)));  // not above 0: none left
+                items[k] = load_items(inputs, first + place, counts[k]);
             }
             #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k)
-                total = combine(total, items[k]);
+            for (int k = 0; k < kVectors * kStepItems; ++k) {
+                const int vector = k / kStepItems;
+                const int item = k % kStepItems;
+                const Index index = first + position + vector * kStride + item;
+                if (item < counts[vector])
+                    total = combine(total, lift_item(inputs, items[vector], item, index));
+            }
         }
-        for (; position < length; position += kBlockThreads)
-            total = combine(total, load_item(inputs, first + position, position, segment));
 
         total = block_reduce(total);
         if (threadIdx.x == 0)

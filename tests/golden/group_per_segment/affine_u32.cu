@@ -1,8 +1,8 @@
 // group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
-// Segments of one length, 32-bit indices.
+// Segments given as offsets, 32-bit indices.
 // block_threads = 256
-// lanes_per_segment = 16
-// segments_per_group = 4
+// lanes_per_segment = 32
+// segments_per_group = 1
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
 // operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
@@ -22,8 +22,8 @@
 using Index = int;
 
 constexpr int kBlockThreads = 256;
-constexpr int kLanesPerSegment = 16;
-constexpr int kSegmentsPerGroup = 4;
+constexpr int kLanesPerSegment = 32;
+constexpr int kSegmentsPerGroup = 1;
 constexpr unsigned kFullMask = 0xffffffffu;
 
 struct Inputs {
@@ -71,12 +71,23 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
     return state;
 }
 
-// Segments of one length.
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
 struct Segments {
-    Index length;
+    const Index* offsets;  // [num_segments + 1]
     Index num_items;
     Index num_segments;
 };
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
 
 constexpr int kStepItems = 4;
 
@@ -138,28 +149,35 @@ reduce(Inputs inputs,
     const int lane = threadIdx.x % kLanesPerSegment;
     const Index first = Index(blockIdx.x) * kGroups * kSegmentsPerGroup + group;
     State totals[kSegmentsPerGroup];
+    Index begins[kSegmentsPerGroup];
+    Index lengths[kSegmentsPerGroup];
+    Index longest = 0;
     #pragma unroll
-    for (int k = 0; k < kSegmentsPerGroup; ++k)
+    for (int k = 0; k < kSegmentsPerGroup; ++k) {
+        // Groups beyond the last segment fold it as well, and store nothing.
+        const Index segment = min(first + k * kGroups, segments.num_segments - 1);
         totals[k] = identity();
-    for (Index row = 0; row < segments.length; row += kRowItems) {
+        begins[k] = segment_first(segments, segment);
+        lengths[k] = segment_length(segments, segment);
+        longest = max(longest, lengths[k]);
+    }
+    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    for (Index row = 0; __any_sync(kFullMask, row < longest); row += kRowItems) {
         const Index position = row + lane * kStepItems;
-        const int count = int(min(segments.length - position, Index(kStepItems)));  // not above 0: none left
         Items items[kSegmentsPerGroup];
-        Index indices[kSegmentsPerGroup];
+        int counts[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            // Groups beyond the last segment fold it as well, and store nothing.
-            const Index segment = min(first + k * kGroups, segments.num_segments - 1);
-            indices[k] = segment * segments.length + position;
-            items[k] = load_items(inputs, indices[k], count);
+            counts[k] = int(min(lengths[k] - position, Index(kStepItems)));  // not above 0: none left
+            items[k] = load_items(inputs, begins[k] + position, counts[k]);
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
             State part = identity();
             #pragma unroll
             for (int i = 0; i < kStepItems; ++i)
-                if (i < count)
-                    part = combine(part, lift_item(inputs, items[k], i, indices[k] + i));
+                if (i < counts[k])
+                    part = combine(part, lift_item(inputs, items[k], i, begins[k] + position + i));
             #pragma unroll
             for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
                 part = combine(part, shuffle_down(part, delta));
@@ -171,5 +189,5 @@ reduce(Inputs inputs,
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k)
         if (first + k * kGroups < segments.num_segments)
-            store(results, first + k * kGroups, segments.length, totals[k]);
+            store(results, first + k * kGroups, lengths[k], totals[k]);
 }

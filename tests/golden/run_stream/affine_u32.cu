@@ -3,7 +3,7 @@
 // block_threads = 256
 // items_per_thread = 16
 // resident_threads = 1024
-// slices_per_warp = 4
+// slices_per_warp = 1
 //
 // Composition of the maps v -> scale * v + shift, earlier ones first; not commutative.
 // operator affine(scale: u32, shift: u32) -> (scale: u32, shift: u32) {
@@ -27,7 +27,7 @@ using u64 = unsigned long long;
 constexpr int kBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
 constexpr int kResidentThreads = 1024;
-constexpr int kSlicesPerWarp = 4;
+constexpr int kSlicesPerWarp = 1;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

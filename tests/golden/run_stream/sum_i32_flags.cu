@@ -3,7 +3,7 @@
 // block_threads = 256
 // items_per_thread = 16
 // resident_threads = 1024
-// slices_per_warp = 4
+// slices_per_warp = 1
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -21,7 +21,7 @@ using u64 = unsigned long long;
 constexpr int kBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
 constexpr int kResidentThreads = 1024;
-constexpr int kSlicesPerWarp = 4;
+constexpr int kSlicesPerWarp = 1;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 

@@ -50,12 +50,6 @@ __device__ __forceinline__ State lift(unsigned scale, unsigned shift)
     return {scale, shift};
 }
 
-// The element at `index` of the input, which is at `position` of `segment`, lifted.
-__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
-{
-    return lift(inputs.scale[index], inputs.shift[index]);
-}
-
 // The left operand covers earlier elements, always.
 __device__ __forceinline__ State combine(State a, State b)
 {
@@ -104,6 +98,75 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_scale {
+    unsigned at[4];
+};
+
+struct alignas(16) Chunk_shift {
+    unsigned at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_scale scale[1];
+    Chunk_shift shift[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.scale + index) % alignof(Chunk_scale) == 0) {
+        items.scale[0] = *(const Chunk_scale*)(inputs.scale + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.scale[k / 4].at[k % 4] = inputs.scale[index + k];
+    }
+    if (count >= kStepItems && (unsigned long long)(inputs.shift + index) % alignof(Chunk_shift) == 0) {
+        items.shift[0] = *(const Chunk_shift*)(inputs.shift + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.shift[k / 4].at[k % 4] = inputs.shift[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.scale[0].at[k], items.shift[0].at[k]);
+}
+
+// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
+// ones of which `count` are there. `position` is the first one's place in `segment`.
+__device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
+                                                  Index index,
+                                                  Index position,
+                                                  Index segment,
+                                                  Index count)
+{
+    State total = identity();
+    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // times.
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));
+    Items items[kVectors];
+    #pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+        items[k] = load_items(inputs, index + k * kStepItems, items_there - k * kStepItems);
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k)
+        if (k < items_there)
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k));
+    return total;
+}
+
 // combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
 // each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
 // 0.
@@ -123,11 +186,7 @@ reduce(Inputs inputs,
     State total = identity();
     for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {
         const Index mine = chunk + lane * kItemsPerThread;
-        State part = identity();
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            if (mine + k < length)
-                part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
+        const State part = fold_consecutive(inputs, first + mine, mine, segment, length - mine);
         total = combine(total, warp_reduce(part));  // meaningful in lane 0 only
     }
 

@@ -43,12 +43,6 @@ __device__ __forceinline__ State lift(int x)
     return {x, true};
 }
 
-// The element at `index` of the input, which is at `position` of `segment`, lifted.
-__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
-{
-    return lift(inputs.x[index]);
-}
-
 // The left operand covers earlier elements, always.
 __device__ __forceinline__ State combine(State a, State b)
 {
@@ -100,6 +94,62 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
+// ones of which `count` are there. `position` is the first one's place in `segment`.
+__device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
+                                                  Index index,
+                                                  Index position,
+                                                  Index segment,
+                                                  Index count)
+{
+    State total = identity();
+    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // times.
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));
+    Items items[kVectors];
+    #pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+        items[k] = load_items(inputs, index + k * kStepItems, items_there - k * kStepItems);
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k)
+        if (k < items_there)
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k));
+    return total;
+}
+
 // combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
 // each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
 // 0.
@@ -119,11 +169,7 @@ reduce(Inputs inputs,
     State total = identity();
     for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {
         const Index mine = chunk + lane * kItemsPerThread;
-        State part = identity();
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            if (mine + k < length)
-                part = combine(part, load_item(inputs, first + mine + k, mine + k, segment));
+        const State part = fold_consecutive(inputs, first + mine, mine, segment, length - mine);
         total = combine(total, warp_reduce(part));  // meaningful in lane 0 only
     }
 

@@ -697,9 +697,12 @@ stream(Inputs inputs,
     static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
     __shared__ Share shares[kWarps];
     __shared__ bool last;
+    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
+    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    const unsigned half = gridDim.x / 2;
+    const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
-    const Share share =
-        stream_share(inputs, segments, results, desks[warp], Index(blockIdx.x) * kWarps + warp);
+    const Share share = stream_share(inputs, segments, results, desks[warp], block * kWarps + warp);
     if (threadIdx.x % kWarpThreads == 0)
         shares[warp] = share;
     __syncthreads();  // the shares of all warps are there
@@ -708,9 +711,9 @@ stream(Inputs inputs,
         #pragma unroll 1
         for (int k = 1; k < kWarps; ++k)
             all = join_shares(segments, results, all, shares[k]);
-        block_heads[blockIdx.x] = all.head;
-        block_totals[blockIdx.x] = all.total;
-        block_waiting[blockIdx.x] = all.waiting;
+        block_heads[block] = all.head;
+        block_totals[block] = all.total;
+        block_waiting[block] = all.waiting;
         __threadfence();  // the block's share is seen before the ticket is
         last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
     }

@@ -1,0 +1,30 @@
+// Folds the elements from `index` on in their order: those of a lane that takes kItemsPerThread consecutive
+// ones of which `count` are there. `position` is the first one's place in `segment`.
+__device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
+                                                  Index index,
+                                                  Index position,
+                                                  Index segment,
+                                                  Index count)
+{
+    State total = identity();
+    //% if uses_position || uses_segment
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k)
+        if (k < count)
+            total = combine(total, load_item(inputs, index + k, position + k, segment));
+    //% else
+    // Vectors where the address allows: element by element, a warp would ask for each row of memory many
+    // times.
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int items_there = int(max(min(count, Index(kItemsPerThread)), Index(0)));
+    Items items[kVectors];
+    #pragma unroll
+    for (int k = 0; k < kVectors; ++k)
+        items[k] = load_items(inputs, index + k * kStepItems, items_there - k * kStepItems);
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k)
+        if (k < items_there)
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k));
+    //% end
+    return total;
+}
