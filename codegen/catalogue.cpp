@@ -207,7 +207,7 @@ Catalogue Catalogue::from_directory(const std::string& directory)
 
 void Catalogue::add(std::string path, std::string text)
 {
-    if (path.starts_with("stages/"))
+    if (path.starts_with("stages/") || path.starts_with("ladder/"))
         stages_.push_back(read_stage(std::move(path), std::move(text)));
     else
         parts_.emplace(std::move(path), std::move(text));
@@ -273,11 +273,11 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
     return std::nullopt;
 }
 
-std::string Catalogue::usable(const Problem& problem) const
+std::string Catalogue::usable(const Problem& problem, bool rungs) const
 {
     std::string list;
     for (const auto& stage : stages_)
-        if (!unmet(stage, problem))
+        if (stage.is_rung == rungs && !unmet(stage, problem))
             list += (list.empty() ? "" : ", ") + stage.name;
     return list.empty() ? "none" : list;
 }
@@ -285,7 +285,8 @@ std::string Catalogue::usable(const Problem& problem) const
 void Catalogue::require(const Stage& stage, const Problem& problem) const
 {
     if (const auto why = unmet(stage, problem))
-        throw InputError(stage.name + ": " + *why + "; stages that can serve: " + usable(problem));
+        throw InputError(stage.name + ": " + *why + (stage.is_rung ? "; rungs" : "; stages") +
+                         " that can serve: " + usable(problem, stage.is_rung));
 }
 
 const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
@@ -300,11 +301,12 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
             if (stage.name == name && !unmet(stage, problem))
                 return stage;
     for (const auto& stage : stages_)
-        if (!unmet(stage, problem))
+        if (!stage.is_rung && !unmet(stage, problem))
             return stage;
     std::string reasons;
     for (const auto& stage : stages_)
-        reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
+        if (!stage.is_rung)
+            reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
     throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
                      std::string(name(problem.form)) + reasons);
 }

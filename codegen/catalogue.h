@@ -43,7 +43,7 @@ public:
 private:
     void add(std::string path, std::string text);
     void order();
-    [[nodiscard]] std::string usable(const Problem& problem) const;
+    [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
 
     std::vector<Stage> stages_;
     std::map<std::string, std::string, std::less<>> parts_;

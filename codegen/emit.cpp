@@ -155,8 +155,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         emitted.scratch.push_back(
             {scratch.name, element_bytes(scratch.element, problem), scratch.count, scratch.zero});
     const auto sizes = names_of(stage, configuration, plan_facts(problem, {}));
+    const auto written = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back({launch.kernel, parameters_of(launch.kernel, woven.body, stage.file),
+        emitted.launches.push_back({launch.kernel, parameters_of(launch.kernel, written, stage.file),
                                     launch.grid, launch.block,
                                     launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.file);
@@ -180,6 +181,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
     emitted.source = heading(problem, stage, configuration, below) +
                      keep_mentioned(operator_section(problem, constants, read_type), below) + '\n' + below;
+    // Where parts say all, nothing follows the blank line behind the last of them.
+    while (emitted.source.ends_with("\n\n"))
+        emitted.source.pop_back();
     return emitted;
 }
 

@@ -153,10 +153,11 @@ Stage read_stage(std::string file, std::string text)
 {
     Stage stage;
     stage.file = std::move(file);
+    stage.is_rung = stage.file.starts_with("ladder/");
     stage.text = std::move(text);
     bool launches = false;
     std::vector<std::pair<std::string, Formula>> sizes;
-    for (const auto& [word, argument, line] : directives_of(stage.text)) {
+    for (const auto& [word, argument, line, _] : directives_of(stage.text)) {
         const auto place = stage.file + ":" + std::to_string(line);
         if (word == "stage")
             set_once(stage.name, word, argument, place);
@@ -182,7 +183,7 @@ Stage read_stage(std::string file, std::string text)
             stage.prefer.push_back(read_preference(stage, argument, place));
         else if (std::ranges::find(kWords, word) == kWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
-        launches = launches || word == "launch";
+        launches = launches || word == "launch" || word == "use";  // a part may launch
         if (word == "where" || word == "prefer")
             stage.sizes = sizes;
     }
@@ -202,8 +203,8 @@ std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form)
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives)
 {
     Plumbing plumbing;
-    for (const auto& [word, argument, line] : directives) {
-        const auto place = file + ":" + std::to_string(line);
+    for (const auto& [word, argument, line, part] : directives) {
+        const auto place = (part.empty() ? file : part) + ":" + std::to_string(line);
         if (word == "let") {
             plumbing.sizes.push_back(read_size(argument, place));
         } else if (word == "scratch") {
@@ -212,6 +213,8 @@ Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& di
             plumbing.launches.push_back(read_launch(argument, place));
         }
     }
+    if (plumbing.launches.empty())
+        throw SpecError(file + ": neither the stage nor a part that it uses launches a kernel");
     return plumbing;
 }
 

@@ -19,7 +19,8 @@ struct Tunable {
 
 /// A stage file, read. Knows nothing of any particular operator.
 struct Stage {
-    std::string file;  ///< "stages/tile_scan.cu"
+    std::string file;      ///< "stages/tile_scan.cu"
+    bool is_rung = false;  ///< of ladder/: there to be measured, never taken by a rule of thumb
     std::string name, title;
     std::string after;   ///< the stage it improves on; empty for a first one
     std::string source;  ///< where the idea comes from

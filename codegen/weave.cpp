@@ -59,7 +59,7 @@ class Weaver {
 public:
     Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}
 
-    std::string weave(std::string_view file, std::string_view text, std::vector<Directive>* directives)
+    std::string weave(std::string_view file, std::string_view text, bool is_part)
     {
         std::vector<Branch> open;
         std::string out;
@@ -73,17 +73,19 @@ public:
                 }
                 continue;
             }
-            const auto directive = read_directive(code, line_number);
+            auto directive = read_directive(code, line_number);
             const auto place = std::string(file) + ":" + std::to_string(line_number);
             if (resolve_branch(directive, place, open) || !live(open))
                 continue;
             if (directive.word == "use")
                 use(directive.argument, place);
-            else if (directives)
-                directives->push_back(directive);
+            else if (!is_part)
+                directives_.push_back(std::move(directive));
+            else if (directive.word == "let" || directive.word == "scratch" || directive.word == "launch")
+                add_of_part(std::move(directive), file);
             else
                 throw SpecError(place + ": a part has no use for '" + directive.word +
-                                "'; it knows use, if, elif, else and end");
+                                "'; it knows let, scratch, launch, use, if, elif, else and end");
         }
         if (!open.empty())
             throw SpecError(open.back().place + ": 'if' without 'end'");
@@ -91,6 +93,7 @@ public:
     }
 
     std::vector<std::string> parts() && { return std::move(parts_); }
+    std::vector<Directive> directives() && { return std::move(directives_); }
 
 private:
     struct Branch {
@@ -136,13 +139,19 @@ private:
         return true;
     }
 
+    void add_of_part(Directive directive, std::string_view file)
+    {
+        directive.file = file;
+        directives_.push_back(std::move(directive));
+    }
+
     void use(const std::string& path, const std::string& place)
     {
         if (used_.contains(path))
             return;
         if (!active_.insert(path).second)
             throw SpecError(place + ": " + path + " uses itself");
-        const auto part = weave(path, read(path, place), nullptr);
+        const auto part = weave(path, read(path, place), true);
         active_.erase(path);
         used_.insert(path);
         parts_.push_back(part + '\n');
@@ -162,6 +171,7 @@ private:
     std::set<std::string, std::less<>> used_;
     std::set<std::string, std::less<>> active_;
     std::vector<std::string> parts_;
+    std::vector<Directive> directives_;
 };
 
 }  // namespace
@@ -170,7 +180,8 @@ Woven weave(std::string_view file, std::string_view text, const Facts& facts, co
 {
     Weaver weaver(facts, read_part);
     Woven woven;
-    woven.body = weaver.weave(file, text, &woven.directives);
+    woven.body = weaver.weave(file, text, false);
+    woven.directives = std::move(weaver).directives();
     woven.parts = std::move(weaver).parts();
     return woven;
 }

@@ -20,12 +20,14 @@ struct Directive {
     std::string word;
     std::string argument;
     int line;
+    std::string file = {};  ///< where it stands; empty for that of the stage
 };
 
 struct Woven {
     std::vector<std::string> parts;     ///< every part used, once each, the used before the user
     std::string body;                   ///< the stage's own text, directives gone
-    std::vector<Directive> directives;  ///< of the stage file, in order, those in dropped paragraphs left out
+    std::vector<Directive> directives;  ///< of the stage file and the parts, in order, those in dropped
+                                        ///< paragraphs left out; parts bring let, scratch and launch only
 };
 
 /// Resolves `//% if / elif / else / end` against `facts` and follows `//% use`.

@@ -142,6 +142,19 @@ TEST(Weave, FaultsNameFileAndLine)
     EXPECT_EQ(failure("//% if\n//% end\n").substr(0, 14), "stages/x.cu:1:");
 }
 
+TEST(Weave, PartsBringSizesScratchAndLaunches)
+{
+    const auto woven =
+        weave_with("//% let a = 1\n//% use p/one\n//% launch two\n", {{"whole", true}},
+                   {{"p/one", "x\n//% if whole\n//% launch one\n//% else\n//% let b\n//% end\n"}});
+    ASSERT_EQ(woven.directives.size(), 3U);
+    EXPECT_EQ(woven.directives[1].argument, "one");
+    EXPECT_EQ(woven.directives[1].file, "p/one");
+    EXPECT_EQ(woven.directives[1].line, 3);
+    EXPECT_EQ(woven.directives[2].argument, "two");
+    EXPECT_EQ(woven.directives[2].file, "");
+}
+
 TEST(Weave, FaultsOfPartsNameWhereTheyAre)
 {
     EXPECT_EQ(failure("x\n//% use p/none\n"), "stages/x.cu:2: unknown part 'p/none'");
@@ -149,8 +162,9 @@ TEST(Weave, FaultsOfPartsNameWhereTheyAre)
               "p/b:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "//% use p/a\n"}}), "p/a:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "\n//% if offsets\n"}}), "p/a:2: 'if' without 'end'");
-    EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% launch a\n"}}),
-              "p/a:2: a part has no use for 'launch'; it knows use, if, elif, else and end");
+    EXPECT_EQ(
+        failure("//% use p/a\n", {{"p/a", "a\n//% tune a = 1\n"}}),
+        "p/a:2: a part has no use for 'tune'; it knows let, scratch, launch, use, if, elif, else and end");
 }
 
 }  // namespace
