@@ -76,7 +76,7 @@ TEST(Catalogue, EveryStageFollowsTheOneItImprovesOn)
     for (auto stage = stages.begin(); stage != stages.end(); ++stage) {
         const auto before = [&](const Stage& other) { return other.name == stage->after; };
         EXPECT_TRUE(stage->after.empty() || std::any_of(stages.begin(), stage, before)) << stage->name;
-        EXPECT_EQ(stage->file, "stages/" + stage->name + ".cu");
+        EXPECT_EQ(stage->file, (stage->is_rung ? "ladder/" : "stages/") + stage->name + ".cu");
         EXPECT_FALSE(stage->source.empty()) << stage->name << " does not say where its idea comes from";
         EXPECT_FALSE(
             configurations(*stage, plan_facts(Problem(standard_operator("sum_f32"), SegmentForm::offsets)))

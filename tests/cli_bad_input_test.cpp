@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "tests/cli_program.h"
 #include "runtime/files/npy.h"
+#include "tests/cli_program.h"
 
 namespace segfold::test {
 namespace {

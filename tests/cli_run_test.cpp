@@ -4,9 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "tests/cli_program.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/npz.h"
+#include "tests/cli_program.h"
 
 namespace segfold::test {
 namespace {

@@ -360,8 +360,9 @@ TEST(Compare, AZeroThatRoundedElsewhereIsAccepted)
     std::vector<float> values;
     for (std::int64_t s = 0; s < kSegments; ++s)
         values.insert(values.end(), {4, -5, 1});
-    const auto workload = workload_of(standard_operator("mean_variance_f32"), uniform_segments(3 * kSegments, 3),
-                                      Array::of<float>(Type::f32, values));
+    const auto workload =
+        workload_of(standard_operator("mean_variance_f32"), uniform_segments(3 * kSegments, 3),
+                    Array::of<float>(Type::f32, values));
     auto mean = Array::of<float>(Type::f32, std::vector<float>(kSegments, 1.4901161e-08f));
     auto variance = Array::of<float>(Type::f32, std::vector<float>(kSegments, 14));
     EXPECT_TRUE(compare(workload, result_of(workload, {&mean, &variance})).agrees());

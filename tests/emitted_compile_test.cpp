@@ -50,7 +50,7 @@ std::vector<Text> texts(const std::vector<std::string>& operators, bool all_form
                         bits == 32 && (form == SegmentForm::offsets || form == stage.forms.front());
                     Problem problem(standard_operator(op), form, bits);
                     problem.target = target;
-                    if ((all_forms || usual) && !catalogue.unmet(stage, problem))
+                    if (((all_forms && !stage.is_rung) || usual) && !catalogue.unmet(stage, problem))
                         result.push_back(
                             {describe(stage, op, form, bits),
                              emit(problem, stage, default_configuration(stage, plan_facts(problem)))});

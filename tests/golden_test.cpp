@@ -32,6 +32,8 @@ std::vector<Golden> goldens()
         for (const std::string op : kOperators)
             if (!catalogue.unmet(stage, Problem(standard_operator(op), form)))
                 all.push_back({&stage, op, form, stage.name + "/" + op + ".cu"});
+        if (stage.is_rung)
+            all.push_back({&stage, "sum_i32", SegmentForm::whole, stage.name + "/sum_i32_whole.cu"});
         if (stage.name == "run_stream")
             all.push_back({&stage, "sum_i32", SegmentForm::flags, "run_stream/sum_i32_flags.cu"});
         if (stage.name == "tile_scan")

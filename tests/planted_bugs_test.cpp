@@ -56,6 +56,27 @@ const std::vector<Bug> kBugs = {
      "min(lengths[0] -"},
     {"SharesTakenTwice", "warp_stream", "sum_i32", LayoutKind::offsets, "blockIdx.x % 2 * half",
      "blockIdx.x % 2 * (half - 1)"},
+    {"OperandsSwappedInRung", "tree_interleaved_modulo", "affine_u32", LayoutKind::offsets,
+     "combine(tile[threadIdx.x], tile[threadIdx.x + stride])",
+     "combine(tile[threadIdx.x + stride], tile[threadIdx.x])"},
+    {"OperandsSwappedAmongTiles", "tree_interleaved", "affine_u32", LayoutKind::offsets,
+     "combine(total, tile)", "combine(tile, total)"},
+    {"OperandsSwappedInPairs", "pairs_unrolled", "affine_u32", LayoutKind::whole,
+     "combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1])",
+     "combine(tile[2 * threadIdx.x + 1], tile[2 * threadIdx.x])", 1},
+    {"NobodyWaitsForReadersOfPairs", "pairs_sequential", "affine_u32", LayoutKind::offsets,
+     "__syncthreads();  // all have read", ""},
+    {"LanesDoNotWaitForReaders", "tree_last_warp", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all lanes have read", ""},
+    {"RoundOfLanesNotWaitedFor", "tree_cascade", "sum_i32", LayoutKind::whole,
+     "__syncwarp();  // the round is over", ""},
+    {"NextTileTooEarly", "tree_unrolled", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // the block is done with the tile, the next one may take its place", ""},
+    {"LevelOfPartialsMistaken", "tree_sequential", "sum_i32", LayoutKind::whole, "partials += size;", ""},
+    {"PartialsOfALevelOverwritten", "pairs_cascade", "affine_u32", LayoutKind::whole,
+     "partials + size, total", "partials, total"},
+    {"ThreadsTakeWhatIsNotTheirs", "pairs_first_add", "affine_u32", LayoutKind::offsets,
+     "Index(threadIdx.x) * kItemsPerThread + k", "Index(k) * kBlockThreads + threadIdx.x"},
     {"MiddleBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();", ";",
      0},
     {"TrailingBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();",
@@ -302,6 +323,8 @@ std::string planted(std::string text, const Bug& bug)
 std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int64_t tile, bool empties)
 {
     auto shapes = segment_cases(bug.kind, block, tile, empties);
+    if (Catalogue::standard().stage(bug.stage).is_rung)
+        shapes = rung_shapes(form_of(bug.kind), tile);
     if (bug.name == "CarryLostAmongGroups" || bug.name == "OperandsSwappedAmongBlocks") {
         shapes.clear();
         shapes.push_back({"several tiles for each thread of a block", whole_segments(tile * block * 2 + 1)});

@@ -205,6 +205,30 @@ inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> len
     }
 }
 
+/// Shapes on which a rung crosses its borders: parts of a tile, a tile, several, and for `whole` three
+/// levels.
+inline std::vector<SegmentCase> rung_shapes(SegmentForm form, std::int64_t tile)
+{
+    std::vector<SegmentCase> cases;
+    if (form == SegmentForm::whole) {
+        for (const auto n : {std::int64_t{0}, std::int64_t{1}, tile - 1, tile, tile + 1, 3 * tile + 5})
+            cases.push_back({"whole " + std::to_string(n), whole_segments(n)});
+        if (tile <= 128)
+            cases.push_back({"three levels", whole_segments(tile * tile + 1)});
+        return cases;
+    }
+    if (form == SegmentForm::uniform) {
+        for (const auto length : {std::int64_t{1}, std::int64_t{33}, tile - 1, tile, tile + 1})
+            if (length > 0)
+                cases.push_back({"uniform " + std::to_string(length), uniform_segments(length * 5, length)});
+        return cases;
+    }
+    const std::vector<std::int64_t> lengths = {0,  tile - 1, 1,    2 * tile + 3, 0,        0, 5,
+                                               31, 33,       tile, 64,           tile + 1, 0};
+    cases.push_back({"lengths about a tile", segments_in_form(form, lengths)});
+    return cases;
+}
+
 /// True if kernels read segments in the form that the layout has, not in one that the host makes of it.
 inline bool takes_directly(const Stage& stage, LayoutKind kind)
 {
@@ -334,6 +358,23 @@ inline std::vector<Configuration> some_configurations(const Stage& stage, const 
     std::ranges::shuffle(all, std::mt19937(5));
     all.resize(std::min(all.size(), most));
     return all;
+}
+
+/// The stages that runs choose from.
+inline std::vector<Stage> plans()
+{
+    std::vector<Stage> list;
+    std::ranges::copy_if(Catalogue::standard().stages(), std::back_inserter(list),
+                         [](const Stage& stage) { return !stage.is_rung; });
+    return list;
+}
+
+/// The stages that are there to be measured.
+inline std::vector<Stage> rungs()
+{
+    std::vector<Stage> list;
+    std::ranges::copy_if(Catalogue::standard().stages(), std::back_inserter(list), &Stage::is_rung);
+    return list;
 }
 
 /// The configuration with the smallest tile, so that few elements fill several of them.

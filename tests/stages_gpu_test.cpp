@@ -12,8 +12,9 @@
 namespace segfold::test {
 namespace {
 
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,   LayoutKind::uniform, LayoutKind::offsets, LayoutKind::ranges,
-                                 LayoutKind::lengths, LayoutKind::flags,   LayoutKind::keys};
+constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                 LayoutKind::keys};
 
 /// One context and one compile cache for all tests of the process.
 class StagesOnGpu : public testing::Test {
@@ -41,19 +42,21 @@ protected:
         return resident.results();
     }
 
-    static void run_matrix(const Stage& stage, const std::string& op, LayoutKind kind, int bits, bool smallest)
+    static void run_matrix(const Stage& stage, const std::string& op, LayoutKind kind, int bits,
+                           bool smallest)
     {
         const Problem problem(standard_operator(op), form_of(kind), bits);
         if (Catalogue::standard().unmet(stage, problem))
             return;
-        const auto configuration = smallest ? smallest_configuration(stage, problem) : default_configuration(stage, plan_facts(problem));
+        const auto configuration = smallest ? smallest_configuration(stage, problem)
+                                            : default_configuration(stage, plan_facts(problem));
         const auto emitted = emit(problem, stage, configuration);
         const auto [block, tile] = block_and_tile(configuration);
         for (const auto& shape : segment_cases(kind, block, tile, problem.op.allows_empty())) {
             const auto workload = make_workload(op, with_index_bits(shape.segments.copy(), bits), 11);
             const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
-            ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << name(kind) << " " << bits << ", "
-                                             << shape.name << ": " << segfold::print(comparison);
+            ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << name(kind) << " " << bits
+                                             << ", " << shape.name << ": " << segfold::print(comparison);
         }
     }
 
@@ -63,7 +66,7 @@ protected:
 
 TEST_F(StagesOnGpu, SmallTilesAgreeWithTheReference)
 {
-    for (const auto& stage : Catalogue::standard().stages())
+    for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
             for (const auto kind : kKinds)
                 run_matrix(stage, op, kind, 32, true);
@@ -71,7 +74,7 @@ TEST_F(StagesOnGpu, SmallTilesAgreeWithTheReference)
 
 TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
 {
-    for (const auto& stage : Catalogue::standard().stages())
+    for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
             for (const auto kind : kKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
@@ -80,7 +83,7 @@ TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
 
 TEST_F(StagesOnGpu, WideIndicesAgreeWithTheReference)
 {
-    for (const auto& stage : Catalogue::standard().stages())
+    for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
             for (const auto kind : kKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
@@ -99,19 +102,22 @@ TEST_F(StagesOnGpu, EveryStandardOperatorAgreesWithTheReference)
                 if (Catalogue::standard().unmet(stage, problem))
                     continue;
                 const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-                auto segments = form == SegmentForm::whole ? whole_segments(100003)
-                                                           : segments_in_form(form, {1, 31, 33, 1000, 7, 50000, 3, 2049});
+                auto segments = form == SegmentForm::whole
+                                    ? whole_segments(100003)
+                                    : segments_in_form(form, {1, 31, 33, 1000, 7, 50000, 3, 2049});
                 const auto workload = make_workload(op, std::move(segments), 3);
                 const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
-                ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << ": " << segfold::print(comparison);
+                ASSERT_TRUE(comparison.agrees())
+                    << stage.name << " " << op << ": " << segfold::print(comparison);
             }
         }
 }
 
 TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
 {
-    for (const std::string layout : {"whole", "uniform=64", "geometric:mean=32", "zipf:exponent=1.9", "giant:half",
-                                     "half_empty:mean=32", "lognormal:mean=3,sigma=1.2", "poisson:mean=32"})
+    for (const std::string layout :
+         {"whole", "uniform=64", "geometric:mean=32", "zipf:exponent=1.9", "giant:half", "half_empty:mean=32",
+          "lognormal:mean=3,sigma=1.2", "poisson:mean=32"})
         for (const auto& op : kMatrixOperators) {
             const bool empties = standard_operator(op).allows_empty();
             auto resolved = resolve(parse_layout(layout), 1 << 22);
@@ -124,16 +130,17 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
             const Judge judge(workload);
             if (thrust_available(ThrustSystem::cuda)) {
                 const auto comparison = judge.compare(reduce_by_key(workload, ThrustSystem::cuda));
-                ASSERT_TRUE(comparison.agrees()) << "thrust " << op << " " << layout << ": " << segfold::print(comparison);
+                ASSERT_TRUE(comparison.agrees())
+                    << "thrust " << op << " " << layout << ": " << segfold::print(comparison);
             }
-            for (const auto& stage : Catalogue::standard().stages()) {
+            for (const auto& stage : plans()) {
                 const Problem problem(workload.op, workload.segments.form);
                 if (Catalogue::standard().unmet(stage, problem))
                     continue;
                 const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
                 const auto comparison = judge.compare(run(workload, emitted, stage.name));
-                ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << layout << ": "
-                                                 << segfold::print(comparison);
+                ASSERT_TRUE(comparison.agrees())
+                    << stage.name << " " << op << " " << layout << ": " << segfold::print(comparison);
             }
         }
 }
@@ -142,8 +149,8 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
 TEST_F(StagesOnGpu, MillionsOfFoundSegmentsAgreeWithReferenceAndThrust)
 {
     const auto& stage = Catalogue::standard().stage("run_stream");
-    for (const std::string layout : {"uniform=1", "uniform=2", "uniform=64", "zipf:exponent=1.9", "giant:half",
-                                     "bimodal:short=3,long=700", "uniform=4194304"})
+    for (const std::string layout : {"uniform=1", "uniform=2", "uniform=64", "zipf:exponent=1.9",
+                                     "giant:half", "bimodal:short=3,long=700", "uniform=4194304"})
         for (const auto& op : {"sum_f32", "trace_u64", "mean_variance_f32", "keep_first_i32"})
             for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
                 const auto resolved = resolve(parse_layout(layout), 1 << 22);
@@ -158,11 +165,14 @@ TEST_F(StagesOnGpu, MillionsOfFoundSegmentsAgreeWithReferenceAndThrust)
                 for (int repeat = 0; repeat < 3; ++repeat) {
                     const auto again = run(workload, emitted, stage.name);
                     for (std::size_t f = 0; f < first.size(); ++f)
-                        ASSERT_EQ(std::memcmp(first[f].array.data(), again[f].array.data(), first[f].array.bytes()), 0)
+                        ASSERT_EQ(
+                            std::memcmp(first[f].array.data(), again[f].array.data(), first[f].array.bytes()),
+                            0)
                             << op << " " << layout << " differs from run to run";
                 }
                 if (thrust_available(ThrustSystem::cuda)) {
-                    const auto other = judge.compare(first, reduce_by_key(workload, ThrustSystem::cuda), "thrust");
+                    const auto other =
+                        judge.compare(first, reduce_by_key(workload, ThrustSystem::cuda), "thrust");
                     ASSERT_TRUE(other.agrees()) << op << " " << layout << ": " << segfold::print(other);
                 }
             }
@@ -183,15 +193,17 @@ TEST_F(StagesOnGpu, BeyondTwoBillionElements)
             const auto comparison = judge.compare(reduce_by_key(workload, ThrustSystem::cuda));
             ASSERT_TRUE(comparison.agrees()) << "thrust " << layout << ": " << segfold::print(comparison);
         }
-        for (const auto& stage : Catalogue::standard().stages()) {
+        for (const auto& stage : plans()) {
             const Problem problem(workload.op, workload.segments.form, 64);
             // A thread for a segment of a billion elements would take minutes.
-            const bool too_slow = layout == "giant:half" && stage.name != "tile_scan" && stage.name != "block_per_segment";
+            const bool too_slow =
+                layout == "giant:half" && stage.name != "tile_scan" && stage.name != "block_per_segment";
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
             const auto comparison = judge.compare(run(workload, emitted, stage.name));
-            ASSERT_TRUE(comparison.agrees()) << stage.name << " " << layout << ": " << segfold::print(comparison);
+            ASSERT_TRUE(comparison.agrees())
+                << stage.name << " " << layout << ": " << segfold::print(comparison);
         }
     }
 }
@@ -221,9 +233,10 @@ TEST_F(StagesOnGpu, TheMostThatNarrowIndicesCount)
         const auto workload = make_workload("sum_u8", make(), 31);
         ASSERT_EQ(workload.segments.index_bits(), 32);
         const Judge judge(workload);
-        for (const auto& stage : Catalogue::standard().stages()) {
+        for (const auto& stage : plans()) {
             const Problem problem(workload.op, workload.segments.form, 32);
-            const bool too_slow = workload.segments.form == SegmentForm::whole && stage.name == "thread_per_segment";
+            const bool too_slow =
+                workload.segments.form == SegmentForm::whole && stage.name == "thread_per_segment";
             if (too_slow || Catalogue::standard().unmet(stage, problem))
                 continue;
             const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));

@@ -30,7 +30,7 @@ std::string print(const StageCase& c)
 std::vector<StageCase> all_cases()
 {
     std::vector<StageCase> cases;
-    for (const auto& stage : Catalogue::standard().stages())
+    for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
             for (const auto kind : kKinds)
                 for (const int bits : {32, 64}) {
@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(Matrix, StagesOnSimt, testing::ValuesIn(all_cases()),
 /// Other configurations than the smallest one, on the shapes that cross most borders.
 TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
 {
-    for (const auto& stage : Catalogue::standard().stages())
+    for (const auto& stage : plans())
         for (const auto& [op, most] : {std::pair{"affine_u32", 20}, std::pair{"sum_i32", 6}}) {
             // Ranges where the stage takes them, keys rather than flags.
             const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();

@@ -40,6 +40,7 @@ constexpr Flag kOwnFlags[] = {{"peers", "LIST"},
                               {"log", "FILE"},
                               {"emit-peer", "PEER"},
                               {"plan", "STAGE:NAME=VALUE,...", true},
+                              {"ladder"},
                               {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
@@ -266,7 +267,7 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
         return plans;
     for (const auto& stage : catalogue.stages()) {
         const bool takes_form = std::ranges::find(stage.forms, problem.form) != stage.forms.end();
-        if (takes_form && &stage != chosen.stage)
+        if (takes_form && &stage != chosen.stage && (!stage.is_rung || arguments.has("ladder")))
             plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
                              catalogue.unmet(stage, problem).value_or("")});
     }

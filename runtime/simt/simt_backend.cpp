@@ -1,5 +1,6 @@
 #include "runtime/simt/simt_backend.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -48,7 +49,8 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 {
     std::vector<std::string> kernels;
     for (const auto& launch : emitted.launches)
-        kernels.push_back(launch.kernel);
+        if (std::ranges::find(kernels, launch.kernel) == kernels.end())
+            kernels.push_back(launch.kernel);
     return Program::compile(emitted.source, kernels, options);
 }
 

@@ -1,0 +1,10 @@
+//% stage   pairs_first_add
+//% title   Threads join two neighbours as they read them
+//% after   pairs_sequential
+//% source  Keeps the order that Harris 2007, kernel 4, gives up
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 2
+//% use     parts/take_consecutive.cuh
+//% use     parts/fold_block_pairs.cuh

@@ -1,0 +1,40 @@
+//% stage   pairs_last_warp
+//% title   The last six rounds are one warp's, in order
+//% after   pairs_first_add
+//% source  Keeps the order that Harris 2007, kernel 5, gives up
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 2
+//% use     parts/take_consecutive.cuh
+
+// Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.
+__device__ __forceinline__ State fold_block(State state)
+{
+    __shared__ State tile[kBlockThreads];
+    tile[threadIdx.x] = state;
+    __syncthreads();  // all states are there
+    #pragma unroll 1
+    for (int pairs = kBlockThreads / 2; pairs > kWarpThreads; pairs /= 2) {
+        const bool takes_part = int(threadIdx.x) < pairs;
+        if (takes_part)
+            state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
+        __syncthreads();  // all have read
+        if (takes_part)
+            tile[threadIdx.x] = state;
+        __syncthreads();  // the round is over
+    }
+    if (threadIdx.x < kWarpThreads) {
+        #pragma unroll
+        for (int pairs = kWarpThreads; pairs > 0; pairs /= 2) {
+            const bool takes_part = int(threadIdx.x) < pairs;
+            if (takes_part)
+                state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
+            __syncwarp();  // all lanes have read
+            if (takes_part)
+                tile[threadIdx.x] = state;
+            __syncwarp();  // the round is over
+        }
+    }
+    return tile[threadIdx.x];
+}

@@ -1,0 +1,10 @@
+//% stage   pairs_sequential
+//% title   A tree of neighbours whose threads read neighbouring places
+//% after   tree_interleaved
+//% source  Keeps the order that Harris 2007, kernel 3, gives up
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 1
+//% use     parts/take_consecutive.cuh
+//% use     parts/fold_block_pairs.cuh

@@ -1,0 +1,10 @@
+//% stage   pairs_unrolled
+//% title   All rounds are unrolled, in order
+//% after   pairs_last_warp
+//% source  Keeps the order that Harris 2007, kernel 6, gives up
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 2
+//% use     parts/take_consecutive.cuh
+//% use     parts/fold_block_pairs_unrolled.cuh

@@ -1,0 +1,10 @@
+//% stage   tree_cascade
+//% title   Threads join many elements before the tree begins
+//% after   tree_unrolled
+//% source  Harris 2007, kernel 7, after Brent 1974; Zuo, Zhang, Xu & Zhao 2009, code 6
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, commutative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 8, 1, 2, 4, 16, 32, 64, 128, 256, 512, 1024
+//% use     parts/take_strided.cuh
+//% use     parts/fold_block_unrolled.cuh

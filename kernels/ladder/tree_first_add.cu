@@ -1,0 +1,10 @@
+//% stage   tree_first_add
+//% title   Threads join two elements as they read them
+//% after   tree_sequential
+//% source  Harris 2007, kernel 4; Patel 2014, version 4
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, commutative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 2
+//% use     parts/take_strided.cuh
+//% use     parts/fold_block_sequential.cuh

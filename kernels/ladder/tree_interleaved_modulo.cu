@@ -1,0 +1,25 @@
+//% stage   tree_interleaved_modulo
+//% title   A tree of neighbours in shared memory; threads are picked by a remainder
+//% source  Harris 2007, kernel 1; Zuo, Zhang, Xu & Zhao 2009, code 1; Patel 2014, version 1
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 1
+//% use     parts/take_strided.cuh
+
+// In round r a thread whose number divides by 2^(r+1) joins the state that is 2^r further on. Those that do
+// not lie in the same warps, so all warps stay busy until the end; and a remainder takes many instructions.
+// Neighbours are joined in order, so combine() need not commute.
+__device__ __forceinline__ State fold_block(State state)
+{
+    __shared__ State tile[kBlockThreads];
+    tile[threadIdx.x] = state;
+    __syncthreads();  // all states are there
+    #pragma unroll 1
+    for (int stride = 1; stride < kBlockThreads; stride *= 2) {
+        if (int(threadIdx.x) % (2 * stride) == 0)
+            tile[threadIdx.x] = combine(tile[threadIdx.x], tile[threadIdx.x + stride]);
+        __syncthreads();  // the round is over
+    }
+    return tile[threadIdx.x];
+}

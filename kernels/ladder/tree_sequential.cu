@@ -1,0 +1,10 @@
+//% stage   tree_sequential
+//% title   A tree whose threads read neighbouring places
+//% after   tree_interleaved
+//% source  Harris 2007, kernel 3; Zuo, Zhang, Xu & Zhao 2009, code 3; Patel 2014, version 3
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, commutative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 1
+//% use     parts/take_strided.cuh
+//% use     parts/fold_block_sequential.cuh

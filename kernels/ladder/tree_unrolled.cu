@@ -1,0 +1,10 @@
+//% stage   tree_unrolled
+//% title   All rounds are unrolled
+//% after   tree_last_warp
+//% source  Harris 2007, kernel 6; Zuo, Zhang, Xu & Zhao 2009, code 4
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, commutative
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 2
+//% use     parts/take_strided.cuh
+//% use     parts/fold_block_unrolled.cuh

@@ -1,0 +1,26 @@
+//% use parts/tree_levels.cuh
+// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index position = begin + k * kBlockThreads + threadIdx.x;
+        if (position < end)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
+    return total;
+}
+
+//% if whole
+__device__ __forceinline__ State fold_partials(const State* partials, Index begin, Index end)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index place = begin + k * kBlockThreads + threadIdx.x;
+        if (place < end)
+            total = combine(total, partials[place]);
+    }
+    return total;
+}
+//% end

@@ -1,0 +1,172 @@
+// pairs_unrolled: All rounds are unrolled, in order
+// One segment, 32-bit indices.
+// block_threads = 128
+// items_per_thread = 2
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/ladder/pairs_unrolled.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 2;
+constexpr int kWarpThreads = 32;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+// One segment of all items.
+struct Segments {
+    Index num_items;
+    Index num_segments;
+};
+
+// One block's total is what the next level folds, by a launch of its own, until one is left. Six levels of
+// blocks of 64 hold 2^36 elements.
+
+// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
+// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
+// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+__device__ __forceinline__ State fold_block(State state);
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment);
+
+__device__ __forceinline__ State fold_partials(const State* partials, Index begin, Index end);
+
+__device__ __forceinline__ void leave_total(const Segments& segments, const Results& results, State* partials,
+                                            State total)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (gridDim.x == 1)
+        store(results, 0, segments.num_items, total);
+    else
+        partials[blockIdx.x] = total;
+}
+
+// A block takes one tile of the input.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* partials)
+{
+    const Index begin = Index(blockIdx.x) * kTileItems;
+    const State total = fold_block(fold_elements(inputs, 0, begin, segments.num_items, 0));
+    leave_total(segments, results, partials, total);
+}
+
+// A block takes one tile of a level's partials. Levels lie one behind the other, each shorter than the one
+// before, so the number of blocks tells which one this launch folds.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce_partials(Segments segments,
+                Results results,
+                State* partials)
+{
+    Index size = (segments.num_items + kTileItems - 1) / kTileItems;
+    #pragma unroll 1
+    while ((size + kTileItems - 1) / kTileItems != Index(gridDim.x)) {
+        partials += size;
+        size = (size + kTileItems - 1) / kTileItems;
+    }
+    const State total = fold_block(fold_partials(partials, Index(blockIdx.x) * kTileItems, size));
+    leave_total(segments, results, partials + size, total);
+}
+
+// Of a tile, thread t takes kItemsPerThread consecutive ones, so that combine() need not commute.
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index position = begin + Index(threadIdx.x) * kItemsPerThread + k;
+        if (position < end)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
+    return total;
+}
+
+__device__ __forceinline__ State fold_partials(const State* partials, Index begin, Index end)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index place = begin + Index(threadIdx.x) * kItemsPerThread + k;
+        if (place < end)
+            total = combine(total, partials[place]);
+    }
+    return total;
+}
+
+// The tree of neighbours with all rounds unrolled; those of one warp need no barrier of the block.
+__device__ __forceinline__ State fold_block(State state)
+{
+    __shared__ State tile[kBlockThreads];
+    tile[threadIdx.x] = state;
+    __syncthreads();  // all states are there
+    #pragma unroll
+    for (int pairs = kBlockThreads / 2; pairs > kWarpThreads; pairs /= 2) {
+        const bool takes_part = int(threadIdx.x) < pairs;
+        if (takes_part)
+            state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
+        __syncthreads();  // all have read
+        if (takes_part)
+            tile[threadIdx.x] = state;
+        __syncthreads();  // the round is over
+    }
+    if (threadIdx.x < kWarpThreads) {
+        #pragma unroll
+        for (int pairs = kWarpThreads; pairs > 0; pairs /= 2) {
+            const bool takes_part = int(threadIdx.x) < pairs;
+            if (takes_part)
+                state = combine(tile[2 * threadIdx.x], tile[2 * threadIdx.x + 1]);
+            __syncwarp();  // all lanes have read
+            if (takes_part)
+                tile[threadIdx.x] = state;
+            __syncwarp();  // the round is over
+        }
+    }
+    return tile[threadIdx.x];
+}

@@ -1,0 +1,134 @@
+// tree_interleaved: The same tree; consecutive threads do the work
+// Segments given as offsets, 32-bit indices.
+// block_threads = 128
+// items_per_thread = 1
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/ladder/tree_interleaved.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 1;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
+// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
+// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+__device__ __forceinline__ State fold_block(State state);
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment);
+
+// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
+        const Index first = segment_first(segments, segment);
+        const Index length = segment_length(segments, segment);
+        State total = identity();
+        for (Index begin = 0; begin < length; begin += kTileItems) {
+            const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
+            if (threadIdx.x == 0)
+                total = combine(total, tile);
+            __syncthreads();  // the block is done with the tile, the next one may take its place
+        }
+        if (threadIdx.x == 0)
+            store(results, segment, length, total);
+    }
+}
+
+// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index position = begin + k * kBlockThreads + threadIdx.x;
+        if (position < end)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
+    return total;
+}
+
+// In round r thread t joins the states at t * 2^(r+1) and 2^r further on: whole warps drop out, and nothing
+// is divided. But threads of a warp now read places that are powers of two apart, which meet in few banks.
+__device__ __forceinline__ State fold_block(State state)
+{
+    __shared__ State tile[kBlockThreads];
+    tile[threadIdx.x] = state;
+    __syncthreads();  // all states are there
+    #pragma unroll 1
+    for (int stride = 1; stride < kBlockThreads; stride *= 2) {
+        const int place = 2 * stride * int(threadIdx.x);
+        if (place < kBlockThreads)
+            tile[place] = combine(tile[place], tile[place + stride]);
+        __syncthreads();  // the round is over
+    }
+    return tile[threadIdx.x];
+}

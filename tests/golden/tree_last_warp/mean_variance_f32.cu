@@ -1,0 +1,181 @@
+// tree_last_warp: The last six rounds are one warp's, unrolled
+// Segments given as offsets, 32-bit indices.
+// block_threads = 128
+// items_per_thread = 2
+//
+// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
+//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   lift {
+//     n = 1;
+//     mean = x;
+//     m2 = 0;
+//   }
+//   combine(a, b) {
+//     let total = a.n + b.n;
+//     let delta = b.mean - a.mean;
+//     let share = f32(b.n) / f32(total);
+//     n = total;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//   }
+//   finish {
+//     mean = mean;
+//     variance = m2 / f32(n);
+//   }
+//   empty {
+//     mean = nan;
+//     variance = nan;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/ladder/tree_last_warp.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 2;
+constexpr int kWarpThreads = 32;
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* mean;
+    float* variance;
+};
+
+struct State {
+    int n;
+    float mean;
+    float m2;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {0, 0.0f, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {1, x, 0.0f};
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const int total = int(unsigned(a.n) + unsigned(b.n));
+    const float delta = b.mean - a.mean;
+    const float share = float(b.n) / float(total);
+    return {
+        total,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+    };
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index length, State state)
+{
+    if (length == 0) {
+        results.mean[segment] = kNan;
+        results.variance[segment] = kNan;
+        return;
+    }
+    results.mean[segment] = state.mean;
+    results.variance[segment] = state.m2 / float(state.n);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
+// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
+// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+__device__ __forceinline__ State fold_block(State state);
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment);
+
+// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
+        const Index first = segment_first(segments, segment);
+        const Index length = segment_length(segments, segment);
+        State total = identity();
+        for (Index begin = 0; begin < length; begin += kTileItems) {
+            const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
+            if (threadIdx.x == 0)
+                total = combine(total, tile);
+            __syncthreads();  // the block is done with the tile, the next one may take its place
+        }
+        if (threadIdx.x == 0)
+            store(results, segment, length, total);
+    }
+}
+
+// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment)
+{
+    State total = identity();
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const Index position = begin + k * kBlockThreads + threadIdx.x;
+        if (position < end)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
+    return total;
+}
+
+// Rounds of 32 threads and fewer need no barrier of the block, and no question who takes part: lanes beyond
+// the round's join what nobody reads. The papers' warps ran in step; today's need a barrier of their own.
+__device__ __forceinline__ State fold_block(State state)
+{
+    __shared__ State tile[kBlockThreads];
+    tile[threadIdx.x] = state;
+    __syncthreads();  // all states are there
+    #pragma unroll 1
+    for (int stride = kBlockThreads / 2; stride > kWarpThreads; stride /= 2) {
+        if (int(threadIdx.x) < stride)
+            tile[threadIdx.x] = combine(tile[threadIdx.x], tile[threadIdx.x + stride]);
+        __syncthreads();  // the round is over
+    }
+    if (threadIdx.x < kWarpThreads) {
+        #pragma unroll
+        for (int stride = kWarpThreads; stride > 0; stride /= 2) {
+            const State later = tile[threadIdx.x + stride];
+            __syncwarp();  // all lanes have read
+            tile[threadIdx.x] = combine(tile[threadIdx.x], later);
+            __syncwarp();  // the round is over
+        }
+    }
+    return tile[threadIdx.x];
+}

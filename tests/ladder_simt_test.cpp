@@ -1,0 +1,92 @@
+// Every rung of the ladder on the fiber executor, under several schedules, against the reference.
+#include <gtest/gtest.h>
+
+#include "runtime/compare.h"
+#include "runtime/simt/simt_backend.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+struct RungCase {
+    std::string rung;
+    std::string op;
+    SegmentForm form;
+};
+
+std::string print(const RungCase& c) { return c.rung + "_" + c.op + "_" + std::string(name(c.form)); }
+
+std::vector<RungCase> all_cases()
+{
+    std::vector<RungCase> cases;
+    for (const auto& rung : rungs())
+        for (const std::string op : {"sum_i32", "trace_u64", "sum_f32", "mean_variance_f32"})
+            for (const auto form : rung.forms)
+                if (!Catalogue::standard().unmet(rung, Problem(standard_operator(op), form)))
+                    cases.push_back({rung.name, op, form});
+    return cases;
+}
+
+[[maybe_unused]] void PrintTo(const RungCase& c, std::ostream* out) { *out << print(c); }
+
+class LadderOnSimt : public testing::TestWithParam<RungCase> {};
+
+void expect_agreement(const RungCase& c, const Configuration& configuration, int bits, std::uint64_t seed)
+{
+    const auto& rung = Catalogue::standard().stage(c.rung);
+    const Problem problem(standard_operator(c.op), c.form, bits);
+    const auto emitted = emit(problem, rung, configuration);
+    for (const auto& shape : rung_shapes(c.form, block_and_tile(configuration).second)) {
+        const auto workload = make_workload(c.op, with_index_bits(shape.segments.copy(), bits), 11);
+        // Two blocks a multiprocessor or one for each segment; the second launch meets the scratch of the
+        // first.
+        const auto results =
+            simt::run(workload, emitted, simt::options_from_seed(seed), {}, 1, seed == 2 ? 2 : 1);
+        const auto comparison = Judge(workload).compare(results);
+        ASSERT_TRUE(comparison.agrees())
+            << shape.name << ", seed " << seed << ", " << segfold::print(configuration) << ": "
+            << segfold::print(comparison);
+    }
+}
+
+TEST_P(LadderOnSimt, AgreesWithTheReference)
+{
+    const auto& c = GetParam();
+    const Problem problem(standard_operator(c.op), c.form);
+    const auto configuration = smallest_configuration(Catalogue::standard().stage(c.rung), problem);
+    for (std::uint64_t seed = 1; seed <= 3; ++seed)
+        expect_agreement(c, configuration, c.op == "trace_u64" && seed == 3 ? 64 : 32, seed);
+}
+
+INSTANTIATE_TEST_SUITE_P(Rungs, LadderOnSimt, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return print(info.param); });
+
+TEST(LadderOnSimt, EveryBlockSizeAndEveryLevelOfTheCascadeAgrees)
+{
+    for (const auto& rung : rungs())
+        for (const auto form : {SegmentForm::whole, SegmentForm::offsets}) {
+            const std::string op =
+                Catalogue::standard().unmet(rung, Problem(standard_operator("affine_u32"), form))
+                    ? "sum_i32"
+                    : "affine_u32";
+            for (const auto& configuration :
+                 some_configurations(rung, Problem(standard_operator(op), form), 4))
+                if (configuration.at("block_threads") * configuration.at("items_per_thread") <= 8192)
+                    expect_agreement({rung.name, op, form}, configuration, 32, 1);
+        }
+}
+
+/// Each rung that gives up the order has one that keeps it, and says what it needs.
+TEST(Ladder, RungsThatReorderAreRefusedWhereOrderCounts)
+{
+    const auto& catalogue = Catalogue::standard();
+    const Problem ordered(standard_operator("affine_u32"), SegmentForm::whole);
+    for (const std::string rung : {"sequential", "first_add", "last_warp", "unrolled", "cascade"}) {
+        EXPECT_EQ(catalogue.unmet(catalogue.stage("tree_" + rung), ordered),
+                  "needs a commutative operator, and operator affine does not declare that law");
+        EXPECT_EQ(catalogue.unmet(catalogue.stage("pairs_" + rung), ordered), std::nullopt);
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test
