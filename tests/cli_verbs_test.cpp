@@ -30,7 +30,8 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run", "check", "emit", "bench", "stages", "devices", "operators"};
+const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",
+                                         "paper", "stages", "devices", "operators"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)
 {
@@ -89,6 +90,20 @@ TEST_F(VerbsTest, FlagsThatExistAreOnAPage)
             in_flags = in_flags && line.find(';') == std::string::npos;
         }
     }
+}
+
+TEST_F(VerbsTest, PapersAreListedAndShown)
+{
+    const auto list = output({"paper"});
+    const auto page = output({"paper", "harris2007", "--measured", "--figure", "slide 34"});
+    EXPECT_NE(list.find("Optimizing Parallel Reduction in CUDA"), std::string::npos) << list;
+    EXPECT_NE(page.find("8.054 ms"), std::string::npos) << page;
+    EXPECT_EQ(page.find("32 M elements"), std::string::npos) << page;
+    const auto document = nlohmann::json::parse(output({"paper", "--json"}));
+    ASSERT_FALSE(document.empty());
+    EXPECT_EQ(document[0]["paper"], "harris2007");
+    EXPECT_EQ(nlohmann::json::parse(output({"paper", "harris2007", "--measured", "--json"}))["paper"],
+              "harris2007");
 }
 
 TEST_F(VerbsTest, EmitIsDeterministic)

@@ -5,7 +5,7 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
-//% tune    items_per_thread = 8, 1, 2, 4, 16, 32, 64, 128, 256, 512, 1024
+//% tune    items_per_thread = 8, 1, 2, 4, 16, 20, 21, 22, 23, 24, 25, 26, 32, 64, 128, 256, 512, 1024
 //% if commutative
 //% use     parts/take_strided.cuh
 //% else

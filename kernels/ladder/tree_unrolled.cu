@@ -5,6 +5,6 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, commutative
 //% tune    block_threads = 128, 64, 256, 512, 1024
-//% tune    items_per_thread = 2
+//% tune    items_per_thread = 2, 1
 //% use     parts/take_strided.cuh
 //% use     parts/fold_block_unrolled.cuh

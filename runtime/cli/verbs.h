@@ -9,6 +9,7 @@ int verb_run(const Words& words);
 int verb_check(const Words& words);
 int verb_emit(const Words& words);
 int verb_bench(const Words& words);
+int verb_paper(const Words& words);
 int verb_stages(const Words& words);
 int verb_devices(const Words& words);
 int verb_operators(const Words& words);

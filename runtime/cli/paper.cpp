@@ -1,0 +1,214 @@
+// segfold paper: the experiments of the literature, published beside measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "dsl/embedded_file.h"
+#include "dsl/error.h"
+#include "dsl/standard_operators.h"
+#include "runtime/bench/ladder.h"
+#include "runtime/cli/bench_data.h"
+#include "runtime/cli/bench_view.h"
+#include "runtime/cli/operator_laws.h"
+#include "runtime/cli/paper_view.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cuda/device.h"
+#include "runtime/shape.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> embedded_paper_files();
+
+namespace cli {
+namespace {
+
+constexpr Flag kOwnFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"}, {"device", "N"},
+                              {"save", "FILE"},     {"measured"},    {"kernels", "DIR"}};
+constexpr int kRepeats = 101;
+constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
+
+std::string_view embedded_text(std::string_view path)
+{
+    const auto files = embedded_paper_files();
+    return std::ranges::find(files, path, &EmbeddedFile::path)->text;
+}
+
+std::string list_papers()
+{
+    Table table({{"paper"},
+                 {"year", Table::Align::right},
+                 {"authors"},
+                 {"title"},
+                 {"experiments", Table::Align::right},
+                 {"measured on"}});
+    for (const auto& paper : embedded_papers()) {
+        std::string devices;
+        for (const auto& path : paper.measured)
+            devices +=
+                (devices.empty() ? "" : ", ") + measured_paper(path, embedded_text(path)).machine.device;
+        table.add({paper.name, std::to_string(paper.year), paper.authors, paper.title,
+                   std::to_string(paper.experiments.size()), devices});
+    }
+    return table.print();
+}
+
+Json json_of_list()
+{
+    Json list = Json::array();
+    for (const auto& paper : embedded_papers())
+        list.push_back({{"paper", paper.name},
+                        {"year", paper.year},
+                        {"authors", paper.authors},
+                        {"title", paper.title},
+                        {"claim", paper.claim},
+                        {"experiments", paper.experiments.size()},
+                        {"measured", paper.measured}});
+    return list;
+}
+
+/// The experiments asked for, all where none is named.
+std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, const Paper& paper)
+{
+    std::vector<const Experiment*> chosen;
+    std::vector<std::string_view> figures;
+    for (const auto& experiment : paper.experiments) {
+        figures.push_back(experiment.figure);
+        if (arguments.value("figure").value_or(experiment.figure) == experiment.figure)
+            chosen.push_back(&experiment);
+    }
+    if (chosen.empty())
+        throw InputError(fmt::format("--figure: {} has no '{}'; it has {}", paper.name,
+                                     *arguments.value("figure"), fmt::join(figures, "; ")));
+    return chosen;
+}
+
+MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
+                           const Catalogue& catalogue, Progress& progress)
+{
+    const auto op = standard_operator(experiment.op, experiment.type);
+    WorkloadRequest request;
+    request.layout = experiment.layout;
+    request.num_elements = experiment.num_elements;
+    BenchData data(bench.context, op, request);
+    auto prepared = data.prepare({experiment.layout, experiment.num_elements});
+    auto problem = make_problem(prepared.workload, quick_laws(op));
+    problem.target = cuda::target_of(bench.context.info());
+    const auto facts = plan_facts(problem, shape_of(prepared.workload.segments));
+    std::vector<bench::LadderPlan> plans;
+    for (const auto& row : experiment.rows) {
+        const auto& stage = catalogue.stage(row.stage);
+        plans.push_back({&stage, configure(stage, row.chosen, facts), false,
+                         catalogue.unmet(stage, problem).value_or(""), false, row.row});
+    }
+    bench::LadderOptions options;
+    options.repeats = repeats;
+    options.hopeless = kNeverHopeless;
+    auto record =
+        climb(bench,
+              {problem,
+               prepared.workload,
+               prepared.inputs,
+               print(experiment.layout),
+               plans,
+               {},
+               catalogue,
+               options},
+              {[&](const std::string& what) { progress.show(experiment.figure + ": " + what); }, {}});
+    // Entries are named as the source names its rungs, and stand in its order.
+    std::vector<bench::Entry> entries;
+    for (const auto& row : experiment.rows) {
+        auto entry = std::ranges::find(record.entries, row.stage + ":" + row.row, &bench::Entry::name);
+        if (entry == record.entries.end())
+            throw InternalError(fmt::format("{}: nothing was measured of {}", experiment.figure, row.row));
+        entry->name = row.row;
+        entries.push_back(*entry);
+    }
+    record.entries = std::move(entries);
+    return {experiment.figure, std::move(record)};
+}
+
+MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)
+{
+    const Kernels kernels(arguments);
+    const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
+    bench::Bench bench(context);
+    const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
+    Progress progress;
+    MeasuredPaper measured{bench.machine(), {}};
+    for (const auto* experiment : experiments)
+        measured.experiments.push_back(measure(bench, *experiment, repeats, kernels.catalogue(), progress));
+    return measured;
+}
+
+void save(const std::string& path, const Paper& paper, const MeasuredPaper& measured)
+{
+    std::ofstream file(path);
+    file << json_of(paper.name, measured).dump(1) << '\n';
+    if (!file.flush())
+        throw InputError(fmt::format("{}: cannot be written", path));
+}
+
+bool all_agree(const MeasuredPaper& measured)
+{
+    return std::ranges::all_of(measured.experiments,
+                               [](const auto& experiment) { return experiment.record.agrees(); });
+}
+
+/// The document of measured/ that is taken where nothing is measured now, if there is one.
+std::optional<MeasuredPaper> kept(const Paper& paper)
+{
+    if (paper.measured.empty())
+        return std::nullopt;
+    const auto& path = paper.measured.front();
+    return measured_paper("papers/" + path, embedded_text(path));
+}
+
+}  // namespace
+
+int verb_paper(const Words& words)
+{
+    const Arguments arguments("paper", words, {std::begin(kOwnFlags), std::end(kOwnFlags)}, 1);
+    if (arguments.operands().empty()) {
+        for (const auto& flag : kOwnFlags)
+            arguments.refuse(flag.name, "speaks of a paper, and none is named");
+        if (arguments.json())
+            write_json(json_of_list());
+        else
+            write_output(list_papers());
+        return 0;
+    }
+    const auto& paper = embedded_paper(arguments.operands().front());
+    const auto experiments = chosen_experiments(arguments, paper);
+    const auto no_gpu = cuda::no_device_reason();
+    std::optional<MeasuredPaper> measured;
+    if (arguments.has("measured") || !no_gpu.empty()) {
+        arguments.refuse("save", arguments.has("measured")
+                                     ? "keeps what is measured, and --measured measures nothing"
+                                     : "keeps what is measured, and there is no GPU here");
+        measured = kept(paper);
+    } else {
+        measured = measure(arguments, experiments);
+        if (const auto path = arguments.value("save"))
+            save(*path, paper, *measured);
+    }
+    if (arguments.json()) {
+        write_json(measured ? json_of(paper.name, *measured)
+                            : Json{{"paper", paper.name}, {"machine", nullptr}});
+        return measured && !all_agree(*measured) ? 1 : 0;
+    }
+    write_output(print_heading(paper, measured ? &*measured : nullptr));
+    if (measured)
+        write_output(print(measured->machine));
+    for (const auto* experiment : experiments)
+        write_output("\n" + print_experiment(paper, *experiment, measured ? &*measured : nullptr));
+    return measured && !all_agree(*measured) ? 1 : 0;
+}
+
+}  // namespace cli
+}  // namespace segfold

@@ -1,0 +1,87 @@
+#pragma once
+// What papers/ holds: for each source its experiments, the numbers it published, and ours.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/layout.h"
+#include "dsl/type.h"
+#include "runtime/bench/record.h"
+#include "runtime/cli/json.h"
+
+namespace segfold::cli {
+
+/// A rung of an experiment: what the source calls it, and the stage that is measured for it.
+struct PaperRow {
+    std::string row;
+    std::string stage;
+    std::map<std::string, int> chosen;  ///< tunables
+};
+
+/// One table or curve of a source: an operator over one workload, measured with every rung.
+struct Experiment {
+    std::string figure;  ///< as published.csv names it
+    std::string title;
+    std::string op;            ///< a standard operator
+    std::optional<Type> type;  ///< of its values
+    Layout layout;
+    std::int64_t num_elements = 0;
+    std::vector<PaperRow> rows;  ///< in the order in which each improves on the one before
+};
+
+/// One number that a source states.
+struct PublishedValue {
+    std::string figure, row, metric;
+    double value = 0;
+    std::string unit, device;
+    std::string read_from;  ///< where in the source
+};
+
+/// A source.
+struct Paper {
+    std::string name;  ///< of its folder: "harris2007"
+    std::string title, authors, published_in;
+    int year = 0;
+    std::string claim;
+    std::vector<Experiment> experiments;
+    std::vector<PublishedValue> published;
+    std::vector<std::string> measured;  ///< documents of measured/, by path
+
+    /// What the source states for a rung, if it does.
+    [[nodiscard]] const PublishedValue* find(std::string_view figure, std::string_view row,
+                                             std::string_view metric) const;
+};
+
+/// Reads `paper.json`. Throws SpecError that names `file` and what is missing or wrong.
+[[nodiscard]] Paper read_paper(const std::string& name, const std::string& file, std::string_view text);
+
+/// Reads `published.csv`: the columns figure, row, metric, value, unit, device, read_from. Fields may stand
+/// in double quotes. Throws SpecError that names file and line.
+[[nodiscard]] std::vector<PublishedValue> read_published(const std::string& file, std::string_view text);
+
+/// The papers that came with the program, by year and name.
+[[nodiscard]] const std::vector<Paper>& embedded_papers();
+
+/// One of them. Throws InputError that lists them.
+[[nodiscard]] const Paper& embedded_paper(std::string_view name);
+
+/// What was measured of one experiment: a rung for each row that was run.
+struct MeasuredExperiment {
+    std::string figure;
+    bench::WorkloadRecord record;  ///< entries in the order of the rows, named as rows are
+};
+
+/// One run of a paper on one GPU.
+struct MeasuredPaper {
+    bench::MachineRecord machine;
+    std::vector<MeasuredExperiment> experiments;
+};
+
+[[nodiscard]] Json json_of(const std::string& paper, const MeasuredPaper& measured);
+/// Reads what json_of() writes. Throws SpecError that names `file`.
+[[nodiscard]] MeasuredPaper measured_paper(const std::string& file, std::string_view text);
+
+}  // namespace segfold::cli
