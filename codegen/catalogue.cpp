@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "codegen/atomic.h"
 #include "codegen/embedded_kernels.h"
 #include "codegen/tile_section.h"
 #include "dsl/error.h"
@@ -23,6 +24,7 @@ FormulaNames facts_of(const Problem& problem)
             {"uses_position", uses_name(problem.op.lift, "position")},
             {"uses_segment", uses_name(problem.op.lift, "segment")},
             {"costly_combine", is_costly(problem.op)},
+            {"atomic_combine", atomic_function(problem.op).has_value()},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)}};
 }

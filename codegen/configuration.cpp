@@ -55,12 +55,8 @@ Configuration default_configuration(const Stage& stage, const FormulaNames& fact
     return configure(stage, {}, facts);
 }
 
-Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
-                        const FormulaNames& facts)
+void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen)
 {
-    Configuration result;
-    for (const auto& tunable : stage.tunables)
-        result[tunable.name] = tunable.values.front();
     for (const auto& [name, value] : chosen) {
         const auto tunable = std::ranges::find(stage.tunables, name, &Tunable::name);
         if (tunable == stage.tunables.end()) {
@@ -76,8 +72,18 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
         if (std::ranges::find(tunable->values, value) == tunable->values.end())
             throw InputError("stage " + stage.name + ": " + name + " cannot be " + std::to_string(value) +
                              "; its values are " + list(tunable->values));
-        result[name] = value;
     }
+}
+
+Configuration configure(const Stage& stage, const std::map<std::string, int>& chosen,
+                        const FormulaNames& facts)
+{
+    Configuration result;
+    for (const auto& tunable : stage.tunables)
+        result[tunable.name] = tunable.values.front();
+    check_tunables(stage, chosen);
+    for (const auto& [name, value] : chosen)
+        result[name] = value;
     // Preferences see what was chosen and what was preferred before them.
     if (!facts.empty())
         for (const auto& [name, formula] : stage.prefer)

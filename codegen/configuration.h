@@ -21,6 +21,10 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
 /// line of a stage that has `let` lines above it.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 
+/// Throws InputError for a name the stage does not have or a value it does not list; what conditions say is
+/// left to configure(), which knows the problem.
+void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen);
+
 /// The default with the given values set.
 ///
 /// Throws InputError for a name the stage does not have, a value it does not list, or values that a `where`

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/atomic.h"
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
@@ -38,6 +39,8 @@ public:
         add("lift", lift());
         add("load_item", load_item());
         add("combine", combine());
+        if (atomic_function(op_))
+            add("atomic_combine", atomic_combine_text(op_));
         add("store", store());
         add("shuffle_up", shuffle("shuffle_up", "__shfl_up_sync", "int delta", "delta"));
         add("shuffle_down", shuffle("shuffle_down", "__shfl_down_sync", "int delta", "delta"));

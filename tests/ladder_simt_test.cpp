@@ -1,6 +1,8 @@
 // Every rung of the ladder on the fiber executor, under several schedules, against the reference.
 #include <gtest/gtest.h>
 
+#include "codegen/atomic.h"
+#include "dsl/error.h"
 #include "runtime/compare.h"
 #include "runtime/simt/simt_backend.h"
 #include "tests/stage_cases.h"
@@ -74,6 +76,59 @@ TEST(LadderOnSimt, EveryBlockSizeAndEveryLevelOfTheCascadeAgrees)
                 if (configuration.at("block_threads") * configuration.at("items_per_thread") <= 8192)
                     expect_agreement({rung.name, op, form}, configuration, 32, 1);
         }
+}
+
+/// Each block's total reaches the whole, whatever the type of the atomic function.
+TEST(LadderOnSimt, AtomicTotalsAgree)
+{
+    for (const auto& rung : rungs()) {
+        const auto& tunable = rung.tunables.back();
+        if (tunable.name != "atomic_totals" || tunable.values.size() < 2)
+            continue;
+        for (const std::string op :
+             {"sum_i32", "sum_i64", "sum_u64", "sum_f32", "sum_f64", "max_i32", "min_u64"})
+            for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+                const auto facts = plan_facts(Problem(standard_operator(op), SegmentForm::whole));
+                const auto configuration =
+                    configure(rung, {{"atomic_totals", 1}, {"block_threads", 64}}, facts);
+                expect_agreement({rung.name, op, SegmentForm::whole}, configuration, 32, seed);
+            }
+    }
+}
+
+TEST(Ladder, AtomicTotalsAreRefusedWhereNoAtomicFunctionCombines)
+{
+    const auto& rung = Catalogue::standard().stage("tree_shuffle");
+    const auto allows = [&](const Operator& op, SegmentForm form) {
+        try {
+            (void)configure(rung, {{"atomic_totals", 1}}, plan_facts(Problem(op, form)));
+            return true;
+        } catch (const InputError&) {
+            return false;
+        }
+    };
+    EXPECT_TRUE(allows(standard_operator("sum_f32"), SegmentForm::whole));
+    EXPECT_FALSE(allows(standard_operator("sum_f32"), SegmentForm::offsets)) << "a block has its own segment";
+    for (const std::string op :
+         {"sum_i16", "sum_f16", "max_f32", "product_i32", "trace_u64", "mean_f32", "keep_first_i32"})
+        EXPECT_EQ(allows(standard_operator(op), SegmentForm::whole),
+                  atomic_function(standard_operator(op)).has_value())
+            << op;
+    EXPECT_EQ(atomic_function(standard_operator("max_f32")), std::nullopt);
+    EXPECT_EQ(atomic_function(standard_operator("trace_u64")), std::nullopt);
+    EXPECT_EQ(atomic_function(standard_operator("keep_first_i32")), std::nullopt);
+    EXPECT_EQ(atomic_function(standard_operator("min_i64")), "atomicMin");
+    EXPECT_EQ(atomic_function(parse_operator("x",
+                                             "operator x(v: u32) -> u32 { state s: u32 = 0 lift v "
+                                             "combine(a, b) b ^ a laws commutative }")),
+              "atomicXor");
+    for (const std::string combine : {"a + a", "a - b", "a + b + 0", "b + 1", "max(a, a)"})
+        EXPECT_EQ(atomic_function(parse_operator("x",
+                                                 "operator x(v: u32) -> u32 { state s: u32 = 0 lift v "
+                                                 "combine(a, b) " +
+                                                     combine + " }")),
+                  std::nullopt)
+            << combine;
 }
 
 /// Each rung that gives up the order has one that keeps it, and says what it needs.

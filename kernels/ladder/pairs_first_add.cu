@@ -6,5 +6,6 @@
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
+//% tune    atomic_totals = 0
 //% use     parts/take_consecutive.cuh
 //% use     parts/fold_block_pairs.cuh

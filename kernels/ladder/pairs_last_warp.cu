@@ -6,6 +6,7 @@
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
+//% tune    atomic_totals = 0
 //% use     parts/take_consecutive.cuh
 
 // Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.

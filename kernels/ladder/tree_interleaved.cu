@@ -5,8 +5,14 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
-//% tune    items_per_thread = 1
+//% tune    items_per_thread = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
+//% tune    atomic_totals = 0, 1
+//% where   !atomic_totals || (whole && atomic_combine)
+//% if commutative
 //% use     parts/take_strided.cuh
+//% else
+//% use     parts/take_consecutive.cuh
+//% end
 
 // In round r thread t joins the states at t * 2^(r+1) and 2^r further on: whole warps drop out, and nothing
 // is divided. But threads of a warp now read places that are powers of two apart, which meet in few banks.

@@ -4,8 +4,14 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
-//% tune    items_per_thread = 1
+//% tune    items_per_thread = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
+//% tune    atomic_totals = 0, 1
+//% where   !atomic_totals || (whole && atomic_combine)
+//% if commutative
 //% use     parts/take_strided.cuh
+//% else
+//% use     parts/take_consecutive.cuh
+//% end
 
 // In round r a thread whose number divides by 2^(r+1) joins the state that is 2^r further on. Those that do
 // not lie in the same warps, so all warps stay busy until the end; and a remainder takes many instructions.

@@ -6,6 +6,8 @@
 //% needs   associative, commutative
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
+//% tune    atomic_totals = 0, 1
+//% where   !atomic_totals || (whole && atomic_combine)
 //% use     parts/take_strided.cuh
 
 // Rounds of 32 threads and fewer need no barrier of the block, and no question who takes part: lanes beyond

@@ -5,6 +5,8 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, commutative
 //% tune    block_threads = 128, 64, 256, 512, 1024
-//% tune    items_per_thread = 1
+//% tune    items_per_thread = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
+//% tune    atomic_totals = 0, 1
+//% where   !atomic_totals || (whole && atomic_combine)
 //% use     parts/take_strided.cuh
 //% use     parts/fold_block_sequential.cuh

@@ -6,6 +6,8 @@
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 8, 1, 2, 4, 16, 20, 21, 22, 23, 24, 25, 26, 32, 64, 128, 256, 512, 1024
+//% tune    atomic_totals = 0, 1
+//% where   !atomic_totals || (whole && atomic_combine)
 //% if commutative
 //% use     parts/take_strided.cuh
 //% else

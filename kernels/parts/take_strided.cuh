@@ -12,7 +12,7 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
     return total;
 }
 
-//% if whole
+//% if whole && !atomic_totals
 __device__ __forceinline__ State fold_partials(const State* partials, Index begin, Index end)
 {
     State total = identity();

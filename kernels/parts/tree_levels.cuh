@@ -1,5 +1,12 @@
 //% let tile_items = block_threads * items_per_thread
-//% if whole
+//% if whole && atomic_totals
+//% use parts/segments.cuh
+// Blocks put their totals together by an atomic function; the last one to come stores what all have put.
+//% scratch all : State[1]
+//% scratch ticket : unsigned[1] zero
+//% launch clear_total grid = 1  block = 32
+//% launch reduce      grid = max(1, ceil_div(num_items, tile_items))  block = block_threads
+//% elif whole
 //% use parts/segments.cuh
 // One block's total is what the next level folds, by a launch of its own, until one is left. Six levels of
 // blocks of 64 hold 2^36 elements.
@@ -29,7 +36,33 @@ __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment);
 
-//% if whole
+//% if whole && atomic_totals
+extern "C" __global__ void clear_total(State* all)
+{
+    if (threadIdx.x == 0)
+        *all = identity();
+}
+
+// A block takes one tile of the input.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* all,
+       unsigned* ticket)
+{
+    const Index begin = Index(blockIdx.x) * kTileItems;
+    const State total = fold_block(fold_elements(inputs, 0, begin, segments.num_items, 0));
+    if (threadIdx.x != 0)
+        return;
+    atomic_combine(all, total);
+    __threadfence();  // what the block has put is seen before the ticket is
+    if (atomicInc(ticket, gridDim.x - 1) != gridDim.x - 1)  // wraps to 0, ready for the next launch
+        return;
+    __threadfence();  // what the others have put is read after their tickets
+    store(results, 0, segments.num_items, *all);
+}
+//% elif whole
 __device__ __forceinline__ State fold_partials(const State* partials, Index begin, Index end);
 
 __device__ __forceinline__ void leave_total(const Segments& segments, const Results& results, State* partials,

@@ -377,9 +377,9 @@ int verb_bench(const Words& words)
     const auto request = bench_request(arguments);
     const Kernels kernels(arguments);
     if (const auto stage = arguments.value("stage"))
-        (void)configure(kernels.catalogue().stage(*stage), settings(arguments));
+        check_tunables(kernels.catalogue().stage(*stage), settings(arguments));
     for (const auto& word : plan_words(arguments))
-        (void)configure(kernels.catalogue().stage(word.stage), word.chosen);
+        check_tunables(kernels.catalogue().stage(word.stage), word.chosen);
     require_gpu();
     const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
     bench::Bench bench(context);

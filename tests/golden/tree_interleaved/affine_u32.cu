@@ -114,13 +114,13 @@ reduce(Inputs inputs,
     }
 }
 
-// Of a tile, thread t takes what is at t, t + kBlockThreads, ...: neighbouring threads read neighbours.
+// Of a tile, thread t takes kItemsPerThread consecutive ones, so that combine() need not commute.
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
                                                Index segment)
 {
     State total = identity();
     for (int k = 0; k < kItemsPerThread; ++k) {
-        const Index position = begin + k * kBlockThreads + threadIdx.x;
+        const Index position = begin + Index(threadIdx.x) * kItemsPerThread + k;
         if (position < end)
             total = combine(total, load_item(inputs, first + position, position, segment));
     }
