@@ -77,6 +77,8 @@ const std::vector<Bug> kBugs = {
      "partials + size, total", "partials, total"},
     {"ThreadsTakeWhatIsNotTheirs", "pairs_first_add", "affine_u32", LayoutKind::offsets,
      "Index(threadIdx.x) * kItemsPerThread + k", "Index(k) * kBlockThreads + threadIdx.x"},
+    {"VectorOfAThreadTakenTwice", "tree_vector", "affine_u32", LayoutKind::offsets,
+     "threadIdx.x * kVectors + k", "threadIdx.x * kVectors"},
     {"AtomicTotalsPutByOneAfterTheOther", "tree_cascade", "sum_i32", LayoutKind::whole,
      "atomic_combine(all, total);", "*all = combine(*all, total);"},
     {"MiddleBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();", ";",
@@ -359,6 +361,8 @@ bool is_found(const Bug& bug)
         configuration["lanes_per_segment"] = 4;
         configuration["segments_per_group"] = 2;
     }
+    if (bug.stage == "tree_vector")
+        configuration["items_per_thread"] = 8;
     if (bug.name.starts_with("Atomic"))
         configuration["atomic_totals"] = 1;
     if (bug.stage == "block_per_segment" || bug.stage == "warp_per_segment")

@@ -145,6 +145,48 @@ TEST_F(StagesOnGpu, MillionsOfElementsAgreeWithReferenceAndThrust)
         }
 }
 
+TEST_F(StagesOnGpu, RungsAgreeWithTheReference)
+{
+    for (const auto& rung : rungs())
+        for (const std::string op : {"sum_i32", "trace_u64", "sum_f32", "mean_variance_f32"})
+            for (const auto form : rung.forms) {
+                const Problem problem(standard_operator(op), form);
+                if (Catalogue::standard().unmet(rung, problem))
+                    continue;
+                auto list = some_configurations(rung, problem, 2);
+                list.push_back(smallest_configuration(rung, problem));
+                for (const auto& configuration : list)
+                    for (const auto& shape : rung_shapes(form, block_and_tile(configuration).second)) {
+                        const auto workload = make_workload(op, shape.segments.copy(), 11);
+                        const auto comparison = Judge(workload).compare(
+                            run(workload, emit(problem, rung, configuration), rung.name));
+                        ASSERT_TRUE(comparison.agrees())
+                            << rung.name << " " << op << " " << name(form) << ", " << shape.name << ", "
+                            << segfold::print(configuration) << ": " << segfold::print(comparison);
+                    }
+            }
+}
+
+TEST_F(StagesOnGpu, RungsAgreeOverMillionsOfElements)
+{
+    for (const std::string op : {"sum_i32", "trace_u64", "sum_f32"}) {
+        const auto workload = make_workload(op, whole_segments((1 << 22) + 5), 17);
+        const Judge judge(workload);
+        const Problem problem(workload.op, SegmentForm::whole);
+        for (const auto& rung : rungs()) {
+            if (Catalogue::standard().unmet(rung, problem))
+                continue;
+            for (const auto& configuration : some_configurations(rung, problem, 6)) {
+                const auto comparison =
+                    judge.compare(run(workload, emit(problem, rung, configuration), rung.name));
+                ASSERT_TRUE(comparison.agrees())
+                    << rung.name << " " << op << " " << segfold::print(configuration) << ": "
+                    << segfold::print(comparison);
+            }
+        }
+    }
+}
+
 /// Flags and keys of millions of elements: found by kernels, the same bits every time, and by Thrust.
 TEST_F(StagesOnGpu, MillionsOfFoundSegmentsAgreeWithReferenceAndThrust)
 {

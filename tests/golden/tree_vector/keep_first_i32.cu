@@ -1,0 +1,207 @@
+// tree_vector: Threads read vectors of up to 16 bytes
+// Segments given as offsets, 32-bit indices.
+// block_threads = 128
+// items_per_thread = 16
+//
+// First value of the segment; a semigroup: an empty segment has none.
+// operator keep_first(x: i32) -> i32 {
+//   state first: i32
+//   lift x
+//   combine(a, b) a
+//   laws idempotent
+// }
+//
+// Emitted by segfold from kernels/ladder/tree_vector.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kItemsPerThread = 16;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+struct State {
+    int first;
+    bool present;  // false: no element yet, which serves as the identity
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {};
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return {x, true};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    if (!a.present)
+        return b;
+    if (!b.present)
+        return a;
+    return {a.first, true};
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state.first;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.first = __shfl_down_sync(kFullMask, state.first, delta);
+    state.present = bool(__shfl_down_sync(kFullMask, int(state.present), delta));
+    return state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
+// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
+// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+__device__ __forceinline__ State fold_block(State state);
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index segment);
+
+// A block takes one segment, tile by tile, or every gridDim.x-th where there are more than blocks.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results)
+{
+    for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
+        const Index first = segment_first(segments, segment);
+        const Index length = segment_length(segments, segment);
+        State total = identity();
+        for (Index begin = 0; begin < length; begin += kTileItems) {
+            const State tile = fold_block(fold_elements(inputs, first, begin, length, segment));
+            if (threadIdx.x == 0)
+                total = combine(total, tile);
+            __syncthreads();  // the block is done with the tile, the next one may take its place
+        }
+        if (threadIdx.x == 0)
+            store(results, segment, length, total);
+    }
+}
+
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// Of a tile, a thread takes vectors of kStepItems elements, all of them under way at once: one access moves
+// up to 16 bytes a thread.
+// combine() need not commute, so the vectors of a thread lie side by side.
+__device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
+                                               Index)
+{
+    constexpr int kVectors = kItemsPerThread / kStepItems;
+    Items items[kVectors];
+    Index positions[kVectors];
+    #pragma unroll
+    for (int k = 0; k < kVectors; ++k) {
+        const int vector = threadIdx.x * kVectors + k;
+        positions[k] = begin + vector * kStepItems;
+        items[k] = load_items(inputs, first + positions[k], int(min(end - positions[k], Index(kStepItems))));
+    }
+    State total = identity();
+    #pragma unroll
+    for (int k = 0; k < kVectors * kStepItems; ++k) {
+        const int item = k % kStepItems;
+        const Index position = positions[k / kStepItems] + item;
+        if (position < end)
+            total = combine(total, lift_item(inputs, items[k / kStepItems], item, first + position));
+    }
+    return total;
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// Reduces one state per thread to thread 0, in thread order.
+// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
+__device__ __noinline__ State block_reduce(State state)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    __shared__ State partials[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    state = warp_reduce(state);
+    if (lane == 0)
+        partials[warp] = state;
+    __syncthreads();  // the partials of all warps are there
+    if (warp == 0)
+        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
+    __syncthreads();  // all have been read, the next call may write them
+    return state;
+}
+
+// Lanes exchange registers, in order, so combine() need not commute.
+__device__ __forceinline__ State fold_block(State state)
+{
+    return block_reduce(state);
+}
