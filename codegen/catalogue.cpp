@@ -25,6 +25,7 @@ FormulaNames facts_of(const Problem& problem)
             {"uses_segment", uses_name(problem.op.lift, "segment")},
             {"costly_combine", is_costly(problem.op)},
             {"atomic_combine", atomic_function(problem.op).has_value()},
+            {"redux_combine", warp_function(problem.op).has_value()},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)}};
 }
@@ -75,7 +76,7 @@ std::string read_file(const std::filesystem::path& path)
 /// The borders below were measured on an H200: the share of the memory's rate of one stage crosses that of
 /// the next.
 constexpr std::int64_t kFewElements = std::int64_t{1} << 21;  ///< up to here latency counts, not bytes
-constexpr std::int64_t kManySegments = 8192;                  ///< as many as warps run at once, or more
+constexpr std::int64_t kManySegments = 8192;                  ///< about as many as warps run at once
 
 std::int64_t mean_length(const Shape& shape)
 {
@@ -296,8 +297,11 @@ const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape
     // Last what can always serve, before it what holds for any skew, first what suits the shape.
     std::vector<std::string_view> order = {"warp_stream", "tile_scan", "warp_per_segment",
                                            "thread_per_segment"};
-    if (const auto suited = suited_stage(problem, shape); !suited.empty())
+    if (const auto suited = suited_stage(problem, shape); !suited.empty()) {
+        if (suited == "group_per_segment")  // which needs more of an operator than its neighbour
+            order.insert(order.begin(), "warp_per_segment");
         order.insert(order.begin(), suited);
+    }
     for (const auto name : order)
         for (const auto& stage : stages_)
             if (stage.name == name && !unmet(stage, problem))

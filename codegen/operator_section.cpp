@@ -41,6 +41,8 @@ public:
         add("combine", combine());
         if (atomic_function(op_))
             add("atomic_combine", atomic_combine_text(op_));
+        if (warp_function(op_))
+            add("redux", redux_text(op_));
         add("store", store());
         add("shuffle_up", shuffle("shuffle_up", "__shfl_up_sync", "int delta", "delta"));
         add("shuffle_down", shuffle("shuffle_down", "__shfl_down_sync", "int delta", "delta"));

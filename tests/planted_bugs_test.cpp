@@ -77,6 +77,8 @@ const std::vector<Bug> kBugs = {
      "partials + size, total", "partials, total"},
     {"ThreadsTakeWhatIsNotTheirs", "pairs_first_add", "affine_u32", LayoutKind::offsets,
      "Index(threadIdx.x) * kItemsPerThread + k", "Index(k) * kBlockThreads + threadIdx.x"},
+    {"LanesWithoutAWarpCounted", "tree_redux", "sum_i32", LayoutKind::offsets,
+     "threadIdx.x < kWarps ? totals[threadIdx.x] : identity()", "totals[threadIdx.x % kWarps]"},
     {"VectorOfAThreadTakenTwice", "tree_vector", "affine_u32", LayoutKind::offsets,
      "threadIdx.x * kVectors + k", "threadIdx.x * kVectors"},
     {"AtomicTotalsPutByOneAfterTheOther", "tree_cascade", "sum_i32", LayoutKind::whole,

@@ -3,9 +3,10 @@
 //% after   pairs_sequential
 //% source  Keeps the order that Harris 2007, kernel 4, gives up
 //% layout  whole, uniform, offsets, ranges
-//% needs   associative
+//% needs   associative, state_bytes <= 384
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
 //% tune    atomic_totals = 0
+//% where   block_threads * state_bytes <= 49152
 //% use     parts/take_consecutive.cuh
 //% use     parts/fold_block_pairs.cuh

@@ -3,10 +3,11 @@
 //% after   pairs_first_add
 //% source  Keeps the order that Harris 2007, kernel 5, gives up
 //% layout  whole, uniform, offsets, ranges
-//% needs   associative
+//% needs   associative, state_bytes <= 384
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
 //% tune    atomic_totals = 0
+//% where   block_threads * state_bytes <= 49152
 //% use     parts/take_consecutive.cuh
 
 // Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.

@@ -3,10 +3,11 @@
 //% after   tree_first_add
 //% source  Harris 2007, kernel 5; Patel 2014, version 5
 //% layout  whole, uniform, offsets, ranges
-//% needs   associative, commutative
+//% needs   associative, commutative, state_bytes <= 384
 //% tune    block_threads = 128, 64, 256, 512, 1024
 //% tune    items_per_thread = 2
 //% tune    atomic_totals = 0, 1
+//% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
 //% use     parts/take_strided.cuh
 

@@ -8,29 +8,32 @@
 //% launch reduce      grid = max(1, ceil_div(num_items, tile_items))  block = block_threads
 //% elif whole
 //% use parts/segments.cuh
-// One block's total is what the next level folds, by a launch of its own, until one is left. Six levels of
-// blocks of 64 hold 2^36 elements.
+// One block's total is what the next level folds, by a launch of its own, until one is left. Seven levels of
+// blocks of 64 hold 2^42 elements.
 //% let level_0 = max(1, ceil_div(num_items, tile_items))
 //% let level_1 = level_0 > 1 ? ceil_div(level_0, tile_items) : 0
 //% let level_2 = level_1 > 1 ? ceil_div(level_1, tile_items) : 0
 //% let level_3 = level_2 > 1 ? ceil_div(level_2, tile_items) : 0
 //% let level_4 = level_3 > 1 ? ceil_div(level_3, tile_items) : 0
 //% let level_5 = level_4 > 1 ? ceil_div(level_4, tile_items) : 0
-//% scratch partials : State[level_0 + level_1 + level_2 + level_3 + level_4]
+//% let level_6 = level_5 > 1 ? ceil_div(level_5, tile_items) : 0
+//% scratch partials : State[level_0 + level_1 + level_2 + level_3 + level_4 + level_5]
 //% launch reduce          grid = level_0  block = block_threads
 //% launch reduce_partials grid = level_1  block = block_threads
 //% launch reduce_partials grid = level_2  block = block_threads
 //% launch reduce_partials grid = level_3  block = block_threads
 //% launch reduce_partials grid = level_4  block = block_threads
 //% launch reduce_partials grid = level_5  block = block_threads
+//% launch reduce_partials grid = level_6  block = block_threads
 //% else
 //% use parts/segment_extent.cuh
 //% launch reduce grid = min(num_segments, num_multiprocessors * 8192)  block = block_threads
 //% end
 
 // What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
-// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
-// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+// threads call it, what the others get means nothing, and who calls it again puts a barrier between.
+// fold_elements() and fold_partials() fold what one thread takes of the tile of kTileItems that begins at
+// `begin`, up to `end`.
 constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
 __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,

@@ -17,8 +17,11 @@
 //% end
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.
-//% if commutative
-// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once.
+//% if commutative && (uses_position || uses_segment)
+// Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
+//% elif commutative
+// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once, one
+// vector at least.
 //% else
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of

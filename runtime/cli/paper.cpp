@@ -160,13 +160,42 @@ bool all_agree(const MeasuredPaper& measured)
                                [](const auto& experiment) { return experiment.record.agrees(); });
 }
 
-/// The document of measured/ that is taken where nothing is measured now, if there is one.
-std::optional<MeasuredPaper> kept(const Paper& paper)
+/// What came with the program, of the latest date; of the experiments asked for.
+std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Experiment*>& experiments)
 {
-    if (paper.measured.empty())
-        return std::nullopt;
-    const auto& path = paper.measured.front();
-    return measured_paper("papers/" + path, embedded_text(path));
+    std::optional<MeasuredPaper> latest;
+    for (const auto& path : paper.measured) {
+        auto document = measured_paper("papers/" + path, embedded_text(path));
+        if (!latest || latest->machine.date < document.machine.date)
+            latest = std::move(document);
+    }
+    if (latest)
+        std::erase_if(latest->experiments, [&](const MeasuredExperiment& measured) {
+            return std::ranges::none_of(experiments,
+                                        [&](const auto* asked) { return asked->figure == measured.figure; });
+        });
+    return latest;
+}
+
+/// Measurements, where there are any, and the published numbers of the same experiments.
+Json document_of(const Paper& paper, const std::vector<const Experiment*>& experiments,
+                 const std::optional<MeasuredPaper>& measured)
+{
+    auto document = measured
+                        ? json_of(paper.name, *measured)
+                        : Json{{"paper", paper.name}, {"machine", nullptr}, {"experiments", Json::array()}};
+    document["published"] = Json::array();
+    for (const auto& value : paper.published)
+        if (std::ranges::any_of(experiments,
+                                [&](const auto* asked) { return asked->figure == value.figure; }))
+            document["published"].push_back({{"figure", value.figure},
+                                             {"row", value.row},
+                                             {"metric", value.metric},
+                                             {"value", value.value},
+                                             {"unit", value.unit},
+                                             {"device", value.device},
+                                             {"read_from", value.read_from}});
+    return document;
 }
 
 }  // namespace
@@ -188,18 +217,18 @@ int verb_paper(const Words& words)
     const auto no_gpu = cuda::no_device_reason();
     std::optional<MeasuredPaper> measured;
     if (arguments.has("measured") || !no_gpu.empty()) {
-        arguments.refuse("save", arguments.has("measured")
-                                     ? "keeps what is measured, and --measured measures nothing"
-                                     : "keeps what is measured, and there is no GPU here");
-        measured = kept(paper);
+        const std::string why =
+            arguments.has("measured") ? "--measured measures nothing" : "there is no GPU here";
+        for (const auto* flag : {"save", "repeat", "device", "kernels"})
+            arguments.refuse(flag, "speaks of what is measured, and " + why);
+        measured = kept(paper, experiments);
     } else {
         measured = measure(arguments, experiments);
         if (const auto path = arguments.value("save"))
             save(*path, paper, *measured);
     }
     if (arguments.json()) {
-        write_json(measured ? json_of(paper.name, *measured)
-                            : Json{{"paper", paper.name}, {"machine", nullptr}});
+        write_json(document_of(paper, experiments, measured));
         return measured && !all_agree(*measured) ? 1 : 0;
     }
     write_output(print_heading(paper, measured ? &*measured : nullptr));

@@ -139,6 +139,8 @@ Paper read_paper(const std::string& name, const std::string& file, std::string_v
         paper.claim = document.at("claim");
         for (const auto& experiment : document.at("experiments"))
             paper.experiments.push_back(experiment_from(experiment));
+        if (paper.experiments.empty())
+            throw InputError("experiments is empty; a paper has one at least");
         return paper;
     });
 }

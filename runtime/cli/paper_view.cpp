@@ -64,7 +64,7 @@ std::optional<double> published_step(const Paper& paper, const std::string& figu
         return step->value;
     const auto* first = paper.find(figure, before, "time");
     const auto* second = paper.find(figure, row, "time");
-    if (!first || !second)
+    if (!first || !second || first->unit != second->unit || first->device != second->device)
         return std::nullopt;
     return first->value / second->value;
 }

@@ -143,7 +143,8 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 }
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.
-// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once.
+// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once, one
+// vector at least.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,

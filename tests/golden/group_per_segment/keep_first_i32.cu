@@ -121,8 +121,8 @@ constexpr int kGroups = kBlockThreads / kLanesPerSegment;
 constexpr int kRowItems = kLanesPerSegment * kStepItems;
 
 // A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
-// lanes in order. Where the length divides by kStepItems, lanes read vectors, and neighbouring groups read
-// neighbouring segments: a warp's reads lie side by side. A group has several segments under way at once.
+// lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
+// read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -151,8 +151,9 @@ reduce(Inputs inputs,
         int counts[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            counts[k] = int(min(lengths[k] - position, Index(kStepItems)));  // not above 0: none left
-            items[k] = load_items(inputs, begins[k] + position, counts[k]);
+            counts[k] = int(max(min(lengths[k] - position, Index(kStepItems)), Index(0)));
+            // Far behind the end of a short segment there may be no Index.
+            items[k] = load_items(inputs, counts[k] > 0 ? begins[k] + position : 0, counts[k]);
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {

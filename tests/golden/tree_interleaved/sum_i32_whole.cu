@@ -62,12 +62,13 @@ struct Segments {
     Index num_segments;
 };
 
-// One block's total is what the next level folds, by a launch of its own, until one is left. Six levels of
-// blocks of 64 hold 2^36 elements.
+// One block's total is what the next level folds, by a launch of its own, until one is left. Seven levels of
+// blocks of 64 hold 2^42 elements.
 
 // What makes a rung of the ladder. fold_block() folds one state of each thread of a block to thread 0; all
-// threads call it, and what the others get means nothing. fold_elements() and fold_partials() fold what one
-// thread takes of the tile of kTileItems that begins at `begin`, up to `end`.
+// threads call it, what the others get means nothing, and who calls it again puts a barrier between.
+// fold_elements() and fold_partials() fold what one thread takes of the tile of kTileItems that begins at
+// `begin`, up to `end`.
 constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
 __device__ __forceinline__ State fold_block(State state);
 __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first, Index begin, Index end,
