@@ -50,6 +50,10 @@ std::string explain(const Formula& need, const Problem& problem)
                " operator, and operator " + op.name +
                (declared ? " is refuted to be one" : " does not declare that law");
     }
+    if (text == "redux_combine")
+        return "needs a sum, minimum, maximum or bitwise operation of one 32-bit integer, and combine of "
+               "operator " +
+               op.name + " is something else";
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
     for (const std::string_view place : {"position", "segment"})

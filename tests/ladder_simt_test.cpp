@@ -151,6 +151,10 @@ TEST(LadderOnSimt, ReductionsOfAWarpAgree)
                              smallest_configuration(rung, Problem(standard_operator(op), form)), 32, 1);
     }
     EXPECT_EQ(warp_function(standard_operator("sum_i64")), std::nullopt);
+    EXPECT_EQ(
+        Catalogue::standard().unmet(rung, Problem(standard_operator("sum_i64"), SegmentForm::whole)),
+        "needs a sum, minimum, maximum or bitwise operation of one 32-bit integer, and combine of operator "
+        "sum is something else");
     EXPECT_EQ(warp_function(standard_operator("sum_f32")), std::nullopt);
     EXPECT_EQ(warp_function(standard_operator("max_u32")), "__reduce_max_sync");
 }
