@@ -125,8 +125,10 @@ std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
         return "group_per_segment";
     // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
     // long segment would keep its warp busy alone.
-    if (shape.num_elements <= kFewElements && longest > 0 && longest <= 6144)
+    if (shape.num_elements <= kFewElements && longest > 0 && longest <= 3584)
         return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
+    if (shape.num_elements <= kFewElements && problem.form == SegmentForm::offsets)
+        return "group_or_grid";
     // Where no segment is much longer than others, warps or blocks that take one each keep nobody waiting.
     const bool are_even = longest > 0 && longest <= 4 * mean && longest <= 8192;
     if (problem.form != SegmentForm::offsets || !are_even || mean < 256 || shape.num_segments < kManySegments)

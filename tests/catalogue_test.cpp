@@ -290,7 +290,10 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "warp_per_segment") << "there is a warp for each";
     EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
         << "groups read elements, and it has none";
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 6145), "warp_stream");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 3584), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
     EXPECT_EQ(chosen((1 << 22) + 1, 1 << 17, 64), "warp_stream");
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
 }

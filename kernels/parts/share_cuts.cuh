@@ -1,5 +1,6 @@
 //% use parts/segment_items.cuh
 //% if offsets
+//% use parts/search_ends.cuh
 constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
 //% end
 
@@ -22,21 +23,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     //% else
     const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = places * mine / num_shares;
-    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
-    Index high = segments.num_segments - 1;
-    while (__any_sync(kFullMask, low < high)) {
-        const Index step = (high - low) / kHalf + 1;
-        const Index probe = low + lane % kHalf * step;
-        const bool before = probe < high &&
-                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
-        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
-        if (count > 0) {
-            high = min(high, low + count * step);
-            low += (count - 1) * step + 1;
-        } else {
-            high = low;
-        }
-    }
+    const Index low = search_ends(segments, place, kEndWeight);
     const long long item = place - (long long)kEndWeight * low;
     Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
     //% end

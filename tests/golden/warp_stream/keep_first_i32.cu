@@ -106,6 +106,38 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
+constexpr int kProbes = 2;  // of a lane in a round
+
+// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
+// one if there is none. Each half of a warp searches for a place of its own.
+__device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / (kHalf * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kHalf + lane % kHalf) * step;
+            before[k] = probe < high && segments.offsets[probe + 1] + (long long)weight * (probe + 1) < place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    return low;
+}
+
 constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
 
 // Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
@@ -123,21 +155,7 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     const Index mine = share + lane / kHalf;
     const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
     const long long place = places * mine / num_shares;
-    Index low = 0;  // the answer is one of low to high: the first segment that ends at `place` or after it
-    Index high = segments.num_segments - 1;
-    while (__any_sync(kFullMask, low < high)) {
-        const Index step = (high - low) / kHalf + 1;
-        const Index probe = low + lane % kHalf * step;
-        const bool before = probe < high &&
-                            segments.offsets[probe + 1] + (long long)kEndWeight * (probe + 1) < place;
-        const int count = __popc(__ballot_sync(kFullMask, before) >> lane / kHalf * kHalf & 0xffff);
-        if (count > 0) {
-            high = min(high, low + count * step);
-            low += (count - 1) * step + 1;
-        } else {
-            high = low;
-        }
-    }
+    const Index low = search_ends(segments, place, kEndWeight);
     const long long item = place - (long long)kEndWeight * low;
     Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
     if (mine == num_shares)
