@@ -102,7 +102,7 @@ std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
     const bool are_few_elements = shape.num_elements <= kFewElements;
     if (mean < 8)
         return "thread_per_segment";
-    if (mean <= 256)
+    if (mean <= (are_few_elements ? 128 : 256))
         return "group_per_segment";
     if (joins_are_dear(problem) && mean > 2048 && !are_few_elements)
         return "";
@@ -111,7 +111,9 @@ std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
     if (!problem.laws.commutative && mean <= 8192 && are_many)
         return "warp_per_segment";
     const bool keeps_all_busy = shape.num_segments >= 256 && (problem.laws.commutative || mean <= 131072);
-    return keeps_all_busy || (are_few_elements && mean <= 65536) ? "block_per_segment" : "";
+    if (keeps_all_busy || (are_few_elements && mean <= 65536))
+        return "block_per_segment";
+    return are_few_elements ? "group_or_grid" : "";
 }
 
 /// The same where segments have lengths of their own.
@@ -120,15 +122,18 @@ std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
     const auto mean = mean_length(shape);
     const auto longest = shape.longest;  // 0 where nobody knows
     // Where there are more segments than warps, less than a warp for each takes fewer turns.
-    const bool are_alike = longest > 0 && longest <= 24 * mean && mean >= 8 && mean < 64;
+    const bool are_alike = longest > 0 && longest <= 32 * mean && mean >= 8 && mean < 64;
     if (are_alike && shape.num_segments >= kManySegments && shape.num_elements <= 2 * kFewElements)
         return "group_per_segment";
     // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
     // long segment would keep its warp busy alone.
-    if (shape.num_elements <= kFewElements && longest > 0 && longest <= 3584)
-        return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
-    if (shape.num_elements <= kFewElements && problem.form == SegmentForm::offsets)
-        return "group_or_grid";
+    if (shape.num_elements <= kFewElements) {
+        if (longest > 1024 && longest <= 4 * mean && longest <= 65536)
+            return "block_per_segment";
+        if (longest > 0 && longest <= 3584)
+            return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
+        return problem.form == SegmentForm::offsets ? "group_or_grid" : "";
+    }
     // Where no segment is much longer than others, warps or blocks that take one each keep nobody waiting.
     const bool are_even = longest > 0 && longest <= 4 * mean && longest <= 8192;
     if (problem.form != SegmentForm::offsets || !are_even || mean < 256 || shape.num_segments < kManySegments)

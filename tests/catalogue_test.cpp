@@ -285,8 +285,8 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
         return catalogue.rule_of_thumb(problem("sum_i32"), {elements, segments, longest}).name;
     };
     EXPECT_EQ(chosen(1 << 18, 1 << 16, 64), "thread_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 24), "group_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 24 + 1), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32 + 1), "warp_per_segment");
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "warp_per_segment") << "there is a warp for each";
     EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
         << "groups read elements, and it has none";

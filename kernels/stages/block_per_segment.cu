@@ -5,10 +5,12 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% tune    block_threads = 512, 64, 128, 256
-//% tune    items_per_thread = 4, 1, 2, 8, 16
+//% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32
-//% prefer  block_threads = mean_length >= 65536 ? 512 : commutative && mean_length < 8192 ? 128 : 256
-//% prefer  items_per_thread = commutative ? 16 : 8
+//% let     is_little = num_elements > 0 && num_elements <= 2097152
+//% let     fewest = is_little && mean_length >= 4096 ? 256 : 128
+//% prefer  block_threads = mean_length >= 65536 ? 512 : commutative && mean_length < 8192 ? fewest : 256
+//% prefer  items_per_thread = !commutative ? 8 : is_little && mean_length >= 65536 ? 32 : 16
 //% launch  reduce  grid = min(num_segments, num_multiprocessors * blocks_per_multiprocessor)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/block_reduce.cuh

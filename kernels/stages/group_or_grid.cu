@@ -2,7 +2,7 @@
 //% title   Groups of lanes reduce short segments, warps longer ones, all blocks together the longest
 //% after   group_per_segment
 //% source  Groups and warps by length: Greathouse & Daga 2014 (CSR-Adaptive), without its first pass
-//% layout  offsets
+//% layout  uniform, offsets
 //% needs   associative
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
@@ -14,13 +14,16 @@
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% let     block_segments = (block_threads - 32) / lanes_per_segment
 //% let     by_segments = ceil_div(num_segments, block_segments)
-//% let     by_items = ceil_div(num_items, block_threads)
+//% let     by_items = ceil_div(num_items, (num_items > 1024 * num_segments ? 8 : 1) * block_threads)
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, max(by_segments, by_items))
 //% scratch pieces : State[2 * num_blocks]
 //% scratch tickets : unsigned[num_blocks] zero
 //% launch  reduce  grid = num_blocks  block = block_threads
+//% use     parts/segment_items.cuh
+//% if offsets
 //% use     parts/search_ends.cuh
+//% end
 //% use     parts/fold_consecutive.cuh
 //% use     parts/warp_reduce.cuh
 
@@ -45,9 +48,14 @@ __device__ __forceinline__ Turn find_piece(const Segments& segments, Index slice
     const Index end = min(begin + slice, segments.num_items);
     if (begin == end)
         return {0, 0, 0, 0};
-    const Index segment = search_ends(segments, (long long)(is_lower ? begin : end - 1) + 1, 0);
-    const Index origin = segments.offsets[segment];
-    const Index last = segments.offsets[segment + 1];
+    const Index item = is_lower ? begin : end - 1;
+    //% if uniform
+    const Index segment = item / segments.length;
+    //% else
+    const Index segment = search_ends(segments, (long long)item + 1, 0);
+    //% end
+    const Index origin = segment_begin(segments, segment);
+    const Index last = segment_end(segments, segment);
     const bool is_mine = last - origin > long_items && is_lower == (origin <= begin);
     const Index first = max(origin, begin);
     return {segment, origin, first, is_mine ? min(last, end) - first : 0};
@@ -65,7 +73,7 @@ __device__ __forceinline__ void join_pieces(const Segments& segments,
                                             Index slice)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Index length = segments.offsets[piece.segment + 1] - piece.origin;
+    const Index length = segment_end(segments, piece.segment) - piece.origin;
     const int first_block = int(piece.origin / slice);  // no other long segment has it as its first
     const int others = int((piece.origin + length - 1) / slice) - first_block;
     bool is_last = false;
@@ -145,8 +153,8 @@ reduce(Inputs inputs,
             const bool is_there = batch + lane / kLanesPerSegment < segments.num_segments;
             own.segment = is_there ? batch + lane / kLanesPerSegment : segments.num_segments - 1;
             batch += Index(gridDim.x) * kFoldingWarps * kGroups;
-            own.origin = own.first = segments.offsets[own.segment];
-            own.length = segments.offsets[own.segment + 1] - own.first;
+            own.origin = own.first = segment_begin(segments, own.segment);
+            own.length = segment_end(segments, own.segment) - own.first;
             turn = own;
             const bool is_short = own.length <= kLanesPerSegment * kItemsPerThread;
             waiting = __ballot_sync(kFullMask, lane % kLanesPerSegment == 0 && is_there && !is_short &&

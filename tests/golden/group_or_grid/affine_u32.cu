@@ -81,6 +81,18 @@ struct Segments {
     Index num_segments;
 };
 
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
 constexpr int kProbes = 2;  // of a lane in a round
 
 // The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
@@ -213,9 +225,10 @@ __device__ __forceinline__ Turn find_piece(const Segments& segments, Index slice
     const Index end = min(begin + slice, segments.num_items);
     if (begin == end)
         return {0, 0, 0, 0};
-    const Index segment = search_ends(segments, (long long)(is_lower ? begin : end - 1) + 1, 0);
-    const Index origin = segments.offsets[segment];
-    const Index last = segments.offsets[segment + 1];
+    const Index item = is_lower ? begin : end - 1;
+    const Index segment = search_ends(segments, (long long)item + 1, 0);
+    const Index origin = segment_begin(segments, segment);
+    const Index last = segment_end(segments, segment);
     const bool is_mine = last - origin > long_items && is_lower == (origin <= begin);
     const Index first = max(origin, begin);
     return {segment, origin, first, is_mine ? min(last, end) - first : 0};
@@ -233,7 +246,7 @@ __device__ __forceinline__ void join_pieces(const Segments& segments,
                                             Index slice)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Index length = segments.offsets[piece.segment + 1] - piece.origin;
+    const Index length = segment_end(segments, piece.segment) - piece.origin;
     const int first_block = int(piece.origin / slice);  // no other long segment has it as its first
     const int others = int((piece.origin + length - 1) / slice) - first_block;
     bool is_last = false;
@@ -309,8 +322,8 @@ reduce(Inputs inputs,
             const bool is_there = batch + lane / kLanesPerSegment < segments.num_segments;
             own.segment = is_there ? batch + lane / kLanesPerSegment : segments.num_segments - 1;
             batch += Index(gridDim.x) * kFoldingWarps * kGroups;
-            own.origin = own.first = segments.offsets[own.segment];
-            own.length = segments.offsets[own.segment + 1] - own.first;
+            own.origin = own.first = segment_begin(segments, own.segment);
+            own.length = segment_end(segments, own.segment) - own.first;
             turn = own;
             const bool is_short = own.length <= kLanesPerSegment * kItemsPerThread;
             waiting = __ballot_sync(kFullMask, lane % kLanesPerSegment == 0 && is_there && !is_short &&
