@@ -96,6 +96,20 @@ const std::vector<Bug> kBugs = {
      "threadIdx.x < kWarps ? totals[threadIdx.x] : identity()", "totals[threadIdx.x % kWarps]"},
     {"VectorOfAThreadTakenTwice", "tree_vector", "affine_u32", LayoutKind::offsets,
      "threadIdx.x * kVectors + k", "threadIdx.x * kVectors"},
+    {"PartialFenceDropped", "tree_last_block", "sum_i32", LayoutKind::offsets,
+     "__threadfence();  // the partial is seen before the ticket is", ""},
+    {"TicketOfASegmentDoesNotWrap", "tree_last_block", "sum_i32", LayoutKind::offsets,
+     "atomicInc(ticket, num_parts - 1)", "atomicInc(ticket, num_parts)"},
+    {"BarrierDroppedBehindTheTicket", "tree_last_block", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // all threads know", ";  //"},
+    {"PartialsOfASegmentOverAnothers", "tree_last_block", "sum_i32", LayoutKind::offsets,
+     "partials + (long long)segment * kBlocksPerSegment", "partials"},
+    {"PartsThatLeaveTilesOut", "tree_last_block", "sum_i32", LayoutKind::offsets,
+     " + min(part, count % num_parts)", ""},
+    {"OperandsSwappedAmongParts", "tree_last_block", "affine_u32", LayoutKind::whole,
+     "combine(total, partials[mine])", "combine(partials[mine], total)"},
+    {"OperandsSwappedAmongChunks", "tree_last_block", "affine_u32", LayoutKind::offsets,
+     "combine(total, part)", "combine(part, total)"},
     {"AtomicTotalsPutByOneAfterTheOther", "tree_cascade", "sum_i32", LayoutKind::whole,
      "atomic_combine(all, total);", "*all = combine(*all, total);"},
     {"MiddleBarrierDroppedInBlockScan", "tile_scan", "sum_i32", LayoutKind::offsets, "__syncthreads();", ";",
@@ -340,13 +354,19 @@ std::string planted(std::string text, const Bug& bug)
     return text.replace(at, bug.from.size(), bug.to);
 }
 
+/// True if the bug shows where a thread of the last block joins several partials.
+bool takes_many_blocks(const Bug& bug)
+{
+    return bug.name == "OperandsSwappedAmongBlocks" || bug.name == "OperandsSwappedAmongParts";
+}
+
 /// The shapes of the matrix, and for lost carries among groups one that has several groups of tiles.
 std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int64_t tile, bool empties)
 {
     auto shapes = segment_cases(bug.kind, block, tile, empties);
     if (Catalogue::standard().stage(bug.stage).is_rung)
         shapes = rung_shapes(form_of(bug.kind), tile);
-    if (bug.name == "CarryLostAmongGroups" || bug.name == "OperandsSwappedAmongBlocks") {
+    if (bug.name == "CarryLostAmongGroups" || takes_many_blocks(bug)) {
         shapes.clear();
         shapes.push_back({"several tiles for each thread of a block", whole_segments(tile * block * 2 + 1)});
     }
@@ -406,7 +426,9 @@ bool is_found(const Bug& bug)
             try {
                 const auto results =
                     simt::run(workload, emitted, simt::options_from_seed(seed), {},
-                              bug.stage == "grid_reduce" ? kManyMultiprocessors : kFewMultiprocessors, 2);
+                              bug.stage == "grid_reduce" || takes_many_blocks(bug) ? kManyMultiprocessors
+                                                                                   : kFewMultiprocessors,
+                              2);
                 if (!judge.compare(results).agrees())
                     return true;
             } catch (const simt::SimtError&) {
