@@ -1,0 +1,80 @@
+//% stage   tree_async
+//% title   Copies to shared memory run ahead of the threads that fold
+//% after   tree_last_block
+//% source  NVIDIA 2020, CUDA C++ Programming Guide 11.0, asynchronous copies; Svedin et al. 2021
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, element_bytes > 0, element_bytes <= 32, state_bytes <= 384
+//% needs   !uses_position, !uses_segment
+//% tune    block_threads = 128, 64, 256, 512, 1024
+//% tune    items_per_thread = 16, 8, 32
+//% tune    blocks_per_multiprocessor = 8, 1, 2, 4, 16, 32
+//% tune    blocks_per_segment = 2, 4, 8, 16
+//% where   block_threads * (2 * items_per_thread * element_bytes + ceil_div(state_bytes, 32)) <= 48000
+//% where   whole ? blocks_per_segment == 2 : blocks_per_multiprocessor == 8
+//% prefer  items_per_thread = element_bytes <= 8 ? 16 : 8
+//% prefer  block_threads = element_bytes <= 16 ? 128 : 64
+//% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
+//% use     parts/block_shares.cuh
+//% use     parts/warp_tile.cuh
+
+// A warp takes tiles that lie side by side and has two places for them: while its lanes fold the one, copies
+// fill the other, past the registers. Tiles begin at multiples of their size in the input, where vectors can
+// be copied; what a tile holds before the share and behind it is passed over.
+//% if commutative
+// A lane folds its row of each tile; lanes are joined at the end.
+//% else
+// combine() need not commute: a lane's row is consecutive, and lanes are joined once a tile.
+//% end
+struct alignas(128) TwoTiles {
+    Tile at[2];
+};
+
+__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarpItems = kItemsPerThread * kWarpThreads;
+    __shared__ TwoTiles tiles[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    TwoTiles& mine = tiles[warp];
+
+    const Index from = begin / kWarpItems * kWarpItems;
+    const Index num_tiles = begin < end ? (end - from + kWarpItems - 1) / kWarpItems : 0;
+    const Index last = from + part_begin(num_tiles, warp + 1, kWarps) * kWarpItems;
+    Index tile = from + part_begin(num_tiles, warp, kWarps) * kWarpItems;
+    State total = identity();
+    int turn = 0;
+    if (tile < last)
+        copy_tile(mine.at[0], inputs, tile, there);
+    for (; tile < last; tile += kWarpItems) {
+        wait_for_copies();
+        __syncwarp();  // the tile is there, and all lanes are done with the one before
+        if (tile + kWarpItems < last)
+            copy_tile(mine.at[turn ^ 1], inputs, tile + kWarpItems, there);
+        //% if !commutative
+        State row = identity();
+        //% end
+        #pragma unroll
+        for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
+            const Items items = take_items(mine.at[turn], step);
+            #pragma unroll
+            for (int k = 0; k < kStepItems; ++k) {
+                const Index index = tile + lane * kItemsPerThread + step * kStepItems + k;
+                if (begin <= index && index < end)
+                    //% if commutative
+                    total = combine(total, lift_item(inputs, items, k, index));
+                    //% else
+                    row = combine(row, lift_item(inputs, items, k, index));
+                    //% end
+            }
+        }
+        //% if !commutative
+        row = warp_reduce(row);
+        // The other lanes' totals stay the identity, so that the block's order is the shares'.
+        if (lane == 0)
+            total = combine(total, row);
+        //% end
+        turn ^= 1;
+    }
+    return block_reduce(total);
+}

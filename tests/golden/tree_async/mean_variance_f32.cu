@@ -1,0 +1,362 @@
+// tree_async: Copies to shared memory run ahead of the threads that fold
+// Segments given as offsets, 32-bit indices.
+// block_threads = 128
+// blocks_per_segment = 2
+// items_per_thread = 16
+//
+// Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
+// operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
+//   state { n: i32 = 0; mean: f32 = 0; m2: f32 = 0 }
+//   lift {
+//     n = 1;
+//     mean = x;
+//     m2 = 0;
+//   }
+//   combine(a, b) {
+//     let total = a.n + b.n;
+//     let delta = b.mean - a.mean;
+//     let share = f32(b.n) / f32(total);
+//     n = total;
+//     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
+//     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
+//   }
+//   finish {
+//     mean = mean;
+//     variance = m2 / f32(n);
+//   }
+//   empty {
+//     mean = nan;
+//     variance = nan;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/ladder/tree_async.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 128;
+constexpr int kBlocksPerSegment = 2;
+constexpr int kItemsPerThread = 16;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* mean;
+    float* variance;
+};
+
+struct State {
+    int n;
+    float mean;
+    float m2;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {0, 0.0f, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {1, x, 0.0f};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const int total = int(unsigned(a.n) + unsigned(b.n));
+    const float delta = b.mean - a.mean;
+    const float share = float(b.n) / float(total);
+    return {
+        total,
+        a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
+        a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
+    };
+}
+
+// Finishes the total of a segment and writes its results.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index length, State state)
+{
+    if (length == 0) {
+        results.mean[segment] = kNan;
+        results.variance[segment] = kNan;
+        return;
+    }
+    results.mean[segment] = state.mean;
+    results.variance[segment] = state.m2 / float(state.n);
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.n = __shfl_down_sync(kFullMask, state.n, delta);
+    state.mean = __shfl_down_sync(kFullMask, state.mean, delta);
+    state.m2 = __shfl_down_sync(kFullMask, state.m2, delta);
+    return state;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// Where part `part` of `count` things begins that are dealt to `num_parts` as evenly as can be, in order.
+__device__ __forceinline__ Index part_begin(Index count, Index part, Index num_parts)
+{
+    return part * (count / num_parts) + min(part, count % num_parts);
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// Reduces one state per thread to thread 0, in thread order.
+// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
+__device__ __noinline__ State block_reduce(State state)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    __shared__ State partials[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    state = warp_reduce(state);
+    if (lane == 0)
+        partials[warp] = state;
+    __syncthreads();  // the partials of all warps are there
+    if (warp == 0)
+        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
+    __syncthreads();  // all have been read, the next call may write them
+    return state;
+}
+
+// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come joins
+// the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it; between two
+// calls there is a barrier.
+__device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int part, int num_parts,
+                                          State& total)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        partials[part] = total;
+        __threadfence();  // the partial is seen before the ticket is
+        last = atomicInc(ticket, num_parts - 1) == num_parts - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return false;
+    __threadfence();  // the other blocks' partials are read after their tickets
+
+    // Each thread joins a few consecutive ones.
+    const int share = (num_parts + kBlockThreads - 1) / kBlockThreads;
+    total = identity();
+    #pragma unroll 1
+    for (int k = 0; k < share; ++k) {
+        const int mine = threadIdx.x * share + k;
+        if (mine < num_parts)
+            total = combine(total, partials[mine]);
+    }
+    total = block_reduce(total);
+    return true;
+}
+
+// What makes the rung. fold_share() folds the elements of the input from `begin` to `end`, none where the end
+// comes first, to thread 0 of a block; all threads call it, and its last barrier lets them call it again.
+// Elements up to `there` may be read, be they of another share.
+__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
+
+// Folds part `part` of a segment, whole tiles that lie side by side; the last of the blocks that share the
+// segment stores the total of all.
+__device__ __forceinline__ void reduce_part(const Inputs& inputs,
+                                            const Segments& segments,
+                                            const Results& results,
+                                            State* partials,
+                                            unsigned* ticket,
+                                            Index segment,
+                                            int part,
+                                            int num_parts)
+{
+    constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    const Index num_tiles = (length + kTileItems - 1) / kTileItems;
+    const Index begin = part_begin(num_tiles, part, num_parts) * kTileItems;
+    const Index end = min(part_begin(num_tiles, part + 1, num_parts) * kTileItems, length);
+    const Index there = segments.num_items;
+    State total = fold_share(inputs, first + begin, first + end, there);
+    if (join_last(partials, ticket, part, num_parts, total) && threadIdx.x == 0)
+        store(results, segment, length, total);
+}
+
+// kBlocksPerSegment neighbouring blocks share a segment, or every so many of them where there are more
+// segments than the grid has room for. Each segment has partials and a ticket of its own, so no block waits
+// for another.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* partials,
+       unsigned* tickets)
+{
+    const Index num_teams = gridDim.x / kBlocksPerSegment;
+    for (Index segment = blockIdx.x / kBlocksPerSegment; segment < segments.num_segments;
+         segment += num_teams)
+        reduce_part(inputs, segments, results, partials + (long long)segment * kBlocksPerSegment,
+                    tickets + segment, segment, blockIdx.x % kBlocksPerSegment, kBlocksPerSegment);
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}
+
+constexpr int kStepItems = 4;
+
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) float x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(lane, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// A warp takes tiles that lie side by side and has two places for them: while its lanes fold the one, copies
+// fill the other, past the registers. Tiles begin at multiples of their size in the input, where vectors can
+// be copied; what a tile holds before the share and behind it is passed over.
+// A lane folds its row of each tile; lanes are joined at the end.
+struct alignas(128) TwoTiles {
+    Tile at[2];
+};
+
+__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there)
+{
+    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarpItems = kItemsPerThread * kWarpThreads;
+    __shared__ TwoTiles tiles[kWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    TwoTiles& mine = tiles[warp];
+
+    const Index from = begin / kWarpItems * kWarpItems;
+    const Index num_tiles = begin < end ? (end - from + kWarpItems - 1) / kWarpItems : 0;
+    const Index last = from + part_begin(num_tiles, warp + 1, kWarps) * kWarpItems;
+    Index tile = from + part_begin(num_tiles, warp, kWarps) * kWarpItems;
+    State total = identity();
+    int turn = 0;
+    if (tile < last)
+        copy_tile(mine.at[0], inputs, tile, there);
+    for (; tile < last; tile += kWarpItems) {
+        wait_for_copies();
+        __syncwarp();  // the tile is there, and all lanes are done with the one before
+        if (tile + kWarpItems < last)
+            copy_tile(mine.at[turn ^ 1], inputs, tile + kWarpItems, there);
+        #pragma unroll
+        for (int step = 0; step < kItemsPerThread / kStepItems; ++step) {
+            const Items items = take_items(mine.at[turn], step);
+            #pragma unroll
+            for (int k = 0; k < kStepItems; ++k) {
+                const Index index = tile + lane * kItemsPerThread + step * kStepItems + k;
+                if (begin <= index && index < end)
+                    total = combine(total, lift_item(inputs, items, k, index));
+            }
+        }
+        turn ^= 1;
+    }
+    return block_reduce(total);
+}
