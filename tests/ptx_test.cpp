@@ -42,6 +42,16 @@ TEST(ReplacePtx, AConversionIsAnAssignment)
               "plasma(1); a = __segfold_f32_to_f16(b);");
 }
 
+TEST(ReplacePtx, ClustersAreCalls)
+{
+    EXPECT_EQ(
+        replace_ptx("asm volatile(\"barrier.cluster.arrive.release; barrier.cluster.wait.acquire;\" : : : "
+                    "\"memory\");"),
+        "__segfold_wait_for_cluster();");
+    EXPECT_EQ(replace_ptx("asm(\"mapa.u64 %0, %1, %2;\" : \"=l\"(theirs) : \"l\"(mine), \"r\"(rank));"),
+              "theirs = __segfold_in_block(mine, rank);");
+}
+
 TEST(ReplacePtx, LinesStayWhereTheyAre)
 {
     const std::string source =

@@ -38,6 +38,16 @@ bool in_launch(const Check& check, std::uint32_t number)
     return number - launch.first_number < launch.num_blocks;
 }
 
+/// Whether the block is of the running one's cluster.
+bool in_cluster(const Check& check, std::uint32_t number)
+{
+    const Launch& launch = check.worker.launch();
+    const auto cluster_of = [&](std::uint32_t block) {
+        return (block - launch.first_number) / launch.cluster_blocks;
+    };
+    return in_launch(check, number) && cluster_of(number) == cluster_of(check.block.number);
+}
+
 bool both_strong(const Check& check, Accessor other) { return check.access.strong && other.strong(); }
 
 bool over(const Check& check, std::uint32_t number, unsigned thread, std::uint32_t time)
@@ -60,7 +70,7 @@ std::optional<Conflict> check_write(const Check& check, const Write& last)
         if (thread == check.thread || last.time < check.block.barrier_time ||
             both_strong(check, last.thread) || ordered_in_block(check.worker, thread, last.time))
             return std::nullopt;
-    } else if (check.shared) {
+    } else if (check.shared && !in_cluster(check, last.block)) {
         return check.access.reads ? std::optional(Conflict{}) : std::nullopt;
     } else if (!in_launch(check, last.block) || both_strong(check, last.thread) ||
                known(check.worker, last.block, thread, last.time)) {
@@ -72,7 +82,7 @@ std::optional<Conflict> check_write(const Check& check, const Write& last)
 std::optional<Conflict> check_reads(const Check& check, const Reads& reads)
 {
     const bool same_block = reads.block == check.block.number;
-    if (!same_block && (check.shared || !in_launch(check, reads.block)))
+    if (!same_block && (check.shared ? !in_cluster(check, reads.block) : !in_launch(check, reads.block)))
         return std::nullopt;
     if ((same_block && reads.time < check.block.barrier_time) || both_strong(check, reads.warp))
         return std::nullopt;
@@ -202,6 +212,29 @@ struct Target {
     bool shared = false;
 };
 
+/// The shared memory of another block of the cluster.
+Target locate_in_cluster(Worker& worker, const Access& access)
+{
+    const Launch& launch = worker.launch();
+    for (const Block& block : worker.cluster()) {
+        const std::size_t offset =
+            access.address - reinterpret_cast<std::uintptr_t>(block.shared_image.data());
+        if (&block == &worker.block() || offset >= launch.module.symbols().shared_bytes)
+            continue;
+        if (block.live == 0)
+            worker.fail(Fault::out_of_bounds, access.site,
+                        fmt::format("{} {}, whose threads have returned", verb(access),
+                                    memory_text(launch, worker.shared_base(), worker.shared_base() + offset,
+                                                access.bytes) +
+                                        " of " + block_number_text(launch, block.number)));
+        if (!in_shared_array(launch, offset, access.bytes))
+            fail_outside(worker, access);
+        Shadow* shadow = block.shared_shadow.get();
+        return {shadow == nullptr ? nullptr : shadow->cells(), shadow, offset, true};
+    }
+    fail_outside(worker, access);
+}
+
 Target locate(Worker& worker, const Access& access)
 {
     Launch& launch = worker.launch();
@@ -222,7 +255,7 @@ Target locate(Worker& worker, const Access& access)
     const Fiber& fiber = worker.fiber();
     const bool local = access.address >= fiber.low && access.address < fiber.high;
     if (!local && !launch.module.owns(access.address))
-        fail_outside(worker, access);
+        return locate_in_cluster(worker, access);
     return {};
 }
 
@@ -258,7 +291,9 @@ Place check_access(Worker& worker, const Access& access)
             }
         }
         if (conflict)
-            fail_with_conflict(check, *conflict, access.address - target.offset + offset);
+            fail_with_conflict(
+                check, *conflict,
+                target.shared ? worker.shared_base() + offset : access.address - target.offset + offset);
         offset = word_end;
     }
     return {&target.cells[target.offset / 4], target.shadow, locked};

@@ -40,12 +40,32 @@ bool declare_dynamic_shared(std::string& source)
     return found;
 }
 
-std::string wrapper_text(const std::string& text_path, std::span<const std::string> kernels,
-                         bool dynamic_shared)
+/// What stands in the parentheses of the kernel's `__cluster_dims__`; empty where it has none.
+std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
+{
+    constexpr std::string_view kAttribute = "__cluster_dims__(";
+    for (auto at = source.find(kernel + "("); at != std::string_view::npos;
+         at = source.find(kernel + "(", at + 1)) {
+        const auto global = source.rfind("__global__", at);
+        if (global == std::string_view::npos)
+            continue;
+        const auto signature = source.substr(global, at - global);
+        const auto attribute = signature.find(kAttribute);
+        if (signature.find_first_of(";{}") != std::string_view::npos || attribute == std::string_view::npos)
+            continue;
+        const auto inside = signature.substr(attribute + kAttribute.size());
+        return inside.substr(0, inside.find(')'));
+    }
+    return {};
+}
+
+std::string wrapper_text(const std::string& source, const std::string& text_path,
+                         std::span<const std::string> kernels, bool dynamic_shared)
 {
     std::string text = "#include \"" + text_path + "\"\n";
     for (const std::string& kernel : kernels)
-        text += "__segfold_entry(" + kernel + ")\n";
+        text += "__segfold_entry(" + kernel + ")\n__segfold_cluster(" + kernel + ", " +
+                std::string(cluster_dimensions(source, kernel)) + ")\n";
     if (dynamic_shared)
         text += "extern \"C\" { alignas(128) __thread unsigned char __segfold_dynamic_shared[" +
                 std::to_string(kMaxDynamicSharedBytes) + "]; }\n";
@@ -90,8 +110,8 @@ std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::
     const std::string wrapper = stem + ".cpp";
     const std::string library = stem + ".so";
     const bool dynamic_shared = declare_dynamic_shared(source);
+    write_file(wrapper, wrapper_text(source, text, kernels, dynamic_shared));
     write_file(text, replace_ptx(std::move(source)));
-    write_file(wrapper, wrapper_text(text, kernels, dynamic_shared));
     const ProcessResult result = run_process(compile_command(tools, options, wrapper, library));
     if (result.status != 0)
         refuse(workspace_, compiler, text, result);

@@ -113,13 +113,16 @@ struct Block {
     std::size_t shadowed_bytes = 0;
 };
 
+/// Whether all threads of a block that have not returned wait for the other blocks of its cluster.
+bool waits_for_cluster(const Block& block);
+
 /// Bytes of the thread-local segment that kernels may use.
 struct SharedRange {
     std::size_t begin = 0;
     std::size_t end = 0;
 };
 
-/// What the OS threads of a launch have in common.
+/// What the OS threads of a launch have in common. A block without a cluster is one of its own.
 struct Launch {
     Launch(const Module& module, std::string kernel, KernelEntry entry, void** arguments,
            const Dimensions& dimensions, const Options& options)
@@ -141,12 +144,13 @@ struct Launch {
     std::uint64_t num_blocks = 0;
     std::uint32_t first_number = 0;  ///< `number` of the block with index 0
     unsigned num_workers = 1;
+    unsigned cluster_blocks = 1;  ///< resident together, on one OS thread
     bool shadow = false;
-    std::vector<std::uint32_t> order;  ///< block indices in order of start; empty: ascending
+    std::vector<std::uint32_t> order;  ///< clusters in order of start; empty: ascending
     std::vector<SharedRange> shared_ranges;
     std::vector<std::uint8_t> shared_words;  ///< for each word of the segment, a bit for each byte in use
 
-    std::atomic<std::uint64_t> next_block{0};
+    std::atomic<std::uint64_t> next_cluster{0};
     std::atomic<std::uint64_t> started_blocks{0};
     std::atomic<bool> failed{false};
     std::mutex failure_mutex;

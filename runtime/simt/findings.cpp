@@ -38,7 +38,7 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
 std::string barrier_name(unsigned kind)
 {
     constexpr const char* kNames[] = {"__syncthreads()", "__syncthreads_or()", "__syncthreads_and()",
-                                      "__syncthreads_count()"};
+                                      "__syncthreads_count()", "barrier.cluster"};
     return kNames[kind];
 }
 

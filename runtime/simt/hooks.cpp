@@ -217,6 +217,25 @@ unsigned long long meet(unsigned mask, unsigned kind, unsigned long long value, 
     return on_worker([&](Worker& worker) { return worker.meet(mask, kind, value, argument, site); });
 }
 
+void* in_block(const void* mine, unsigned rank, const void* site)
+{
+    return on_worker([&](Worker& worker) -> void* {
+        const auto blocks = worker.cluster();
+        const std::size_t offset = number(mine) - worker.shared_base();
+        if (offset >= worker.launch().module.symbols().shared_bytes)
+            worker.fail(Fault::out_of_bounds, site,
+                        fmt::format("maps {}, which is no shared memory",
+                                    memory_text(worker.launch(), worker.shared_base(), number(mine), 0)));
+        if (rank >= blocks.size())
+            worker.fail(
+                Fault::out_of_bounds, site,
+                fmt::format("maps shared memory of block {} of a cluster of {}", rank, blocks.size()));
+        // The running block's memory is the core's copy, that of the others their images.
+        Block& other = blocks[rank];
+        return &other == &worker.block() ? const_cast<void*>(mine) : other.shared_image.data() + offset;
+    });
+}
+
 unsigned coordinate(unsigned which)
 {
     Worker& worker = *current_worker;
@@ -334,6 +353,7 @@ const SegfoldHooks& executor_hooks()
         .copy_async = copy_async,
         .commit_copies = commit_copies,
         .wait_for_copies = wait_for_copies,
+        .in_block = in_block,
         .coordinate = coordinate,
         .lane = lane,
         .sleep = sleep,

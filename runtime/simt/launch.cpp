@@ -14,6 +14,7 @@ namespace segfold::simt {
 namespace {
 
 constexpr unsigned kMaxBlockThreads = 1024;
+constexpr unsigned kMaxClusterBlocks = 8;  // that every GPU with clusters has room for
 constexpr std::uint64_t kMaxBlocks = std::numeric_limits<std::int32_t>::max();
 
 /// Stacks and block states that no launch uses at the moment.
@@ -75,6 +76,14 @@ void check_shape(const Launch& launch, std::size_t num_arguments, unsigned num_p
         throw InputError(kernel + ": " + std::to_string(shape.dynamic_shared_bytes) +
                          " bytes of dynamic shared memory; at most " +
                          std::to_string(kMaxDynamicSharedBytes) + " are possible");
+    if (launch.cluster_blocks == 0 || launch.cluster_blocks > kMaxClusterBlocks ||
+        shape.grid_x % launch.cluster_blocks != 0)
+        throw InputError(kernel + ": a grid of " + std::to_string(shape.grid_x) +
+                         " blocks along x in clusters " +
+                         (launch.cluster_blocks == 0 ? "of more than one dimension"
+                                                     : "of " + std::to_string(launch.cluster_blocks)) +
+                         "; clusters of 1 to " + std::to_string(kMaxClusterBlocks) +
+                         " blocks along x are possible, and grids of whole ones");
     if (num_arguments != num_parameters)
         throw InputError(kernel + ": " + std::to_string(num_arguments) + " arguments for " +
                          std::to_string(num_parameters) + " parameters");
@@ -108,7 +117,7 @@ void order_blocks(Launch& launch)
 {
     if (launch.options.block_order == BlockOrder::ascending)
         return;
-    launch.order.resize(launch.num_blocks);
+    launch.order.resize(launch.num_blocks / launch.cluster_blocks);
     std::iota(launch.order.begin(), launch.order.end(), 0u);
     if (launch.options.block_order == BlockOrder::descending) {
         std::reverse(launch.order.begin(), launch.order.end());
@@ -117,6 +126,14 @@ void order_blocks(Launch& launch)
     Random random(launch.options.seed);
     for (std::size_t i = launch.order.size(); i > 1; --i)
         std::swap(launch.order[i - 1], launch.order[random.below(static_cast<std::uint32_t>(i))]);
+}
+
+/// Clusters in flight at a time: one at least, whatever its size.
+std::uint64_t resident_clusters(const Launch& launch)
+{
+    const auto resident = static_cast<std::uint64_t>(launch.options.resident_blocks);
+    return std::min(std::max<std::uint64_t>(1, resident / launch.cluster_blocks),
+                    launch.num_blocks / launch.cluster_blocks);
 }
 
 /// Runs one worker and keeps what went wrong with it.
@@ -143,9 +160,9 @@ void run_workers(Launch& launch, LaunchStatistics& total)
 {
     std::vector<LaunchStatistics> statistics(launch.num_workers);
     const auto slots_of = [&](unsigned index) {
-        const auto resident = static_cast<unsigned>(std::min<std::uint64_t>(
-            static_cast<std::uint64_t>(launch.options.resident_blocks), launch.num_blocks));
-        return resident / launch.num_workers + (index < resident % launch.num_workers ? 1 : 0);
+        const auto resident = static_cast<unsigned>(resident_clusters(launch));
+        return launch.cluster_blocks *
+               (resident / launch.num_workers + (index < resident % launch.num_workers ? 1 : 0));
     };
     std::vector<std::thread> threads;
     try {
@@ -181,14 +198,14 @@ LaunchStatistics Program::launch(const std::string& kernel, const Dimensions& di
     std::vector<void*> pointers(arguments.begin(), arguments.end());
     Launch launch(*module_, kernel, chosen.entry, pointers.data(), dimensions, options);
     launch.num_blocks = std::uint64_t{dimensions.grid_x} * dimensions.grid_y * dimensions.grid_z;
+    launch.cluster_blocks = chosen.cluster_blocks;
     check_shape(launch, arguments.size(), chosen.parameters);
     launch.block_threads = dimensions.block_x * dimensions.block_y * dimensions.block_z;
     launch.first_number = take_numbers(static_cast<std::uint32_t>(launch.num_blocks));
     launch.shadow = options.shadow_check && module_->checked();
     const unsigned cores = options.os_threads > 0 ? static_cast<unsigned>(options.os_threads)
                                                   : std::max(1u, std::thread::hardware_concurrency());
-    launch.num_workers = static_cast<unsigned>(std::min<std::uint64_t>(
-        {cores, static_cast<std::uint64_t>(options.resident_blocks), launch.num_blocks}));
+    launch.num_workers = static_cast<unsigned>(std::min<std::uint64_t>(cores, resident_clusters(launch)));
     launch.progress = std::vector<Launch::Progress>(launch.num_workers);
     lay_out_shared(launch);
     order_blocks(launch);

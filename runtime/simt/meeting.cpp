@@ -58,6 +58,11 @@ bool is_shuffle(unsigned kind) { return kind >= kSegfoldShuffle && kind <= kSegf
 
 }  // namespace
 
+bool waits_for_cluster(const Block& block)
+{
+    return block.arrived != 0 && block.arrived == block.live && block.barrier_kind == kSegfoldBarrierCluster;
+}
+
 void Worker::fail_barrier(unsigned kind, const void* site)
 {
     fail(
@@ -74,9 +79,14 @@ unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
     block.votes += value;
     thread_->kind = static_cast<std::uint8_t>(kind);
     if (++block.arrived == block.live) {
-        --block.arrived;
-        release_barrier();
-        return block.barrier_result;
+        if (kind != kSegfoldBarrierCluster) {
+            release_barrier(block);
+            return block.barrier_result;
+        }
+        if (cluster_waits()) {
+            release_cluster();
+            return block.barrier_result;
+        }
     }
     thread_->site = site;
     warp().at_barrier |= 1u << lane();
@@ -84,9 +94,26 @@ unsigned Worker::barrier(unsigned kind, unsigned value, const void* site)
     return block.barrier_result;
 }
 
-void Worker::release_barrier()
+/// Whether no block of the running block's cluster has a thread that has yet to come; those that have
+/// returned need not.
+bool Worker::cluster_waits() const
 {
-    Block& block = *block_;
+    return std::ranges::all_of(
+        cluster(), [](const Block& block) { return block.live == 0 || waits_for_cluster(block); });
+}
+
+void Worker::release_cluster()
+{
+    const auto blocks = cluster();
+    for (Block& block : blocks)
+        if (block.live != 0)
+            release_barrier(block);
+    if (launch_.shadow)
+        order_cluster(blocks);
+}
+
+void Worker::release_barrier(Block& block)
+{
     const unsigned votes = std::exchange(block.votes, 0);
     switch (block.barrier_kind) {
         case kSegfoldBarrierOr:
@@ -103,7 +130,7 @@ void Worker::release_barrier()
     if (block.uses_order)
         order_block(*this, block);
     for (Warp& warp : block.warps) {
-        set_runnable(warp, warp.at_barrier);
+        set_runnable(block, warp, warp.at_barrier);
         warp.at_barrier = 0;
         warp.phase = block.barrier_time;
     }
@@ -165,7 +192,7 @@ std::uint64_t Worker::meet(std::uint32_t mask, unsigned kind, std::uint64_t valu
     }
     *meeting = mine.meetings[--mine.num_meetings];
     complete_meeting(mine, mask, kind);
-    set_runnable(mine, mask & ~bit);
+    set_runnable(*block_, mine, mask & ~bit);
     return thread.value;
 }
 

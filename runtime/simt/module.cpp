@@ -42,7 +42,8 @@ Module::Module(std::string library, std::string text_name, std::span<const std::
     }
     for (const std::string& name : kernels)
         kernels_[name] = {reinterpret_cast<KernelEntry>(find("__segfold_entry_" + name)),
-                          reinterpret_cast<unsigned (*)()>(find("__segfold_parameters_" + name))()};
+                          reinterpret_cast<unsigned (*)()>(find("__segfold_parameters_" + name))(),
+                          reinterpret_cast<unsigned (*)()>(find("__segfold_cluster_of_" + name))()};
     reinterpret_cast<void (*)(const SegfoldHooks*)>(find("__segfold_connect"))(&executor_hooks());
     anchor_address_ = reinterpret_cast<void* (*)()>(find("__segfold_anchor_address"));
 

@@ -26,6 +26,7 @@ public:
     struct Kernel {
         KernelEntry entry = nullptr;
         unsigned parameters = 0;
+        unsigned cluster_blocks = 1;  ///< 0: of more than one dimension
     };
 
     /// Loads `library`, compiled from the text called `text_name` in error messages.

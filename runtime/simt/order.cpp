@@ -139,6 +139,17 @@ void order_block(Worker& worker, Block& block)
     }
 }
 
+void order_cluster(std::span<Block> blocks)
+{
+    Knowledge all;
+    for (const Block& block : blocks)
+        all = extend(join(all, block.known), block.number, {block.barrier_time, {}});
+    for (Block& block : blocks) {
+        block.known = all;
+        block.uses_order = true;
+    }
+}
+
 void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask)
 {
     const std::uint32_t now = ++block.time;

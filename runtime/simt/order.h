@@ -1,5 +1,7 @@
 #pragma once
 // Order between threads that do not share a barrier: fences, flags, and what is known through them.
+#include <span>
+
 #include "runtime/simt/worker.h"
 
 namespace segfold::simt {
@@ -23,6 +25,10 @@ void defer_flag(Worker& worker, const Place& flag);
 
 /// Joins what the threads of the block know; all of them are at a barrier.
 void order_block(Worker& worker, Block& block);
+
+/// Orders the accesses of a cluster's blocks so far before their later ones; all have been released from its
+/// barrier.
+void order_cluster(std::span<Block> blocks);
 
 /// Orders the accesses of `mask`'s lanes so far before their later ones.
 void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask);

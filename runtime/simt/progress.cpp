@@ -89,7 +89,7 @@ void Worker::next_round()
         block.spinning = 0;
         block_ = &block;
         for (Warp& warp : block.warps)
-            set_runnable(warp, std::exchange(warp.spinning, 0));
+            set_runnable(block, warp, std::exchange(warp.spinning, 0));
     }
     Launch::Progress& mine = launch_.progress[index_];
     const bool strong = round_strong_progress_ != strong_progress_;

@@ -21,6 +21,8 @@ constexpr std::array kTwins = {
     Twin{"cp.async.wait_group 1;", "__segfold_wait_for_copies(1"},
     Twin{"cp.async.wait_group 0;", "__segfold_wait_for_copies(0"},
     Twin{"cp.async.wait_all;", "__segfold_wait_for_copies(0"},
+    Twin{"barrier.cluster.arrive.release; barrier.cluster.wait.acquire;", "__segfold_wait_for_cluster("},
+    Twin{"mapa.u64 %0, %1, %2;", "__segfold_in_block(", true},
     Twin{"cvt.f32.f16 %0, %1;", "__segfold_f16_to_f32(", true},
     Twin{"cvt.rn.f16.f32 %0, %1;", "__segfold_f32_to_f16(", true},
     Twin{"cvt.rn.bf16.f32 %0, %1;", "__segfold_f32_to_bf16(", true},

@@ -4,8 +4,8 @@
 
 namespace segfold::simt {
 
-/// Replaces the statements of the asynchronous copies (cp.async and its kin, `asm volatile`) and of the
-/// conversions of 16-bit floats (cvt) by calls to the shim.
+/// Replaces the statements of the asynchronous copies (cp.async and its kin, `asm volatile`), of clusters
+/// (their barrier, mapa) and of the conversions of 16-bit floats (cvt) by calls to the shim.
 ///
 /// No line moves. Other statements stay as they are, and the compiler will refuse them.
 std::string replace_ptx(std::string source);

@@ -57,8 +57,8 @@ Worker::Worker(Launch& launch, WorkerMemory& memory, unsigned index, unsigned nu
 void Worker::run()
 {
     current_worker = this;
-    for (Block& block : memory_.slots)
-        start_block(block);
+    for (std::size_t i = 0; i < memory_.slots.size(); i += launch_.cluster_blocks)
+        start_cluster(memory_.slots[i]);
     while (num_active_ != 0 && !launch_.failed.load(std::memory_order_relaxed)) {
         Block* next = choose_block();
         if (next == nullptr) {
@@ -69,9 +69,9 @@ void Worker::run()
         resume(*pick());
         if (launch_.failed.load(std::memory_order_relaxed))
             break;
-        if (block_->live == 0 && !start_block(*block_))
-            --num_active_;
-        else if (block_->runnable_warps == 0 && block_->spinning == 0)
+        if (block_->live == 0)
+            end_block();
+        else if (block_->runnable_warps == 0 && block_->spinning == 0 && !waits_for_cluster(*block_))
             check_deadlock(*block_);
     }
     launch_.progress[index_].made.store(progress_ + strong_progress_, std::memory_order_relaxed);
@@ -79,15 +79,38 @@ void Worker::run()
     current_worker = nullptr;
 }
 
-bool Worker::start_block(Block& block)
+std::span<Block> Worker::cluster() const
 {
-    const std::uint64_t turn = launch_.next_block.fetch_add(1, std::memory_order_relaxed);
-    const bool was_active = std::exchange(block.active, turn < launch_.num_blocks);
-    if (!block.active)
-        return false;
-    num_active_ += was_active ? 0 : 1;
+    const auto slot = static_cast<std::size_t>(block_ - memory_.slots.data());
+    const unsigned size = launch_.cluster_blocks;
+    return {&memory_.slots[slot / size * size], size};
+}
+
+/// Starts the next cluster in the slots from `first`'s on; no block of them is active.
+void Worker::start_cluster(Block& first)
+{
+    const std::uint64_t turn = launch_.next_cluster.fetch_add(1, std::memory_order_relaxed);
+    if (turn >= launch_.num_blocks / launch_.cluster_blocks)
+        return;
+    const std::uint64_t cluster = launch_.order.empty() ? turn : launch_.order[turn];
+    for (unsigned rank = 0; rank < launch_.cluster_blocks; ++rank)
+        start_block((&first)[rank], cluster * launch_.cluster_blocks + rank);
+}
+
+void Worker::end_block()
+{
+    block_->active = false;
+    --num_active_;
+    const auto blocks = cluster();
+    if (std::ranges::none_of(blocks, &Block::active))
+        start_cluster(blocks.front());
+}
+
+void Worker::start_block(Block& block, std::uint64_t index)
+{
+    block.active = true;
+    ++num_active_;
     launch_.started_blocks.fetch_add(1, std::memory_order_relaxed);
-    const std::uint64_t index = launch_.order.empty() ? turn : launch_.order[turn];
     block.index = index;
     block.number = launch_.first_number + static_cast<std::uint32_t>(index);
     const Dimensions& shape = launch_.dimensions;
@@ -116,7 +139,6 @@ bool Worker::start_block(Block& block)
     block.copies.clear();
     poison_shared(block);
     ++strong_progress_;
-    return true;
 }
 
 void Worker::poison_shared(Block& block)
@@ -217,8 +239,10 @@ void Worker::end_thread()
     mine.live &= ~bit;
     --block_->live;
     ++strong_progress_;
-    if (block_->arrived != 0 && block_->arrived == block_->live)
-        release_barrier();
+    if (launch_.cluster_blocks > 1 && cluster_waits())
+        release_cluster();
+    else if (block_->arrived != 0 && block_->arrived == block_->live && !waits_for_cluster(*block_))
+        release_barrier(*block_);
     Thread* next = block_->live == 0 || launch_.failed.load(std::memory_order_relaxed) ? nullptr : pick();
     if (next != nullptr && next->fiber == nullptr) {
         // A thread that has not begun needs no stack of its own yet: it begins on this one.
@@ -238,12 +262,12 @@ void Worker::end_thread()
     }
 }
 
-void Worker::set_runnable(Warp& warp, std::uint32_t lanes)
+void Worker::set_runnable(Block& block, Warp& warp, std::uint32_t lanes)
 {
     if (lanes == 0)
         return;
     warp.runnable |= lanes;
-    block_->runnable_warps |= 1u << (&warp - block_->warps.data());
+    block.runnable_warps |= 1u << (&warp - block.warps.data());
 }
 
 Polls& Worker::polls()
@@ -298,7 +322,7 @@ void Worker::changed_flag()
     ++strong_progress_;
     polls().count = 0;
     if (random_switches_ && random_.below(kFlagStay) == 0) {
-        set_runnable(warp(), 1u << lane());
+        set_runnable(*block_, warp(), 1u << lane());
         suspend();
     }
 }

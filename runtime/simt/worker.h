@@ -1,6 +1,7 @@
 #pragma once
 // An OS thread that carries blocks of a launch forward, one CUDA thread at a time.
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ public:
     void run();
 
     [[nodiscard]] Block& block() { return *block_; }
+    /// The blocks of the running block's cluster, itself among them, by rank.
+    [[nodiscard]] std::span<Block> cluster() const;
     [[nodiscard]] Thread& thread() { return *thread_; }
     [[nodiscard]] Warp& warp() { return block_->warps[thread_->index / kWarpLanes]; }
     [[nodiscard]] Order& order()
@@ -79,7 +82,9 @@ public:
 
 private:
     Block* choose_block();
-    bool start_block(Block& block);
+    void start_cluster(Block& first);
+    void start_block(Block& block, std::uint64_t index);
+    void end_block();
     void activate(Block& block);
     void poison_shared(Block& block);
     void next_round();
@@ -108,10 +113,12 @@ private:
     Polls& polls();
     void spin(const void* site);
     void end_thread();
-    void release_barrier();
+    void release_barrier(Block& block);
+    [[nodiscard]] bool cluster_waits() const;
+    void release_cluster();
     void complete_meeting(Warp& warp, std::uint32_t mask, unsigned kind);
     std::uint64_t shuffled(Warp& warp, Thread& thread, std::uint32_t mask, const std::uint64_t* values);
-    void set_runnable(Warp& warp, std::uint32_t lanes);
+    static void set_runnable(Block& block, Warp& warp, std::uint32_t lanes);
 
     Launch& launch_;
     WorkerMemory& memory_;

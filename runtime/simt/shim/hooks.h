@@ -55,6 +55,14 @@ __segfold_support void __segfold_copy_async(unsigned to, const void* from)
     __segfold_hooks.copy_async(reinterpret_cast<void*>(anchor + static_cast<unsigned long>(distance)), from,
                                __segfold_site);
 }
+__segfold_support void* __segfold_map_shared(const void* mine, unsigned rank)
+{
+    return __segfold_hooks.in_block(mine, rank, __segfold_site);
+}
+__segfold_support void __segfold_wait_for_cluster()
+{
+    __segfold_hooks.barrier(kSegfoldBarrierCluster, 0, __segfold_site);
+}
 __segfold_support void __segfold_commit_copies() { __segfold_hooks.commit_copies(); }
 __segfold_support void __segfold_wait_for_copies(unsigned groups_left)
 {

@@ -10,6 +10,7 @@
 #define __noinline__ __attribute__((noinline))
 #define __restrict__
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __grid_constant__
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __builtin_assume(condition) ((condition) ? (void)0 : __segfold_broken_assumption(#condition))

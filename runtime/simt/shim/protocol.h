@@ -7,7 +7,8 @@ enum SegfoldBarrier : unsigned {
     kSegfoldBarrier,
     kSegfoldBarrierOr,
     kSegfoldBarrierAnd,
-    kSegfoldBarrierCount
+    kSegfoldBarrierCount,
+    kSegfoldBarrierCluster  ///< of all blocks of a cluster
 };
 
 /// What the lanes that meet in a warp do. All lanes of one meeting must want the same.
@@ -64,6 +65,8 @@ struct SegfoldHooks {
     void (*copy_async)(void* to, const void* from, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
+    /// Where block `rank` of the cluster has what the caller's block has at `mine` in shared memory.
+    void* (*in_block)(const void* mine, unsigned rank, const void* site);
     unsigned (*coordinate)(unsigned which);
     unsigned (*lane)();
     void (*sleep)(const void* site);

@@ -6,6 +6,8 @@ unsigned long long __segfold_meet(unsigned mask, unsigned kind, unsigned long lo
                                   const void* site);
 void __segfold_fence(unsigned scope);
 void __segfold_copy_async(unsigned to, const void* from);
+void* __segfold_map_shared(const void* mine, unsigned rank);
+void __segfold_wait_for_cluster();
 void __segfold_commit_copies();
 void __segfold_wait_for_copies(unsigned groups_left);
 unsigned __segfold_load_acquire_32(const unsigned* address);
@@ -48,6 +50,12 @@ inline void __segfold_store_release(unsigned* p, unsigned value) { __segfold_sto
 inline void __segfold_store_release(unsigned long long* p, unsigned long long value)
 {
     __segfold_store_release_64(p, value);
+}
+
+template <class T>
+inline T* __segfold_in_block(T* mine, unsigned rank)
+{
+    return static_cast<T*>(__segfold_map_shared(mine, rank));
 }
 
 #define __segfold_shuffles(type)                                                         \
