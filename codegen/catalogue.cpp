@@ -27,7 +27,8 @@ FormulaNames facts_of(const Problem& problem)
             {"atomic_combine", atomic_function(problem.op).has_value()},
             {"redux_combine", warp_function(problem.op).has_value()},
             {"element_bytes", element_bytes(problem.op)},
-            {"state_bytes", state_bytes(problem.op)}};
+            {"state_bytes", state_bytes(problem.op)},
+            {"cc", problem.target.compute_capability}};
 }
 
 std::int64_t operations(const Expression& expression)
@@ -60,6 +61,10 @@ std::string explain(const Formula& need, const Problem& problem)
         if (text == "!uses_" + std::string(place))
             return "needs a lift that does not use " + std::string(place) + ", and that of operator " +
                    op.name + " does";
+    const int cc = problem.target.compute_capability;
+    if (text.starts_with("cc "))
+        return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
+               std::to_string(cc % 10);
     std::string values;
     for (const auto& [name, value] : facts_of(problem))
         if (text.find(name) != std::string::npos)

@@ -173,6 +173,15 @@ TEST(Needs, AreMetOrNamedWithTheStagesThatCanServe)
               "stages/stage.cu:4: in 'comutative': unknown name 'comutative'; did you mean 'commutative'?");
 }
 
+TEST(Needs, OfAGpuNameTheOneThatIsThere)
+{
+    auto older = problem("sum_i32");
+    EXPECT_EQ(unmet("//% needs cc >= 90\n", older), "accepted");
+    older.target.compute_capability = 86;
+    EXPECT_EQ(unmet("//% needs cc >= 90\n", older),
+              "stage: needs cc >= 90, and the GPU has compute capability 8.6; stages that can serve: any");
+}
+
 TEST(Needs, RefutedLawsDoNotCount)
 {
     auto refuted = problem("sum_i32");

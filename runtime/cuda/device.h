@@ -51,7 +51,8 @@ struct DeviceInfo {
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {
     const bool is_ampere = info.compute_major >= 8;
-    return {is_ampere, is_ampere, static_cast<std::int64_t>(info.shared_per_block_optin)};
+    return {is_ampere, is_ampere, static_cast<std::int64_t>(info.shared_per_block_optin),
+            10 * info.compute_major + info.compute_minor};
 }
 
 }  // namespace segfold::cuda
