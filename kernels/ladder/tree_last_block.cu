@@ -10,4 +10,5 @@
 //% tune    blocks_per_segment = 2, 4, 8, 16
 //% where   whole ? blocks_per_segment == 2 : blocks_per_multiprocessor == 8
 //% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
+//% use     parts/block_shares.cuh
 //% use     parts/fold_share.cuh

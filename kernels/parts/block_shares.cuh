@@ -1,5 +1,4 @@
-//% use parts/segment_extent.cuh
-//% use parts/part_begin.cuh
+//% use parts/fold_part.cuh
 //% use parts/join_last.cuh
 //% if whole
 //% let tile_items = block_threads * items_per_thread
@@ -15,13 +14,7 @@
 //% launch reduce grid = num_teams * blocks_per_segment  block = block_threads
 //% end
 
-// What makes the rung. fold_share() folds the elements of the input from `begin` to `end`, none where the end
-// comes first, to thread 0 of a block; all threads call it, and its last barrier lets them call it again.
-// Elements up to `there` may be read, be they of another share.
-__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
-
-// Folds part `part` of a segment, whole tiles that lie side by side; the last of the blocks that share the
-// segment stores the total of all.
+// Folds part `part` of a segment; the last of the blocks that share it stores the total of all.
 __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             const Segments& segments,
                                             const Results& results,
@@ -31,20 +24,9 @@ __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             int part,
                                             int num_parts)
 {
-    constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
-    const Index first = segment_first(segments, segment);
-    const Index length = segment_length(segments, segment);
-    const Index num_tiles = (length + kTileItems - 1) / kTileItems;
-    const Index begin = part_begin(num_tiles, part, num_parts) * kTileItems;
-    const Index end = min(part_begin(num_tiles, part + 1, num_parts) * kTileItems, length);
-    //% if ranges
-    const Index there = first + end;
-    //% else
-    const Index there = segments.num_items;
-    //% end
-    State total = fold_share(inputs, first + begin, first + end, there);
+    State total = fold_part(inputs, segments, segment, part, num_parts);
     if (join_last(partials, ticket, part, num_parts, total) && threadIdx.x == 0)
-        store(results, segment, length, total);
+        store(results, segment, segment_length(segments, segment), total);
 }
 
 //% if whole

@@ -1,4 +1,5 @@
-//% use parts/block_shares.cuh
+//% use parts/fold_part.cuh
+//% use parts/block_reduce.cuh
 //% if commutative
 // Thread t takes the vectors t, t + kBlockThreads, ... of a tile and joins those of all tiles before the tree
 // begins.

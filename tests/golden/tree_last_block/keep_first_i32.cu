@@ -92,6 +92,25 @@ __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_p
     return part * (count / num_parts) + min(part, count % num_parts);
 }
 
+// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin` to
+// `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier lets
+// them call it again. Elements up to `there` may be read, be they of another share.
+__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
+
+// Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
+__device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments& segments, Index segment,
+                                           int part, int num_parts)
+{
+    constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    const Index num_tiles = (length + kTileItems - 1) / kTileItems;
+    const Index begin = part_begin(num_tiles, part, num_parts) * kTileItems;
+    const Index end = min(part_begin(num_tiles, part + 1, num_parts) * kTileItems, length);
+    const Index there = segments.num_items;
+    return fold_share(inputs, first + begin, first + end, there);
+}
+
 // Reduces one state per lane to lane 0, in lane order.
 // At every step the left operand covers the lower lanes, so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
@@ -151,13 +170,7 @@ __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int
     return true;
 }
 
-// What makes the rung. fold_share() folds the elements of the input from `begin` to `end`, none where the end
-// comes first, to thread 0 of a block; all threads call it, and its last barrier lets them call it again.
-// Elements up to `there` may be read, be they of another share.
-__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
-
-// Folds part `part` of a segment, whole tiles that lie side by side; the last of the blocks that share the
-// segment stores the total of all.
+// Folds part `part` of a segment; the last of the blocks that share it stores the total of all.
 __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             const Segments& segments,
                                             const Results& results,
@@ -167,16 +180,9 @@ __device__ __forceinline__ void reduce_part(const Inputs& inputs,
                                             int part,
                                             int num_parts)
 {
-    constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
-    const Index first = segment_first(segments, segment);
-    const Index length = segment_length(segments, segment);
-    const Index num_tiles = (length + kTileItems - 1) / kTileItems;
-    const Index begin = part_begin(num_tiles, part, num_parts) * kTileItems;
-    const Index end = min(part_begin(num_tiles, part + 1, num_parts) * kTileItems, length);
-    const Index there = segments.num_items;
-    State total = fold_share(inputs, first + begin, first + end, there);
+    State total = fold_part(inputs, segments, segment, part, num_parts);
     if (join_last(partials, ticket, part, num_parts, total) && threadIdx.x == 0)
-        store(results, segment, length, total);
+        store(results, segment, segment_length(segments, segment), total);
 }
 
 // kBlocksPerSegment neighbouring blocks share a segment, or every so many of them where there are more
