@@ -13,6 +13,7 @@
 #include "runtime/cli/bench_data.h"
 #include "runtime/cli/bench_view.h"
 #include "runtime/cli/operator_laws.h"
+#include "runtime/cli/paper_plot.h"
 #include "runtime/cli/paper_view.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/table.h"
@@ -28,8 +29,8 @@ std::span<const EmbeddedFile> embedded_paper_files();
 namespace cli {
 namespace {
 
-constexpr Flag kOwnFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"}, {"device", "N"},
-                              {"save", "FILE"},     {"measured"},    {"kernels", "DIR"}};
+constexpr Flag kOwnFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
+                              {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
 constexpr int kRepeats = 101;
 constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
 
@@ -214,6 +215,9 @@ int verb_paper(const Words& words)
     }
     const auto& paper = embedded_paper(arguments.operands().front());
     const auto experiments = chosen_experiments(arguments, paper);
+    const auto plot_path = arguments.value("plot");
+    if (plot_path)
+        (void)plot_format(*plot_path);  // before anything is measured for it
     const auto no_gpu = cuda::no_device_reason();
     std::optional<MeasuredPaper> measured;
     if (arguments.has("measured") || !no_gpu.empty()) {
@@ -227,6 +231,8 @@ int verb_paper(const Words& words)
         if (const auto path = arguments.value("save"))
             save(*path, paper, *measured);
     }
+    if (plot_path)
+        save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);
     if (arguments.json()) {
         write_json(document_of(paper, experiments, measured));
         return measured && !all_agree(*measured) ? 1 : 0;
