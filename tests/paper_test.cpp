@@ -72,6 +72,34 @@ TEST(PaperFile, FaultsNameTheFile)
     EXPECT_NE(of(head + R"("layout": "hole", "elements": 1}]})").find("hole"), std::string::npos);
 }
 
+TEST(PaperFile, FaultsOfRowsNameTheRow)
+{
+    const auto of = [](const std::string& kind, const std::string& rows) {
+        return failure([&] {
+            (void)read_paper("x", "p.json",
+                             R"({"title": "", "authors": "", "published_in": "", "year": 1, "claim": "",
+            "experiments": [{"figure": "f", "title": "", "kind": ")" +
+                                 kind +
+                                 R"(", "operator": "sum", "layout": "whole", "elements": 8, "rows": [)" +
+                                 rows + "]}]}");
+        });
+    };
+    EXPECT_EQ(of("timers", ""),
+              "p.json: f: unknown kind 'timers'; kinds are ladder, timer; did you mean 'timer'?");
+    EXPECT_EQ(of("ladder", R"({"row": "r"})"), R"(p.json: f, r: a row has either a stage or "host": true)");
+    EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "tile_scan", "host": true})"),
+              R"(p.json: f, r: a row has either a stage or "host": true)");
+    EXPECT_EQ(of("timer", R"({"row": "r", "host": true})"),
+              "p.json: f, r: the CPU has rows in ladders only, not in a timer");
+    EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "s", "elements": 4})"),
+              "p.json: f, r: a row of a ladder has the elements of its experiment");
+    EXPECT_EQ(of("timer", R"({"row": "r", "stage": "s", "elements": 0})"),
+              "p.json: f, r: elements is 0; it has to be 1 or more");
+    EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "s"}, {"row": "r", "stage": "s"})"),
+              "p.json: f: row 'r' is there twice");
+    EXPECT_EQ(of("timer", R"({"row": "r", "stage": "s", "elements": 4})"), "no failure");
+}
+
 TEST(Papers, RungsExistAndServe)
 {
     ASSERT_GE(embedded_papers().size(), 3U);
@@ -82,6 +110,8 @@ TEST(Papers, RungsExistAndServe)
                                   form_of(experiment.layout.kind));
             EXPECT_FALSE(experiment.rows.empty()) << paper.name << " " << experiment.figure;
             for (const auto& row : experiment.rows) {
+                if (row.is_host)
+                    continue;
                 const auto& stage = catalogue.stage(row.stage);
                 EXPECT_NO_THROW((void)configure(stage, row.chosen, plan_facts(problem))) << row.row;
                 EXPECT_EQ(catalogue.unmet(stage, problem), std::nullopt) << paper.name << " " << row.row;
@@ -95,9 +125,7 @@ TEST(Papers, PublishedNumbersBelongToAnExperiment)
         for (const auto& value : paper.published) {
             const auto experiment = std::ranges::find(paper.experiments, value.figure, &Experiment::figure);
             ASSERT_NE(experiment, paper.experiments.end()) << paper.name << ": " << value.figure;
-            // What a CPU did has no rung here.
-            EXPECT_TRUE(value.row == "CPU" || std::ranges::find(experiment->rows, value.row,
-                                                                &PaperRow::row) != experiment->rows.end())
+            EXPECT_NE(std::ranges::find(experiment->rows, value.row, &PaperRow::row), experiment->rows.end())
                 << paper.name << ": " << value.row;
         }
 }
@@ -198,9 +226,60 @@ TEST(PaperView, WithoutMeasurementsThePublishedNumbersStand)
     EXPECT_EQ(text.find(" us"), std::string::npos) << text;
 }
 
+/// A CPU's row above two rungs, with what starting them takes.
+TEST(PaperView, ShowsTheCpuAndStartsWhereTheyArePublishedOrMeasured)
+{
+    auto paper = two_rungs();
+    auto now = measured(0.010, 0.002);
+    const auto without = print_experiment(paper, paper.experiments.front(), &now);
+    EXPECT_EQ(without.find("over CPU"), std::string::npos) << without;
+    EXPECT_EQ(without.find("start"), std::string::npos) << without;
+
+    auto& rows = paper.experiments.front().rows;
+    rows.insert(rows.begin(), PaperRow{"CPU", true, "", {}});
+    paper.published = read_published("p.csv", std::string(kHead) +
+                                                  "f,CPU,time,64,ms,Q6600,x\nf,one,time,8,ms,G80,x\n"
+                                                  "f,one,over_cpu,8.25,times,G80,x\n"
+                                                  "f,two,start_time,13.5,us,G80,x\n");
+    auto& entries = now.experiments.front().record.entries;
+    bench::Entry cpu;
+    cpu.name = "CPU";
+    cpu.is_host = true;
+    cpu.milliseconds = {4.2, 4.2, 4.2};
+    entries.insert(entries.begin(), cpu);
+    entries[2].host_microseconds = 3.75;
+    const auto text = print_experiment(paper, paper.experiments.front(), &now);
+    EXPECT_NE(text.find("one thread of the CPU"), std::string::npos) << text;
+    EXPECT_NE(text.find("8.25"), std::string::npos) << text;
+    EXPECT_NE(text.find("13.5 us"), std::string::npos) << text;
+    EXPECT_NE(text.find("420.00"), std::string::npos) << text;   // one over the CPU
+    EXPECT_NE(text.find("2100.00"), std::string::npos) << text;  // two over the CPU
+    EXPECT_NE(text.find("3.8 us"), std::string::npos) << text;
+    EXPECT_EQ(text.find("here"), std::string::npos) << "a CPU is no step: " << text;
+}
+
+TEST(PaperView, PutsTheHostsClockBesideEvents)
+{
+    auto paper = two_rungs();
+    paper.experiments.front().kind = ExperimentKind::timer;
+    auto now = measured(0.010, 0.002);
+    now.experiments.front().record.entries[1].wall_milliseconds = bench::Quartiles{0.009, 0.010, 0.011};
+    const auto text = print_experiment(paper, paper.experiments.front(), &now);
+    EXPECT_NE(text.find("9.0 - 11.0"), std::string::npos) << text;
+    EXPECT_NE(text.find("8.0 us"), std::string::npos) << text;
+    EXPECT_NE(text.find("5.00"), std::string::npos) << text;
+}
+
 TEST(Measured, IsReadAsItWasWritten)
 {
-    const auto written = json_of("p", measured(0.010, 0.002)).dump();
+    auto document = measured(0.010, 0.002);
+    document.machine.host = "CPU of a test";
+    auto& entry = document.experiments.front().record.entries.front();
+    entry.is_host = true;
+    entry.wall_milliseconds = bench::Quartiles{1, 2, 3};
+    entry.resources = bench::Resources{32, 0, 0, 64, 0.5};
+    const auto written = json_of("p", document).dump();
+    EXPECT_NE(written.find("CPU of a test"), std::string::npos);
     const auto read = measured_paper("m.json", written);
     EXPECT_EQ(json_of("p", read).dump(), written);
     EXPECT_TRUE(failure([] { (void)measured_paper("m.json", R"({"paper": "p"})"); }).starts_with("m.json: "));

@@ -12,6 +12,7 @@
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/loaded_peer.h"
 #include "runtime/bench/probe.h"
+#include "runtime/cpu/sequential_fold.h"
 
 namespace segfold::bench {
 namespace {
@@ -43,6 +44,7 @@ Resources resources_of(const std::vector<cuda::PlannedKernel>& kernels, const cu
         all.registers = std::max(all.registers, kernel.resources.registers);
         all.spill_bytes =
             std::max(all.spill_bytes, kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes);
+        all.local_bytes = std::max(all.local_bytes, kernel.resources.stack_bytes);
         all.shared_bytes = std::max(all.shared_bytes, kernel.resources.static_shared_bytes +
                                                           static_cast<int>(kernel.dynamic_shared_bytes));
         if (kernel.grid <= most_blocks)
@@ -153,6 +155,9 @@ private:
         if (entry.is_by_key)
             entry.fraction_with_keys = static_cast<double>(record_.traffic.total_by_key()) / seconds /
                                        bench_.ceiling.bytes_per_second;
+        if (options.by_host_clock)
+            entry.wall_milliseconds =
+                quartiles(bench_.stopwatch.wall_milliseconds(launch, warmups, repeats, record_.is_flushed));
         if (!waits && entry.milliseconds.median < kMostForHost)
             entry.host_microseconds = bench_.stopwatch.host_microseconds(launch, kHostLaunches);
         if (entry.agreement.agrees && (!best_ || entry.milliseconds.median < *best_))
@@ -297,6 +302,7 @@ MachineRecord Bench::machine() const
     record.date = today();
     record.ceiling = ceiling.bytes_per_second;
     record.ceiling_text = ceiling.text;
+    record.host = cpu::processor_name();
     return record;
 }
 

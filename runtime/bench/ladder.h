@@ -44,6 +44,7 @@ struct LadderOptions {
     int repeats = 21;
     double hopeless = 100;           ///< a stage that takes so many times as long as the best is abandoned
     double most_milliseconds = 1e3;  ///< spent on the runs of one plan, but at least three are made
+    bool by_host_clock = false;      ///< time each run by the host's clock too, waiting for its end
 };
 
 /// One workload and what is to be measured on it.

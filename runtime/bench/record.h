@@ -30,6 +30,7 @@ struct Resources {
     int registers = 0;
     int spill_bytes = 0;
     int shared_bytes = 0;
+    int local_bytes = 0;  ///< of a thread's stack: spills and arrays that are indexed
     double occupancy =
         0;  ///< threads that a multiprocessor holds, over those it could; the kernel with most blocks
 };
@@ -40,14 +41,16 @@ struct Entry {
     bool is_peer = false;
     bool is_by_key = false;
     bool is_chosen = false;     ///< the plan that a run takes
+    bool is_host = false;       ///< ran on the CPU; times are the host's, and no ceiling is spoken of
     std::string configuration;  ///< "block_threads=256 items_per_thread=4"; empty for peers
     Outcome outcome = Outcome::measured;
     std::string reason;      ///< why it was abandoned, left out, or what failed
     Quartiles milliseconds;  ///< on the GPU
     int runs = 0;
-    std::optional<double> host_microseconds;  ///< that the host is busy with one launch
-    double bytes_per_second = 0;              ///< compulsory bytes
-    double fraction = 0;                      ///< of the read ceiling
+    std::optional<double> host_microseconds;     ///< that the host is busy with one launch
+    std::optional<Quartiles> wall_milliseconds;  ///< by the host's clock, until the GPU is done
+    double bytes_per_second = 0;                 ///< compulsory bytes
+    double fraction = 0;                         ///< of the read ceiling
     double fraction_with_keys = 0;  ///< peers by key: over the bytes that they have to move themselves
     std::optional<Resources> resources;
     double compile_milliseconds = 0;
@@ -86,6 +89,7 @@ struct MachineRecord {
     std::string date;          ///< "2026-11-20"
     double ceiling = 0;        ///< bytes per second
     std::string ceiling_text;  ///< the grid that reached it
+    std::string host = {};     ///< the CPU
 };
 
 }  // namespace segfold::bench

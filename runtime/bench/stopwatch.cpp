@@ -80,12 +80,35 @@ std::vector<double> Stopwatch::time(const std::function<void()>& launch, int war
 {
     if (!flush)
         return cuda::time_launches(stream_, warmups, repeats, launch);
+    return cuda::time_launches(stream_, warmups, repeats, launch, [&] { fill_cache(); });
+}
+
+void Stopwatch::fill_cache()
+{
     if (other_.bytes() == 0) {
         other_ = cuda::DeviceBuffer(context_, std::max(kGranule, 2 * context_.info().l2_bytes));
         other_.fill_with(1.0f);
     }
-    const auto grid = static_cast<std::uint64_t>(context_.info().multiprocessors) * 8;
-    return cuda::time_launches(stream_, warmups, repeats, launch, [&] { read(other_, "read4", grid, 256); });
+    read(other_, "read4", static_cast<std::uint64_t>(context_.info().multiprocessors) * 8, 256);
+}
+
+std::vector<double> Stopwatch::wall_milliseconds(const std::function<void()>& launch, int warmups,
+                                                 int repeats, bool flush)
+{
+    using Clock = std::chrono::steady_clock;
+    std::vector<double> milliseconds;
+    for (int run = -warmups; run < repeats; ++run) {
+        if (flush)
+            fill_cache();
+        stream_.synchronize();
+        const auto start = Clock::now();
+        launch();
+        stream_.synchronize();
+        const std::chrono::duration<double, std::milli> spent = Clock::now() - start;
+        if (run >= 0)
+            milliseconds.push_back(spent.count());
+    }
+    return milliseconds;
 }
 
 double Stopwatch::host_microseconds(const std::function<void()>& launch, int launches)

@@ -42,11 +42,18 @@ public:
     [[nodiscard]] std::vector<double> time(const std::function<void()>& launch, int warmups, int repeats,
                                            bool flush);
 
+    /// Milliseconds of `repeats` launches by the host's clock, each from before the launch until the host has
+    /// waited for its end, with nothing queued before it; `flush` as above.
+    [[nodiscard]] std::vector<double> wall_milliseconds(const std::function<void()>& launch, int warmups,
+                                                        int repeats, bool flush);
+
     /// Microseconds that the host is busy with one of `launches` launches in a row, the median of five
     /// rounds.
     [[nodiscard]] double host_microseconds(const std::function<void()>& launch, int launches);
 
 private:
+    /// Queues what fills the L2 with other, clean lines.
+    void fill_cache();
     void read(const cuda::DeviceBuffer& buffer, const std::string& kernel, std::uint64_t grid,
               std::uint64_t block);
 

@@ -114,11 +114,13 @@ BenchData::Prepared BenchData::prepare_own(const BenchCase& asked)
     auto request = request_;
     request.layout = asked.layout;
     request.num_elements = asked.num_elements;
-    Prepared prepared{prepare_workload(op_, request).workload, nullptr};
+    Prepared prepared{prepare_workload(op_, request).workload, nullptr, 0, {}};
     auto resident = std::make_shared<cuda::ResidentArrays>();
     for (const auto& array : prepared.workload.arrays)
         resident->add(context_, array);
     prepared.inputs = std::move(resident);
+    for (const auto& array : prepared.workload.arrays)
+        prepared.columns.push_back(array.data());
     return prepared;
 }
 
@@ -136,6 +138,8 @@ BenchData::Prepared BenchData::prepare_shared(const Layout& layout, std::int64_t
             prepared.workload.arrays.push_back(first_of(array, num_elements));
     prepared.workload.segments = std::move(segments);
     prepared.inputs = resident_;
+    for (const auto& array : arrays_)
+        prepared.columns.push_back(array.data());
     return prepared;
 }
 

@@ -38,7 +38,9 @@ public:
     struct Prepared {
         Workload workload;
         std::shared_ptr<const cuda::ResidentArrays> inputs;
-        double seconds = 0;  ///< of preparation
+        double seconds = 0;                     ///< of preparation
+        std::vector<const std::byte*> columns;  ///< on the host, one for each parameter; at least as long as
+                                                ///< the workload, valid until the next call
     };
 
     /// Elements are rounded down to a multiple of a uniform layout's length. Throws InputError where the

@@ -18,6 +18,16 @@ using bench::WorkloadRecord;
 
 constexpr double kGigabyte = 1e9;
 
+Json quartiles_json(const bench::Quartiles& quartiles)
+{
+    return {{"low", quartiles.low}, {"median", quartiles.median}, {"high", quartiles.high}};
+}
+
+bench::Quartiles quartiles_from(const Json& document)
+{
+    return {document.at("low"), document.at("median"), document.at("high")};
+}
+
 /// A length of time in milliseconds with four digits that count.
 std::string time_text(double milliseconds)
 {
@@ -134,10 +144,13 @@ std::string print(const WorkloadRecord& record)
 
 Json json_of(const bench::MachineRecord& machine)
 {
-    return {{"device", machine.device},       {"driver", machine.driver},
-            {"compiler", machine.compiler},   {"library", machine.library},
-            {"date", machine.date},           {"ceiling_bytes_per_second", machine.ceiling},
-            {"ceiling", machine.ceiling_text}};
+    Json object = {{"device", machine.device},       {"driver", machine.driver},
+                   {"compiler", machine.compiler},   {"library", machine.library},
+                   {"date", machine.date},           {"ceiling_bytes_per_second", machine.ceiling},
+                   {"ceiling", machine.ceiling_text}};
+    if (!machine.host.empty())
+        object["host"] = machine.host;
+    return object;
 }
 
 Json json_of(const Entry& entry)
@@ -145,14 +158,14 @@ Json json_of(const Entry& entry)
     Json object = {{"name", entry.name}, {"peer", entry.is_peer}, {"chosen", entry.is_chosen}};
     if (!entry.is_peer)
         object["configuration"] = entry.configuration;
+    if (entry.is_host)
+        object["host"] = true;
     object["by_key"] = entry.is_by_key;
     object["outcome"] = bench::name(entry.outcome);
     if (!entry.reason.empty())
         object["reason"] = entry.reason;
     if (entry.outcome == Outcome::measured) {
-        object["milliseconds"] = {{"low", entry.milliseconds.low},
-                                  {"median", entry.milliseconds.median},
-                                  {"high", entry.milliseconds.high}};
+        object["milliseconds"] = quartiles_json(entry.milliseconds);
         object["runs"] = entry.runs;
         object["bytes_per_second"] = entry.bytes_per_second;
         object["fraction"] = entry.fraction;
@@ -160,12 +173,17 @@ Json json_of(const Entry& entry)
             object["fraction_with_keys"] = entry.fraction_with_keys;
         if (entry.host_microseconds)
             object["host_microseconds"] = *entry.host_microseconds;
+        if (entry.wall_milliseconds)
+            object["wall_milliseconds"] = quartiles_json(*entry.wall_milliseconds);
     }
-    if (const auto& resources = entry.resources)
+    if (const auto& resources = entry.resources) {
         object["resources"] = {{"registers", resources->registers},
                                {"spill_bytes", resources->spill_bytes},
                                {"shared_bytes", resources->shared_bytes},
                                {"occupancy", resources->occupancy}};
+        if (resources->local_bytes > 0)
+            object["resources"]["local_bytes"] = resources->local_bytes;
+    }
     if (entry.compile_milliseconds > 0) {
         object["compile_milliseconds"] = entry.compile_milliseconds;
         object["compiled_before"] = entry.is_compiled_before;
@@ -201,9 +219,9 @@ Json json_of(const WorkloadRecord& record)
 
 bench::MachineRecord machine_from(const Json& document)
 {
-    return {document.at("device"),  document.at("driver"), document.at("compiler"),
-            document.at("library"), document.at("date"),   document.at("ceiling_bytes_per_second"),
-            document.at("ceiling")};
+    return {document.at("device"),  document.at("driver"),     document.at("compiler"),
+            document.at("library"), document.at("date"),       document.at("ceiling_bytes_per_second"),
+            document.at("ceiling"), document.value("host", "")};
 }
 
 WorkloadRecord workload_from(const Json& document)
@@ -223,6 +241,7 @@ WorkloadRecord workload_from(const Json& document)
         entry.name = object.at("name");
         entry.is_peer = object.at("peer");
         entry.is_by_key = object.at("by_key");
+        entry.is_host = object.value("host", false);
         entry.is_chosen = object.at("chosen");
         entry.configuration = object.value("configuration", "");
         for (const auto outcome : {Outcome::measured, Outcome::abandoned, Outcome::left_out, Outcome::failed})
@@ -230,8 +249,7 @@ WorkloadRecord workload_from(const Json& document)
                 entry.outcome = outcome;
         entry.reason = object.value("reason", "");
         if (object.contains("milliseconds")) {
-            const auto& times = object.at("milliseconds");
-            entry.milliseconds = {times.at("low"), times.at("median"), times.at("high")};
+            entry.milliseconds = quartiles_from(object.at("milliseconds"));
             entry.runs = object.at("runs");
             entry.bytes_per_second = object.at("bytes_per_second");
             entry.fraction = object.at("fraction");
@@ -239,10 +257,13 @@ WorkloadRecord workload_from(const Json& document)
         }
         if (object.contains("host_microseconds"))
             entry.host_microseconds = object.at("host_microseconds").get<double>();
+        if (object.contains("wall_milliseconds"))
+            entry.wall_milliseconds = quartiles_from(object.at("wall_milliseconds"));
         if (object.contains("resources")) {
             const auto& resources = object.at("resources");
             entry.resources = bench::Resources{resources.at("registers"), resources.at("spill_bytes"),
-                                               resources.at("shared_bytes"), resources.at("occupancy")};
+                                               resources.at("shared_bytes"),
+                                               resources.value("local_bytes", 0), resources.at("occupancy")};
         }
         entry.compile_milliseconds = object.value("compile_milliseconds", 0.0);
         entry.is_compiled_before = object.value("compiled_before", false);

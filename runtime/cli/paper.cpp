@@ -8,19 +8,15 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
-#include "runtime/bench/ladder.h"
-#include "runtime/cli/bench_data.h"
 #include "runtime/cli/bench_view.h"
-#include "runtime/cli/operator_laws.h"
 #include "runtime/cli/paper_plot.h"
+#include "runtime/cli/paper_measure.h"
 #include "runtime/cli/paper_view.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cuda/device.h"
-#include "runtime/shape.h"
 
 namespace segfold {
 
@@ -32,7 +28,6 @@ namespace {
 constexpr Flag kOwnFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
                               {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
 constexpr int kRepeats = 101;
-constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
 
 std::string_view embedded_text(std::string_view path)
 {
@@ -87,51 +82,6 @@ std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, co
         throw InputError(fmt::format("--figure: {} has no '{}'; it has {}", paper.name,
                                      *arguments.value("figure"), fmt::join(figures, "; ")));
     return chosen;
-}
-
-MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
-                           const Catalogue& catalogue, Progress& progress)
-{
-    const auto op = standard_operator(experiment.op, experiment.type);
-    WorkloadRequest request;
-    request.layout = experiment.layout;
-    request.num_elements = experiment.num_elements;
-    BenchData data(bench.context, op, request);
-    auto prepared = data.prepare({experiment.layout, experiment.num_elements});
-    auto problem = make_problem(prepared.workload, quick_laws(op));
-    problem.target = cuda::target_of(bench.context.info());
-    const auto facts = plan_facts(problem, shape_of(prepared.workload.segments));
-    std::vector<bench::LadderPlan> plans;
-    for (const auto& row : experiment.rows) {
-        const auto& stage = catalogue.stage(row.stage);
-        plans.push_back({&stage, configure(stage, row.chosen, facts), false,
-                         catalogue.unmet(stage, problem).value_or(""), false, row.row});
-    }
-    bench::LadderOptions options;
-    options.repeats = repeats;
-    options.hopeless = kNeverHopeless;
-    auto record =
-        climb(bench,
-              {problem,
-               prepared.workload,
-               prepared.inputs,
-               print(experiment.layout),
-               plans,
-               {},
-               catalogue,
-               options},
-              {[&](const std::string& what) { progress.show(experiment.figure + ": " + what); }, {}});
-    // Entries are named as the source names its rungs, and stand in its order.
-    std::vector<bench::Entry> entries;
-    for (const auto& row : experiment.rows) {
-        auto entry = std::ranges::find(record.entries, row.stage + ":" + row.row, &bench::Entry::name);
-        if (entry == record.entries.end())
-            throw InternalError(fmt::format("{}: nothing was measured of {}", experiment.figure, row.row));
-        entry->name = row.row;
-        entries.push_back(*entry);
-    }
-    record.entries = std::move(entries);
-    return {experiment.figure, std::move(record)};
 }
 
 MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)

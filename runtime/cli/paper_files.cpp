@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -35,11 +36,49 @@ auto reading(const std::string& file, std::string_view text, Read read)
     }
 }
 
-PaperRow row_from(const Json& document)
+constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::timer};
+
+ExperimentKind kind_from(const Json& document, const std::string& figure)
 {
-    PaperRow row{document.at("row"), document.at("stage"), {}};
+    const auto text = document.value("kind", std::string(name(ExperimentKind::ladder)));
+    std::vector<std::string_view> names;
+    for (const auto kind : kKinds) {
+        if (name(kind) == text)
+            return kind;
+        names.push_back(name(kind));
+    }
+    throw InputError(fmt::format("{}: unknown kind '{}'; kinds are {}{}", figure, text,
+                                 fmt::join(names, ", "), did_you_mean(text, names)));
+}
+
+std::int64_t elements_from(const Json& document, const std::string& place)
+{
+    const std::int64_t elements = document.at("elements");
+    if (elements <= 0)
+        throw InputError(fmt::format("{}: elements is {}; it has to be 1 or more", place, elements));
+    return elements;
+}
+
+PaperRow row_from(const Json& document, const Experiment& experiment)
+{
+    PaperRow row;
+    row.row = document.at("row");
+    const auto place = experiment.figure + ", " + row.row;
+    row.is_host = document.value("host", false);
+    if (row.is_host == document.contains("stage"))
+        throw InputError(place + ": a row has either a stage or \"host\": true");
+    if (row.is_host && experiment.kind != ExperimentKind::ladder)
+        throw InputError(
+            fmt::format("{}: the CPU has rows in ladders only, not in a {}", place, name(experiment.kind)));
+    row.stage = document.value("stage", "");
     if (document.contains("set"))
         row.chosen = document.at("set").get<std::map<std::string, int>>();
+    if (document.contains("elements")) {
+        if (experiment.kind != ExperimentKind::timer)
+            throw InputError(fmt::format("{}: a row of a {} has the elements of its experiment", place,
+                                         name(experiment.kind)));
+        row.num_elements = elements_from(document, place);
+    }
     return row;
 }
 
@@ -47,6 +86,7 @@ Experiment experiment_from(const Json& document)
 {
     Experiment experiment;
     experiment.figure = document.at("figure");
+    experiment.kind = kind_from(document, experiment.figure);
     experiment.title = document.at("title");
     experiment.op = document.at("operator");
     if (document.contains("type")) {
@@ -56,12 +96,13 @@ Experiment experiment_from(const Json& document)
             throw InputError(fmt::format("{}: unknown type '{}'", experiment.figure, type));
     }
     experiment.layout = parse_layout(document.at("layout").get<std::string>());
-    experiment.num_elements = document.at("elements");
-    if (experiment.num_elements <= 0)
-        throw InputError(fmt::format("{}: elements is {}; it has to be 1 or more", experiment.figure,
-                                     experiment.num_elements));
-    for (const auto& row : document.at("rows"))
-        experiment.rows.push_back(row_from(row));
+    experiment.num_elements = elements_from(document, experiment.figure);
+    for (const auto& document_of_row : document.at("rows")) {
+        auto row = row_from(document_of_row, experiment);
+        if (std::ranges::find(experiment.rows, row.row, &PaperRow::row) != experiment.rows.end())
+            throw InputError(fmt::format("{}: row '{}' is there twice", experiment.figure, row.row));
+        experiment.rows.push_back(std::move(row));
+    }
     return experiment;
 }
 
@@ -117,6 +158,12 @@ std::vector<Paper> read_all(std::span<const EmbeddedFile> files)
 }
 
 }  // namespace
+
+std::string_view name(ExperimentKind kind)
+{
+    constexpr std::string_view names[] = {"ladder", "timer"};
+    return names[static_cast<std::size_t>(kind)];
+}
 
 const PublishedValue* Paper::find(std::string_view figure, std::string_view row,
                                   std::string_view metric) const

@@ -14,15 +14,27 @@
 
 namespace segfold::cli {
 
+/// How an experiment is measured.
+enum class ExperimentKind : std::uint8_t {
+    ladder,  ///< stages over one workload
+    timer    ///< launches by the GPU's events and by the host's clock
+};
+
+/// "ladder", "timer"
+[[nodiscard]] std::string_view name(ExperimentKind kind);
+
 /// A rung of an experiment: what the source calls it, and the stage that is measured for it.
 struct PaperRow {
     std::string row;
-    std::string stage;
-    std::map<std::string, int> chosen;  ///< tunables
+    bool is_host = false;                           ///< one thread of the CPU instead of a stage
+    std::string stage;                              ///< empty for a row of the host
+    std::map<std::string, int> chosen;              ///< tunables
+    std::optional<std::int64_t> num_elements = {};  ///< where a row of a timer has its own
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
 struct Experiment {
+    ExperimentKind kind = ExperimentKind::ladder;
     std::string figure;  ///< as published.csv names it
     std::string title;
     std::string op;            ///< a standard operator

@@ -9,8 +9,11 @@ namespace segfold::cli {
 /// Who wrote what, where, the claim in a sentence, and on what it was published and measured.
 [[nodiscard]] std::string print_heading(const Paper& paper, const MeasuredPaper* measured);
 
-/// One experiment: a line for each rung with time, bandwidth, the step from the rung before and all steps so
-/// far, as published and, where `measured` has the rung, as measured; then the steps that went another way.
+/// One experiment: a line for each row, as published and, where `measured` has the row, as measured.
+///
+/// A ladder shows time, bandwidth, the step from the rung before and all steps so far, and, where either side
+/// has them, the speed-up over a CPU and what starting a launch takes; then the steps that went another way.
+/// A timer shows what events and what the host's clock say.
 [[nodiscard]] std::string print_experiment(const Paper& paper, const Experiment& experiment,
                                            const MeasuredPaper* measured);
 

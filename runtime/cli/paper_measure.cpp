@@ -1,0 +1,166 @@
+#include "runtime/cli/paper_measure.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "dsl/error.h"
+#include "dsl/standard_operators.h"
+#include "runtime/cli/bench_data.h"
+#include "runtime/cli/operator_laws.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cpu/sequential_fold.h"
+#include "runtime/reference.h"
+#include "runtime/shape.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
+constexpr int kMostHostRepeats = 11;
+constexpr std::int64_t kMostChecked = std::int64_t{1}
+                                      << 24;  ///< elements that the reference folds in seconds
+
+bool is_equal(const Results& left, const Results& right)
+{
+    for (std::size_t i = 0; i < left.size(); ++i)
+        if (left[i].array.bytes() != right[i].array.bytes() ||
+            std::memcmp(left[i].array.data(), right[i].array.data(), left[i].array.bytes()) != 0)
+            return false;
+    return left.size() == right.size();
+}
+
+/// Whether one thread's native fold gives the bits of the reference, which folds in the same order.
+bench::Agreement check_host(const BenchData::Prepared& prepared, const Results& results)
+{
+    const auto& segments = prepared.workload.segments;
+    if (segments.num_elements > kMostChecked)
+        return {};
+    Workload workload;
+    workload.op = prepared.workload.op;
+    workload.segments = segments.copy();
+    for (std::size_t i = 0; i < prepared.columns.size(); ++i) {
+        Array array(workload.op.parameters[i].type, static_cast<std::size_t>(segments.num_elements));
+        std::memcpy(array.data(), prepared.columns[i], array.bytes());
+        workload.arrays.push_back(std::move(array));
+    }
+    const bool agrees = is_equal(results, reduce_sequentially(workload));
+    return {true, agrees, agrees ? "reference" : "the CPU's results differ from the reference's"};
+}
+
+/// One thread of the host; where there is no compiler, an entry that says so.
+bench::Entry measure_host(const PaperRow& row, const BenchData::Prepared& prepared,
+                          const bench::Traffic& traffic, int repeats)
+{
+    bench::Entry entry;
+    entry.name = row.row;
+    entry.is_host = true;
+    try {
+        const auto& workload = prepared.workload;
+        const auto fold = cpu::fold_sequentially(workload.op, workload.segments, prepared.columns,
+                                                 std::min(repeats, kMostHostRepeats));
+        entry.agreement = check_host(prepared, fold.results);
+        auto milliseconds = fold.seconds;
+        for (auto& time : milliseconds)
+            time *= 1e3;
+        entry.milliseconds = bench::quartiles(milliseconds);
+        entry.runs = static_cast<int>(milliseconds.size());
+        entry.bytes_per_second = static_cast<double>(traffic.total()) / (entry.milliseconds.median * 1e-3);
+    } catch (const DeviceError& error) {
+        entry.outcome = bench::Outcome::failed;
+        entry.reason = error.what();
+    }
+    return entry;
+}
+
+/// What the rows of one experiment share.
+struct Climb {
+    bench::Bench& bench;
+    const Experiment& experiment;
+    const Catalogue& catalogue;
+    bench::LadderOptions options;
+    Progress& progress;
+    BenchData data;
+};
+
+/// The rows on one workload. Entries are named as the source names its rungs, and stand in its order.
+bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, std::int64_t num_elements)
+{
+    const auto& experiment = climb.experiment;
+    auto prepared = climb.data.prepare({experiment.layout, num_elements});
+    auto problem = make_problem(prepared.workload, quick_laws(prepared.workload.op));
+    problem.target = cuda::target_of(climb.bench.context.info());
+    const auto facts = plan_facts(problem, shape_of(prepared.workload.segments));
+    std::vector<bench::LadderPlan> plans;
+    for (const auto& row : rows) {
+        if (row.is_host)
+            continue;
+        const auto& stage = climb.catalogue.stage(row.stage);
+        plans.push_back({&stage, configure(stage, row.chosen, facts), false,
+                         climb.catalogue.unmet(stage, problem).value_or(""), false, row.row});
+    }
+    const auto show = [&](const std::string& what) { climb.progress.show(experiment.figure + ": " + what); };
+    auto record = bench::climb(climb.bench,
+                               {problem,
+                                prepared.workload,
+                                prepared.inputs,
+                                print(experiment.layout),
+                                plans,
+                                {},
+                                climb.catalogue,
+                                climb.options},
+                               {show, {}});
+    std::vector<bench::Entry> entries;
+    for (const auto& row : rows) {
+        if (row.is_host) {
+            show(row.row);
+            entries.push_back(measure_host(row, prepared, record.traffic, climb.options.repeats));
+            continue;
+        }
+        auto entry = std::ranges::find(record.entries, row.stage + ":" + row.row, &bench::Entry::name);
+        if (entry == record.entries.end())
+            throw InternalError(fmt::format("{}: nothing was measured of {}", experiment.figure, row.row));
+        entry->name = row.row;
+        entries.push_back(*entry);
+    }
+    record.entries = std::move(entries);
+    return record;
+}
+
+/// The same where each row has its own number of elements; the record is that of the first with all entries.
+bench::WorkloadRecord climb_sizes(Climb& climb)
+{
+    std::optional<bench::WorkloadRecord> all;
+    for (const auto& row : climb.experiment.rows) {
+        auto record = climb_rows(climb, {&row, 1}, row.num_elements.value_or(climb.experiment.num_elements));
+        if (all)
+            all->entries.push_back(std::move(record.entries.front()));
+        else
+            all = std::move(record);
+    }
+    return std::move(*all);
+}
+
+}  // namespace
+
+MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
+                           const Catalogue& catalogue, Progress& progress)
+{
+    bench::LadderOptions options;
+    options.repeats = repeats;
+    options.hopeless = kNeverHopeless;
+    options.by_host_clock = experiment.kind == ExperimentKind::timer;
+    WorkloadRequest request;
+    request.layout = experiment.layout;
+    request.num_elements = experiment.num_elements;
+    Climb climb{bench,     experiment,
+                catalogue, options,
+                progress,  {bench.context, standard_operator(experiment.op, experiment.type), request}};
+    return {experiment.figure, experiment.kind == ExperimentKind::timer
+                                   ? climb_sizes(climb)
+                                   : climb_rows(climb, experiment.rows, experiment.num_elements)};
+}
+
+}  // namespace segfold::cli
