@@ -158,6 +158,23 @@ std::string_view suited_stage(const Problem& problem, const Shape& shape)
                                                 : stage_for_lengths(problem, shape);
 }
 
+/// A stage or a probe by its name.
+template <class Named>
+const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
+{
+    const auto found = std::ranges::find(all, name, &Named::name);
+    if (found != all.end())
+        return *found;
+    std::vector<std::string_view> names;
+    std::string list;
+    for (const auto& other : all) {
+        names.push_back(other.name);
+        list += (list.empty() ? "" : ", ") + other.name;
+    }
+    throw InputError("unknown " + what + " '" + std::string(name) + "'; the " + what + "s are " + list +
+                     did_you_mean(name, names));
+}
+
 }  // namespace
 
 FormulaNames plan_facts(const Problem& problem, const Shape& shape)
@@ -228,6 +245,8 @@ void Catalogue::add(std::string path, std::string text)
 {
     if (path.starts_with("stages/") || path.starts_with("ladder/"))
         stages_.push_back(read_stage(std::move(path), std::move(text)));
+    else if (path.starts_with("probes/"))
+        probes_.push_back(read_probe(std::move(path), std::move(text)));
     else
         parts_.emplace(std::move(path), std::move(text));
 }
@@ -254,20 +273,9 @@ void Catalogue::order()
     stages_ = std::move(ordered);
 }
 
-const Stage& Catalogue::stage(std::string_view name) const
-{
-    const auto found = std::ranges::find(stages_, name, &Stage::name);
-    if (found != stages_.end())
-        return *found;
-    std::vector<std::string_view> names;
-    std::string list;
-    for (const auto& stage : stages_) {
-        names.push_back(stage.name);
-        list += (list.empty() ? "" : ", ") + stage.name;
-    }
-    throw InputError("unknown stage '" + std::string(name) + "'; the stages are " + list +
-                     did_you_mean(name, names));
-}
+const Stage& Catalogue::stage(std::string_view name) const { return find_named(stages_, name, "stage"); }
+
+const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }
 
 std::string_view Catalogue::part(std::string_view path) const
 {

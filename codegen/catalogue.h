@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "codegen/configuration.h"
+#include "codegen/probe.h"
 #include "codegen/problem.h"
 #include "codegen/stage.h"
 
@@ -30,6 +31,10 @@ public:
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
     /// Throws InputError for an unknown stage.
     [[nodiscard]] const Stage& stage(std::string_view name) const;
+    /// By name.
+    [[nodiscard]] const std::vector<Probe>& probes() const { return probes_; }
+    /// Throws InputError for an unknown probe.
+    [[nodiscard]] const Probe& probe(std::string_view name) const;
     /// Throws SpecError for an unknown part.
     [[nodiscard]] std::string_view part(std::string_view path) const;
 
@@ -46,6 +51,7 @@ private:
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
 
     std::vector<Stage> stages_;
+    std::vector<Probe> probes_;
     std::map<std::string, std::string, std::less<>> parts_;
 };
 

@@ -30,6 +30,12 @@ const Formula* first_violation(const Stage& stage, const Configuration& configur
     return violated == stage.where.end() ? nullptr : &*violated;
 }
 
+/// "stage tile_scan", "probe divergence"
+std::string called(const Stage& stage)
+{
+    return (stage.file.starts_with("probes/") ? "probe " : "stage ") + stage.name;
+}
+
 std::string list(const std::vector<int>& values)
 {
     std::string text;
@@ -66,11 +72,11 @@ void check_tunables(const Stage& stage, const std::map<std::string, int>& chosen
                 known.push_back(other.name);
                 names += (names.empty() ? "" : ", ") + other.name;
             }
-            throw InputError("stage " + stage.name + " has no tunable '" + name + "'; it has " +
+            throw InputError(called(stage) + " has no tunable '" + name + "'; it has " +
                              (names.empty() ? "none" : names) + did_you_mean(name, known));
         }
         if (std::ranges::find(tunable->values, value) == tunable->values.end())
-            throw InputError("stage " + stage.name + ": " + name + " cannot be " + std::to_string(value) +
+            throw InputError(called(stage) + ": " + name + " cannot be " + std::to_string(value) +
                              "; its values are " + list(tunable->values));
     }
 }
@@ -91,7 +97,7 @@ Configuration configure(const Stage& stage, const std::map<std::string, int>& ch
                 result[name] = at_most(std::ranges::find(stage.tunables, name, &Tunable::name)->values,
                                        formula.value(names_of(stage, result, facts)));
     if (const auto* violated = first_violation(stage, result, facts))
-        throw InputError("stage " + stage.name + ": " + print(result) + " is excluded; it must hold that " +
+        throw InputError(called(stage) + ": " + print(result) + " is excluded; it must hold that " +
                          violated->text());
     return result;
 }

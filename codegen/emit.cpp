@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/kernel_parameters.h"
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
@@ -31,41 +32,6 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
     text += "//\n" + operator_comment(problem.op);
     return text +
            fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
-}
-
-/// True if what stands at `at` is named by a `__global__` before it.
-bool is_kernel(std::string_view body, std::size_t at)
-{
-    const auto global = body.rfind("__global__", at);
-    return global != std::string_view::npos && !is_word(body[at - 1]) &&
-           body.substr(global, at - global).find_first_of(";{}") == std::string_view::npos;
-}
-
-/// The names of a kernel's parameters, read from its signature.
-std::vector<std::string> parameters_of(const std::string& kernel, std::string_view body,
-                                       const std::string& file)
-{
-    auto at = body.find(kernel + "(");
-    while (at != std::string_view::npos && !is_kernel(body, at))
-        at = body.find(kernel + "(", at + 1);
-    if (at == std::string_view::npos)
-        throw SpecError(file + ": launches '" + kernel + "', but has no such kernel");
-    const auto open = at + kernel.size();
-    const auto close = std::min(body.find(')', open), body.size());
-    std::vector<std::string> names;
-    std::string_view list = body.substr(open + 1, close - open - 1);
-    while (!list.empty()) {
-        const auto comma = list.find(',');
-        auto item = list.substr(0, comma);
-        while (!item.empty() && !is_word(item.back()))
-            item.remove_suffix(1);
-        auto first = item.size();
-        while (first > 0 && is_word(item[first - 1]))
-            --first;
-        names.emplace_back(item.substr(first));
-        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
-    }
-    return names;
 }
 
 bool lifts_from_tables(const Operator& op)
@@ -157,7 +123,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto sizes = names_of(stage, configuration, plan_facts(problem, {}));
     const auto written = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back({launch.kernel, parameters_of(launch.kernel, written, stage.file),
+        emitted.launches.push_back({launch.kernel, kernel_parameters(launch.kernel, written, stage.file),
                                     launch.grid, launch.block,
                                     launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.file);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "dsl/error.h"
 #include "dsl/suggest.h"
@@ -13,68 +12,9 @@ namespace {
 constexpr std::array<std::string_view, 17> kWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "if",     "elif",  "else",   "end"};
+constexpr std::array<std::string_view, 5> kElements = {"State", "Index", "unsigned", "u64", "bool"};
 constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
-constexpr std::array<std::string_view, 5> kElements = {"State", "Index", "unsigned", "u64", "bool"};
-
-std::string_view trim(std::string_view text)
-{
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
-std::vector<std::string> split(std::string_view text, char separator)
-{
-    std::vector<std::string> items;
-    for (;;) {
-        const auto end = text.find(separator);
-        items.emplace_back(trim(text.substr(0, end)));
-        if (end == std::string_view::npos)
-            return items;
-        text.remove_prefix(end + 1);
-    }
-}
-
-/// "NAME = REST" as a pair.
-std::pair<std::string, std::string> split_assignment(const std::string& argument, const std::string& place)
-{
-    const auto equals = argument.find('=');
-    if (equals == std::string::npos)
-        throw SpecError(place + ": expected 'NAME = ...', found '" + argument + "'");
-    return {std::string(trim(std::string_view(argument).substr(0, equals))),
-            std::string(trim(std::string_view(argument).substr(equals + 1)))};
-}
-
-Tunable read_tunable(const std::string& argument, const std::string& place)
-{
-    const auto [name, list] = split_assignment(argument, place);
-    Tunable tunable{name, {}};
-    for (const auto& item : split(list, ',')) {
-        int value = 0;
-        const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
-        if (error != std::errc() || end != item.data() + item.size())
-            throw SpecError(place + ": '" + item + "' is not a value for " + name + "; values are integers");
-        tunable.values.push_back(value);
-    }
-    return tunable;
-}
-
-void add_tunable(std::vector<Tunable>& tunables, Tunable tunable, const std::string& place)
-{
-    if (std::ranges::find(tunables, tunable.name, &Tunable::name) != tunables.end())
-        throw SpecError(place + ": tunable '" + tunable.name + "' is declared twice");
-    tunables.push_back(std::move(tunable));
-}
-
-void set_once(std::string& value, const std::string& word, const std::string& argument,
-              const std::string& place)
-{
-    if (!value.empty())
-        throw SpecError(place + ": '" + word + "' is said twice");
-    value = argument;
-}
 
 SegmentForm read_form(const std::string& word, const std::string& place)
 {
@@ -83,13 +23,6 @@ SegmentForm read_form(const std::string& word, const std::string& place)
             return form;
     throw SpecError(place + ": unknown layout '" + word +
                     "'; stages take whole, uniform, offsets, ranges, flags and keys");
-}
-
-/// "NAME = FORMULA"
-std::pair<std::string, Formula> read_size(const std::string& argument, const std::string& place)
-{
-    const auto [name, formula] = split_assignment(argument, place);
-    return {name, Formula(place, formula)};
 }
 
 /// "NAME = FORMULA" of a tunable declared above.
@@ -101,50 +34,6 @@ std::pair<std::string, Formula> read_preference(const Stage& stage, const std::s
         throw SpecError(place + ": 'prefer' names '" + preference.first +
                         "', which no 'tune' above declares");
     return preference;
-}
-
-/// "NAME : ELEMENT[COUNT] [zero]"
-Scratch read_scratch(const std::string& argument, const std::string& place)
-{
-    const auto colon = argument.find(':');
-    const auto open = argument.find('[');
-    const auto close = argument.rfind(']');
-    if (colon == std::string::npos || open == std::string::npos || close == std::string::npos || open < colon)
-        throw SpecError(place + ": expected 'NAME : ELEMENT[COUNT]', found '" + argument + "'");
-    const std::string_view view = argument;
-    const auto rest = trim(view.substr(close + 1));
-    if (!rest.empty() && rest != "zero")
-        throw SpecError(place + ": expected 'zero' or nothing behind the count, found '" + std::string(rest) +
-                        "'");
-    Scratch scratch{std::string(trim(view.substr(0, colon))),
-                    std::string(trim(view.substr(colon + 1, open - colon - 1))),
-                    Formula(place, argument.substr(open + 1, close - open - 1)), rest == "zero"};
-    if (std::ranges::find(kElements, scratch.element) == kElements.end())
-        throw SpecError(place + ": unknown element '" + scratch.element +
-                        "'; scratch is made of State, Index, unsigned, u64 or bool");
-    return scratch;
-}
-
-/// "KERNEL grid = FORMULA block = FORMULA [shared = FORMULA]"
-Launch read_launch(const std::string& argument, const std::string& place)
-{
-    const auto grid = argument.find("grid =");
-    const auto block = argument.find("block =");
-    const auto shared = std::min(argument.find("shared ="), argument.size());
-    if (grid == std::string::npos || block == std::string::npos || block < grid || shared < block)
-        throw SpecError(place + ": expected 'KERNEL grid = ... block = ... [shared = ...]', found '" +
-                        argument + "'");
-    const auto formula = [&](std::size_t begin, std::string_view label, std::size_t end) {
-        begin += label.size();
-        return Formula(place, std::string(trim(std::string_view(argument).substr(begin, end - begin))));
-    };
-    Launch launch{std::string(trim(std::string_view(argument).substr(0, grid))),
-                  formula(grid, "grid =", block),
-                  formula(block, "block =", shared),
-                  {}};
-    if (shared < argument.size())
-        launch.shared = formula(shared, "shared =", argument.size());
-    return launch;
 }
 
 }  // namespace
@@ -208,7 +97,7 @@ Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& di
         if (word == "let") {
             plumbing.sizes.push_back(read_size(argument, place));
         } else if (word == "scratch") {
-            plumbing.scratch.push_back(read_scratch(argument, place));
+            plumbing.scratch.push_back(read_scratch(argument, place, kElements));
         } else if (word == "launch") {
             plumbing.launches.push_back(read_launch(argument, place));
         }

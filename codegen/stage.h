@@ -6,16 +6,11 @@
 #include <vector>
 
 #include "codegen/formula.h"
+#include "codegen/front_matter.h"
 #include "codegen/weave.h"
 #include "dsl/layout.h"
 
 namespace segfold {
-
-/// A name with the values it may take; the first is the default.
-struct Tunable {
-    std::string name;
-    std::vector<int> values;
-};
 
 /// A stage file, read. Knows nothing of any particular operator.
 struct Stage {
@@ -38,22 +33,6 @@ struct Stage {
 /// The form in which a stage reads segments given as `form`: that form, or what the host converts it to;
 /// nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
-
-/// Memory that the runtime allocates for a launch.
-struct Scratch {
-    std::string name;     ///< of the kernel parameter
-    std::string element;  ///< "State", "Index", "unsigned", "u64", "bool"
-    Formula count;
-    bool zero = false;  ///< must be zero before the first launch; kernels leave it fit for the next
-};
-
-/// One kernel launch.
-struct Launch {
-    std::string kernel;
-    Formula grid, block;
-    std::optional<Formula>
-        shared;  ///< bytes of dynamic shared memory a block, over plan_facts() and the like
-};
 
 /// The directives that depend on the problem: sizes by name, scratch, launches.
 struct Plumbing {

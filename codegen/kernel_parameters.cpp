@@ -1,0 +1,47 @@
+#include "codegen/kernel_parameters.h"
+
+#include <algorithm>
+
+#include "codegen/mention.h"
+#include "dsl/error.h"
+
+namespace segfold {
+namespace {
+
+/// True if what stands at `at` is named by a `__global__` before it.
+bool is_kernel(std::string_view body, std::size_t at)
+{
+    const auto global = body.rfind("__global__", at);
+    return global != std::string_view::npos && !is_word(body[at - 1]) &&
+           body.substr(global, at - global).find_first_of(";{}") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<std::string> kernel_parameters(const std::string& kernel, std::string_view body,
+                                           const std::string& file)
+{
+    auto at = body.find(kernel + "(");
+    while (at != std::string_view::npos && !is_kernel(body, at))
+        at = body.find(kernel + "(", at + 1);
+    if (at == std::string_view::npos)
+        throw SpecError(file + ": launches '" + kernel + "', but has no such kernel");
+    const auto open = at + kernel.size();
+    const auto close = std::min(body.find(')', open), body.size());
+    std::vector<std::string> names;
+    std::string_view list = body.substr(open + 1, close - open - 1);
+    while (!list.empty()) {
+        const auto comma = list.find(',');
+        auto item = list.substr(0, comma);
+        while (!item.empty() && !is_word(item.back()))
+            item.remove_suffix(1);
+        auto first = item.size();
+        while (first > 0 && is_word(item[first - 1]))
+            --first;
+        names.emplace_back(item.substr(first));
+        list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
+    }
+    return names;
+}
+
+}  // namespace segfold

@@ -1,0 +1,47 @@
+#pragma once
+// A probe: a small kernel that is no reduction and shows one property of a GPU; a file of kernels/probes.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/configuration.h"
+#include "codegen/front_matter.h"
+#include "codegen/weave.h"
+
+namespace segfold {
+
+/// A probe's file, read.
+struct Probe {
+    std::string file;  ///< "probes/divergence.cu"
+    std::string name, title, source;
+    std::vector<Tunable> tunables;
+    std::vector<Formula> where;  ///< over the tunables
+    std::string text;            ///< the file, directives included
+};
+
+/// CUDA text of a probe, and what its one launch takes.
+///
+/// Formulas know num_elements and the tunables. Parameters are named as the buffers they point to;
+/// `num_elements` is an int.
+struct EmittedProbe {
+    std::string source;
+    std::vector<Scratch> inputs;   ///< filled with the words of probe_word()
+    std::vector<Scratch> scratch;  ///< whose contents do not matter before the launch
+    Scratch output;                ///< what is checked
+    Formula moves;                 ///< bytes that all threads together have to read and write
+    Launch launch;
+    std::vector<std::string> parameters;
+    Configuration configuration;
+};
+
+/// Reads a probe's front matter. Throws SpecError with file and line.
+Probe read_probe(std::string file, std::string text);
+
+/// The first value of every tunable with the given ones set. Throws InputError for a name or value that the
+/// probe does not have, or values that a `where` line excludes.
+Configuration configure(const Probe& probe, const std::map<std::string, int>& chosen);
+
+/// Writes the CUDA text of a probe. A pure function. Throws SpecError if its file is at fault.
+EmittedProbe emit(const Probe& probe, const Configuration& configuration, const ReadPart& read_part);
+
+}  // namespace segfold

@@ -1,0 +1,54 @@
+//% probe   bank_conflicts
+//% title   Each lane adds up rows of a matrix in shared memory, so that lanes are a row apart
+//% source  Badgujar 2014, shared memory bank conflicts
+//% tune    stride = 1, 2, 4, 8, 16, 32
+//% tune    padding = 0, 1
+//% tune    item_bytes = 4, 8
+//% tune    rounds = 64
+//% tune    block_threads = 256
+//% if item_bytes == 8
+//% input   values : u64[32 * stride]
+//% output  results : u64[num_elements]
+//% else
+//% input   values : unsigned[32 * stride]
+//% output  results : unsigned[num_elements]
+//% end
+//% moves   num_elements * rounds * 32 * item_bytes
+//% launch  bank_conflicts  grid = ceil_div(num_elements, block_threads)  block = block_threads
+
+//% if item_bytes == 8
+using Item = unsigned long long;
+//% else
+using Item = unsigned;
+//% end
+
+// 32 rows of kStride items, kPadding items apart. Lanes read the same column of 32 rows, as in a transposition: with
+// rows of 32 items all of them lie in one bank, with one item more each has a bank of its own.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+bank_conflicts(const Item* values,
+               Item* results,
+               int num_elements)
+{
+    constexpr int kPitch = kStride + kPadding;
+    __shared__ Item rows[32 * kPitch];
+    for (int k = int(threadIdx.x); k < 32 * kStride; k += kBlockThreads)
+        rows[k / kStride * kPitch + k % kStride] = values[k];
+    __syncthreads();  // all rows are there
+
+    Item total = 0;
+    int row = int(threadIdx.x) % 32;
+    #pragma unroll 1
+    for (int round = 0; round < kRounds; ++round) {
+        // Another row each time, or the reads would be kept in registers. 32 reads a round, whatever the stride.
+        #pragma unroll
+        for (int pass = 0; pass < 32 / kStride; ++pass) {
+            #pragma unroll
+            for (int k = 0; k < kStride; ++k)
+                total = total * 5 + rows[row * kPitch + k];
+            row = (row + 1) % 32;
+        }
+    }
+    const int i = int(blockIdx.x) * kBlockThreads + int(threadIdx.x);
+    if (i < num_elements)
+        results[i] = total;
+}

@@ -1,0 +1,20 @@
+//% probe   shifted_copy
+//% title   A copy whose warps begin some elements behind a cache line
+//% source  Badgujar 2014, misalignedCopy
+//% tune    offset = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32
+//% tune    block_threads = 256, 128, 512
+//% input   values : unsigned[num_elements + 32]
+//% output  results : unsigned[num_elements + 32]
+//% moves   8 * num_elements
+//% launch  shifted_copy  grid = ceil_div(num_elements, block_threads)  block = block_threads
+
+// Where the offset is no multiple of 32 elements, what a warp reads and writes lies in two cache lines.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+shifted_copy(const unsigned* values,
+             unsigned* results,
+             int num_elements)
+{
+    const int i = int(blockIdx.x) * kBlockThreads + int(threadIdx.x);
+    if (i < num_elements)
+        results[i + kOffset] = values[i + kOffset];
+}

@@ -1,0 +1,105 @@
+// Probes: what their files may say, and their answers.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "codegen/catalogue.h"
+#include "dsl/error.h"
+#include "runtime/bench/probe_answers.h"
+
+namespace segfold {
+namespace {
+
+const std::string kHead = "//% probe p\n//% title T\n//% source S\n";
+const std::string kBody =
+    "//% output  results : unsigned[num_elements]\n"
+    "//% moves   4 * num_elements\n"
+    "//% launch  p  grid = num_elements  block = 32\n"
+    "extern \"C\" __global__ void p(unsigned* results) { results[blockIdx.x] = kSize; }\n";
+
+std::string_view no_part(std::string_view path) { throw SpecError("unknown part " + std::string(path)); }
+
+template <class Call>
+std::string failure(Call call)
+{
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "no failure";
+}
+
+std::string failure_of(const std::string& text)
+{
+    return failure([&] {
+        const auto probe = read_probe("probes/p.cu", text);
+        (void)emit(probe, configure(probe, {}), no_part);
+    });
+}
+
+TEST(ProbeFile, FaultsNameFileAndLine)
+{
+    EXPECT_EQ(failure_of(kHead + kBody), "no failure");
+    EXPECT_EQ(failure_of("//% probe p\n"),
+              "probes/p.cu: a probe's file needs the directives probe, title and source");
+    EXPECT_EQ(failure_of(kHead + "//% title U\n"), "probes/p.cu:4: 'title' is said twice");
+    EXPECT_EQ(failure_of(kHead + "//% launches p\n"),
+              "probes/p.cu:4: unknown directive 'launches'; did you mean 'launch'?");
+    EXPECT_EQ(failure_of(kHead), "probes/p.cu: a probe needs an output, what it moves and a launch");
+    EXPECT_EQ(failure_of(kHead + "//% moves 1\n" + kBody), "probes/p.cu:6: 'moves' is said twice");
+    EXPECT_EQ(failure_of(kHead + "//% input x : float[3]\n" + kBody),
+              "probes/p.cu:4: unknown element 'float'; scratch is made of unsigned or u64");
+    auto other = kBody;
+    EXPECT_EQ(failure_of(kHead + other.replace(other.find("unsigned* results"), 17, "unsigned* totals")),
+              "probes/p.cu: kernel 'p' has the parameter 'totals'; parameters are num_elements, results");
+}
+
+TEST(ProbeFile, TunablesBecomeConstantsWhereTheyAreMentioned)
+{
+    const auto probe = read_probe(
+        "probes/p.cu", kHead + "//% tune size = 1, 2\n//% tune other = 3\n//% where size < 2\n" + kBody);
+    const auto source = emit(probe, configure(probe, {}), no_part).source;
+    EXPECT_NE(source.find("constexpr int kSize = 1;\n"), std::string::npos) << source;
+    EXPECT_EQ(source.find("kOther"), std::string::npos) << source;
+    EXPECT_EQ(source.find("//%"), std::string::npos) << source;
+    EXPECT_EQ(failure([&] {
+                  (void)configure(probe, {{"size", 3}});
+              }),
+              "probe p: size cannot be 3; its values are 1, 2");
+    EXPECT_EQ(failure([&] {
+                  (void)configure(probe, {{"size", 2}});
+              }),
+              "probe p: other=3 size=2 is excluded; it must hold that size < 2");
+}
+
+TEST(Probes, AreNamedAsTheirFilesAndHaveAnswers)
+{
+    const auto& probes = Catalogue::standard().probes();
+    EXPECT_GE(probes.size(), 5U);
+    for (const auto& probe : probes) {
+        EXPECT_EQ(probe.file, "probes/" + probe.name + ".cu");
+        const auto configuration = configure(probe, {});
+        FormulaNames names(configuration.begin(), configuration.end());
+        names["num_elements"] = 64;
+        EXPECT_NO_THROW((void)bench::answer_of(probe.name, names)) << probe.name;
+    }
+    EXPECT_THROW((void)bench::answer_of("nothing", {}), InternalError);
+    EXPECT_EQ(failure([] { (void)Catalogue::standard().probe("divergance"); }).substr(0, 26),
+              "unknown probe 'divergance'");
+}
+
+TEST(ProbeAnswer, TheFirstWrongElementIsNamed)
+{
+    const auto answer = bench::answer_of("strided_copy", {{"stride", 2}, {"num_elements", 2}});
+    std::vector<std::uint32_t> results = {bench::probe_word(0), 0xcdcdcdcd, bench::probe_word(2), 0xcdcdcdcd};
+    const auto judge = [&] { return bench::judge_probe(answer, std::as_bytes(std::span(results)), 4); };
+    EXPECT_EQ(judge(), "");
+    results[3] = 7;
+    EXPECT_EQ(judge(), "result 3 is 0x7; it has to be 0xcdcdcdcd");
+    results[2] = 9;
+    EXPECT_TRUE(judge().starts_with("result 2 is 0x9; it has to be ")) << judge();
+}
+
+}  // namespace
+}  // namespace segfold
