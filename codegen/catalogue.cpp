@@ -55,6 +55,8 @@ std::string explain(const Formula& need, const Problem& problem)
         return "needs a sum, minimum, maximum or bitwise operation of one 32-bit integer, and combine of "
                "operator " +
                op.name + " is something else";
+    if (text == "element_bytes > 0")
+        return "needs a lift that reads elements, and that of operator " + op.name + " reads none";
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
     for (const std::string_view place : {"position", "segment"})

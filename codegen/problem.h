@@ -20,7 +20,7 @@ struct Target {
     bool has_async_copies = true;
     bool has_bf16_conversions = true;                            ///< in hardware: likewise
     std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most that a block may have
-    int compute_capability = 90;                                 ///< ten times the major number, and the minor
+    int compute_capability = 90;  ///< ten times the major number, and the minor
 };
 
 struct Problem {

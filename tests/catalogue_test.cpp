@@ -182,6 +182,14 @@ TEST(Needs, OfAGpuNameTheOneThatIsThere)
               "stage: needs cc >= 90, and the GPU has compute capability 8.6; stages that can serve: any");
 }
 
+TEST(Needs, OfElementsNameTheLift)
+{
+    EXPECT_EQ(
+        unmet("//% needs element_bytes > 0\n", problem("count_i64")),
+        "stage: needs a lift that reads elements, and that of operator count reads none; stages that can "
+        "serve: any");
+}
+
 TEST(Needs, RefutedLawsDoNotCount)
 {
     auto refuted = problem("sum_i32");

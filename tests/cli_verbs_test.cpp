@@ -179,8 +179,19 @@ TEST_F(VerbsTest, EmitWritesEveryStageAndForm)
 TEST_F(VerbsTest, StagesShowWhatAnOperatorMayUse)
 {
     const auto ladder = output({"stages"});
-    EXPECT_NE(ladder.find("\n    warp_per_segment: One warp reduces one segment\n"), std::string::npos)
+    EXPECT_NE(ladder.find("\n  warp_per_segment: One warp reduces one segment\n"), std::string::npos)
         << ladder;
+    for (std::size_t at = 0; at < ladder.size(); at = ladder.find('\n', at) + 1)
+        EXPECT_LE(ladder.find('\n', at) - at, 110U) << ladder.substr(at, 200);
+    EXPECT_LT(ladder.find("Rungs of the literature"), ladder.find("tree_interleaved_modulo"));
+    const auto offers = output({"stages", "affine"});
+    EXPECT_LT(offers.find("block_per_segment"), offers.find("\nrung\n"));
+    EXPECT_LT(offers.find("\nrung\n"), offers.find("\ntree_interleaved_modulo")) << offers;
+    const std::regex refused(
+        "tree_sequential +(-  +){6}needs a commutative operator, and operator affine does not "
+        "declare that law\n");
+    EXPECT_TRUE(std::regex_search(offers, refused)) << offers;
+    EXPECT_TRUE(std::regex_search(offers, std::regex("pairs_sequential +(yes *){6}\n"))) << offers;
     const auto document = json({"stages", "keep_first", "--layout", "uniform=2"});
     for (const auto& stage : document["stages"])
         if (stage["stage"] == "thread_per_segment") {

@@ -1,7 +1,7 @@
 //% use parts/block_reduce.cuh
-// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come joins
-// the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it; between two
-// calls there is a barrier.
+// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come
+// joins the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it;
+// between two calls there is a barrier.
 __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int part, int num_parts,
                                           State& total)
 {

@@ -56,22 +56,56 @@ std::vector<const Stage*> walk(const Catalogue& catalogue, const std::string& af
     return stages;
 }
 
+/// `text` in lines of at most `width` letters, broken at blanks.
+std::vector<std::string> broken(std::string_view text, std::size_t width)
+{
+    std::vector<std::string> lines;
+    while (text.size() > width) {
+        auto end = text.rfind(' ', width);
+        if (end == std::string_view::npos)
+            end = std::min(text.find(' ', width), text.size());
+        lines.emplace_back(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    lines.emplace_back(text);
+    return lines;
+}
+
+constexpr std::size_t kWidest = 110;
+constexpr std::size_t kStep = 2;  ///< from a stage to those that improve on it
+
+std::string print_stage(const Stage& stage, std::size_t indent)
+{
+    constexpr std::size_t kLabels = 10;
+    std::string text;
+    for (const auto& line : broken(stage.name + ": " + stage.title, kWidest - indent - 4))
+        text += std::string(text.empty() ? indent : indent + 4, ' ') + line + "\n";
+    Table table({{""}, {""}});
+    const auto add = [&](const std::string& label, const std::string& fact) {
+        const auto lines = broken(fact, kWidest - indent - 4 - kLabels);
+        for (std::size_t i = 0; i < lines.size(); ++i)
+            table.add({i == 0 ? label : "", (i == 0 ? "" : "  ") + lines[i]});
+    };
+    add("layouts", join_forms(stage.forms));
+    add("needs", stage.needs.empty() ? "nothing" : join_needs(stage.needs));
+    for (const auto& tunable : stage.tunables)
+        add(&tunable == stage.tunables.data() ? "tunables" : "", text_of(tunable));
+    for (const auto& where : stage.where)
+        add(&where == stage.where.data() ? "where" : "", where.text());
+    add("source", stage.source);
+    return text + table.print(indent + 4);
+}
+
 std::string print_ladder(const Catalogue& catalogue)
 {
     std::string text;
+    bool in_rungs = false;
     for (const auto* stage : walk(catalogue)) {
-        const std::size_t indent = 4 * depth(catalogue, *stage);
-        Table table({{""}, {""}});
-        table.add({"layouts", join_forms(stage->forms)});
-        table.add({"needs", stage->needs.empty() ? "nothing" : join_needs(stage->needs)});
-        for (const auto& tunable : stage->tunables)
-            table.add({&tunable == stage->tunables.data() ? "tunables" : "", text_of(tunable)});
-        for (const auto& where : stage->where)
-            table.add({"where", where.text()});
-        table.add({"source", stage->source});
-        text += fmt::format("{}{}{}: {}\n", text.empty() ? "" : "\n", std::string(indent, ' '), stage->name,
-                            stage->title) +
-                table.print(indent + 4);
+        text += text.empty() ? "" : "\n";
+        if (stage->is_rung && !in_rungs)
+            text += "Rungs of the literature, to be measured; no run takes one by itself.\n\n";
+        in_rungs = stage->is_rung;
+        text += print_stage(*stage, kStep * depth(catalogue, *stage));
     }
     return text;
 }
@@ -107,7 +141,13 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
     Table table(std::move(columns));
     for (std::size_t i = 0; i < offers.size(); i += num_forms) {
         const auto& stage = *offers[i].stage;
-        std::vector<std::string> row = {std::string(2 * depth(catalogue, stage), ' ') + stage.name};
+        if (stage.is_rung && (i == 0 || !offers[i - num_forms].stage->is_rung)) {
+            std::vector<std::string> blank(num_forms + 2), title = blank;
+            title.front() = "rung";
+            table.add(std::move(blank));
+            table.add(std::move(title));
+        }
+        std::vector<std::string> row = {std::string(kStep * depth(catalogue, stage), ' ') + stage.name};
         std::string reason;
         for (std::size_t k = i; k < i + num_forms; ++k) {
             row.emplace_back(offers[k].unmet ? "-" : offers[k].is_rule_of_thumb ? "first" : "yes");
@@ -125,8 +165,11 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
 
 Json json_of(const Stage& stage)
 {
-    Json object = {
-        {"stage", stage.name}, {"title", stage.title}, {"after", stage.after}, {"source", stage.source}};
+    Json object = {{"stage", stage.name},
+                   {"title", stage.title},
+                   {"rung", stage.is_rung},
+                   {"after", stage.after},
+                   {"source", stage.source}};
     object["layouts"] = Json::array();
     for (const auto form : stage.forms)
         object["layouts"].push_back(name(form));

@@ -124,9 +124,9 @@ __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_p
     return part * (count / num_parts) + min(part, count % num_parts);
 }
 
-// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin` to
-// `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier lets
-// them call it again. Elements up to `there` may be read, be they of another share.
+// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
+// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
+// lets them call it again. Elements up to `there` may be read, be they of another share.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
 
 // Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
@@ -172,9 +172,9 @@ __device__ __noinline__ State block_reduce(State state)
     return state;
 }
 
-// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come joins
-// the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it; between two
-// calls there is a barrier.
+// Leaves the total of part `part` of `num_parts`, which thread 0 has. The block that is the last to come
+// joins the totals of all parts, in order, to its thread 0 and gets true. All threads of a block call it;
+// between two calls there is a barrier.
 __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int part, int num_parts,
                                           State& total)
 {

@@ -84,9 +84,9 @@ __device__ __forceinline__ Index part_begin(Index count, Index part, Index num_p
     return part * (count / num_parts) + min(part, count % num_parts);
 }
 
-// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin` to
-// `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier lets
-// them call it again. Elements up to `there` may be read, be they of another share.
+// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
+// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
+// lets them call it again. Elements up to `there` may be read, be they of another share.
 __device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
 
 // Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
