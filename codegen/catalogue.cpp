@@ -173,8 +173,8 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
         names.push_back(other.name);
         list += (list.empty() ? "" : ", ") + other.name;
     }
-    throw InputError("unknown " + what + " '" + std::string(name) + "'; the " + what + "s are " + list +
-                     did_you_mean(name, names));
+    throw InputError("unknown " + what + " '" + std::string(name) + "'; the " + what + "s are " +
+                     (list.empty() ? "none" : list) + did_you_mean(name, names));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 namespace segfold {
 namespace {
 
+constexpr int kMostOfRange = 1024;
+
 std::string_view trim(std::string_view text)
 {
     const auto first = text.find_first_not_of(" \t");
@@ -45,12 +47,25 @@ Tunable read_tunable(const std::string& argument, const std::string& place)
 {
     const auto [name, list] = split_assignment(argument, place);
     Tunable tunable{name, {}};
-    for (const auto& item : split(list, ',')) {
+    const auto read = [&, &name = name](const std::string& item) {
         int value = 0;
         const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), value);
         if (error != std::errc() || end != item.data() + item.size())
             throw SpecError(place + ": '" + item + "' is not a value for " + name + "; values are integers");
-        tunable.values.push_back(value);
+        return value;
+    };
+    for (const auto& item : split(list, ',')) {
+        const auto dots = item.find("..");
+        if (dots == std::string::npos) {
+            tunable.values.push_back(read(item));
+            continue;
+        }
+        const int first = read(item.substr(0, dots)), last = read(item.substr(dots + 2));
+        if (last < first || std::int64_t{last} - first >= kMostOfRange)
+            throw SpecError(fmt::format("{}: '{}' for {}; a range goes up, over {} values at most", place,
+                                        item, name, kMostOfRange));
+        for (int value = first; value <= last; ++value)
+            tunable.values.push_back(value);
     }
     return tunable;
 }

@@ -36,7 +36,7 @@ struct Launch {
 /// The items between separators, without blanks around them.
 std::vector<std::string> split(std::string_view text, char separator);
 
-/// "NAME = VALUE, VALUE, ..."
+/// "NAME = VALUE, VALUE, ..."; FIRST..LAST stands for all values from one to the other.
 Tunable read_tunable(const std::string& argument, const std::string& place);
 
 /// Appends a tunable whose name is new.

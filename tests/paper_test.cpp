@@ -84,8 +84,9 @@ TEST(PaperFile, FaultsOfRowsNameTheRow)
                                  rows + "]}]}");
         });
     };
-    EXPECT_EQ(of("timers", ""),
-              "p.json: f: unknown kind 'timers'; kinds are ladder, timer; did you mean 'timer'?");
+    EXPECT_EQ(
+        of("timers", ""),
+        "p.json: f: unknown kind 'timers'; kinds are ladder, probe, transfer, timer; did you mean 'timer'?");
     EXPECT_EQ(of("ladder", R"({"row": "r"})"), R"(p.json: f, r: a row has either a stage or "host": true)");
     EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "tile_scan", "host": true})"),
               R"(p.json: f, r: a row has either a stage or "host": true)");
@@ -100,23 +101,83 @@ TEST(PaperFile, FaultsOfRowsNameTheRow)
     EXPECT_EQ(of("timer", R"({"row": "r", "stage": "s", "elements": 4})"), "no failure");
 }
 
+TEST(PaperFile, FaultsOfProbesAndTransfersNameTheRow)
+{
+    const auto of = [](const std::string& kind, const std::string& row, const std::string& layout = "whole") {
+        return failure([&] {
+            (void)read_paper("x", "p.json",
+                             R"({"title": "", "authors": "", "published_in": "", "year": 1, "claim": "",
+            "experiments": [{"figure": "f", "title": "", "kind": ")" +
+                                 kind + R"(", "operator": "sum", "layout": ")" + layout +
+                                 R"(", "elements": 8, "rows": [{"row": "r", )" + row + "}]}]}");
+        });
+    };
+    EXPECT_EQ(of("probe", R"("probe": "divergence", "set": {"granularity": 8})"), "no failure");
+    EXPECT_EQ(of("probe", R"("stage": "tile_scan")"),
+              "p.json: f, r: a row of probes has a probe, and no stage");
+    EXPECT_EQ(of("ladder", R"("probe": "divergence")"), "p.json: f, r: a ladder has no probes");
+    EXPECT_EQ(of("transfer", R"("memory": "pinned")"), "no failure");
+    EXPECT_EQ(of("transfer", R"("memory": "pinned", "stage": "grid_reduce", "streams": 3, "chunks": 64)"),
+              "no failure");
+    EXPECT_EQ(of("transfer", R"("memory": "locked")"),
+              "p.json: f, r: memory is 'locked'; it has to be pageable or pinned");
+    EXPECT_EQ(of("transfer", R"("direction": "up")"),
+              "p.json: f, r: direction is 'up'; it has to be to_device or to_host");
+    EXPECT_EQ(of("transfer", R"("streams": 0)"), "p.json: f, r: streams is 0; it has to be 1 to 32");
+    EXPECT_EQ(of("transfer", R"("streams": 2)"),
+              "p.json: f, r: 2 streams have 1 chunks; each needs one at least");
+    EXPECT_EQ(of("transfer", R"("chunks": 4)"),
+              "p.json: f, r: chunks are there to be folded, and there is no stage");
+    EXPECT_EQ(of("transfer", R"("direction": "to_host", "stage": "grid_reduce")"),
+              "p.json: f, r: a stage folds what arrives on the GPU, not what goes to the host");
+    EXPECT_EQ(of("transfer", R"("host": true)"),
+              "p.json: f, r: the CPU has rows in ladders only, not in a transfer");
+    EXPECT_EQ(of("transfer", R"("memory": "pinned")", "uniform=4"),
+              "p.json: f: the layout is 'uniform=4'; a transfer folds one segment, layout whole");
+}
+
+void expect_stage_serves(const PaperRow& row, const Experiment& experiment, const std::string& what)
+{
+    const auto& catalogue = Catalogue::standard();
+    const Problem problem(standard_operator(experiment.op, experiment.type), form_of(experiment.layout.kind));
+    const auto& stage = catalogue.stage(row.stage);
+    EXPECT_NO_THROW((void)configure(stage, row.chosen, plan_facts(problem))) << what;
+    EXPECT_EQ(catalogue.unmet(stage, problem), std::nullopt) << what;
+}
+
 TEST(Papers, RungsExistAndServe)
 {
-    ASSERT_GE(embedded_papers().size(), 3U);
-    const auto& catalogue = Catalogue::standard();
+    ASSERT_GE(embedded_papers().size(), 6U);
     for (const auto& paper : embedded_papers())
         for (const auto& experiment : paper.experiments) {
-            const Problem problem(standard_operator(experiment.op, experiment.type),
-                                  form_of(experiment.layout.kind));
             EXPECT_FALSE(experiment.rows.empty()) << paper.name << " " << experiment.figure;
             for (const auto& row : experiment.rows) {
-                if (row.is_host)
-                    continue;
-                const auto& stage = catalogue.stage(row.stage);
-                EXPECT_NO_THROW((void)configure(stage, row.chosen, plan_facts(problem))) << row.row;
-                EXPECT_EQ(catalogue.unmet(stage, problem), std::nullopt) << paper.name << " " << row.row;
+                const auto what = paper.name + ", " + experiment.figure + ", " + row.row;
+                if (experiment.kind == ExperimentKind::probe) {
+                    EXPECT_NO_THROW((void)configure(Catalogue::standard().probe(row.stage), row.chosen))
+                        << what;
+                } else if (!row.stage.empty()) {
+                    expect_stage_serves(row, experiment, what);
+                }
+                if (experiment.kind == ExperimentKind::transfer) {
+                    EXPECT_EQ(experiment.num_elements % row.transfer.chunks, 0) << what;
+                }
+            }
+            if (experiment.kind == ExperimentKind::transfer) {
+                EXPECT_TRUE(bench::can_fold_chunks(standard_operator(experiment.op, experiment.type)))
+                    << experiment.figure;
             }
         }
+}
+
+TEST(Transfer, FoldsResultsOfChunksWhereTheyAreElementsAndExact)
+{
+    EXPECT_TRUE(bench::can_fold_chunks(standard_operator("sum", Type::i32)));
+    EXPECT_TRUE(bench::can_fold_chunks(standard_operator("max", Type::i32)));
+    EXPECT_FALSE(bench::can_fold_chunks(standard_operator("sum", Type::f32)));
+    EXPECT_FALSE(bench::can_fold_chunks(standard_operator("mean_variance", Type::f32)));
+    EXPECT_FALSE(bench::can_fold_chunks(standard_operator("count", Type::i32)));
+    EXPECT_FALSE(bench::can_fold_chunks(standard_operator("dot", Type::i32)));
 }
 
 TEST(Papers, PublishedNumbersBelongToAnExperiment)
@@ -268,6 +329,71 @@ TEST(PaperView, PutsTheHostsClockBesideEvents)
     EXPECT_NE(text.find("9.0 - 11.0"), std::string::npos) << text;
     EXPECT_NE(text.find("8.0 us"), std::string::npos) << text;
     EXPECT_NE(text.find("5.00"), std::string::npos) << text;
+}
+
+/// An experiment of one kind whose rows are `rows`, with an entry of so many milliseconds and GB/s for each.
+struct Shown {
+    Paper paper;
+    MeasuredPaper measured;
+
+    Shown(const std::string& kind, const std::string& rows, const std::vector<double>& rates)
+        : paper(read_paper("p", "p.json",
+                           R"({"title": "T", "authors": "A", "published_in": "J", "year": 1999,
+        "claim": "C.", "experiments": [{"figure": "f", "title": "t", "kind": ")" +
+                               kind +
+                               R"(", "operator": "sum", "layout": "whole", "elements": 1024, "rows": [)" +
+                               rows + "]}]}"))
+    {
+        measured.experiments.push_back({"f", {}});
+        for (std::size_t i = 0; i < rates.size(); ++i) {
+            bench::Entry entry;
+            entry.name = paper.experiments.front().rows[i].row;
+            entry.milliseconds = {0.9 / rates[i], 1 / rates[i], 1.1 / rates[i]};
+            entry.bytes_per_second = rates[i] * 1e9;
+            entries().push_back(entry);
+        }
+    }
+    std::vector<bench::Entry>& entries() { return measured.experiments.front().record.entries; }
+    [[nodiscard]] std::string text() const
+    {
+        return print_experiment(paper, paper.experiments.front(), &measured);
+    }
+};
+
+TEST(PaperView, ProbesStandBesideTheFirstRow)
+{
+    Shown shown("probe", R"({"row": "a", "probe": "strided_copy"},
+        {"row": "b", "probe": "strided_copy", "set": {"stride": 2}}, {"row": "c", "probe": "accumulators"})",
+                {4000, 1500, 8});
+    shown.paper.published = read_published("p.csv", std::string(kHead) + "f,b,efficiency,0.55,of a,none,x\n");
+    shown.entries()[1].resources = bench::Resources{21, 0, 4096, 68, 0.75};
+    shown.entries()[2].outcome = bench::Outcome::failed;
+    shown.entries()[2].agreement = {true, false, "result 7 is 0x1; it has to be 0x2"};
+    const auto text = shown.text();
+    EXPECT_NE(text.find("f: 2^10 threads, t"), std::string::npos) << text;
+    EXPECT_NE(text.find("strided_copy stride=2"), std::string::npos) << text;
+    EXPECT_NE(text.find("0.55"), std::string::npos) << text;
+    EXPECT_NE(text.find("0.375"), std::string::npos) << text;
+    EXPECT_NE(text.find("21    4096     68       75 %"), std::string::npos) << text;
+    EXPECT_NE(text.find("failed"), std::string::npos) << text;
+    EXPECT_NE(text.find("c: wrong results: result 7 is 0x1; it has to be 0x2"), std::string::npos) << text;
+}
+
+TEST(PaperView, TransfersStandBesideThePinnedCopy)
+{
+    Shown shown("transfer", R"({"row": "slow"}, {"row": "fast", "memory": "pinned"},
+        {"row": "over", "memory": "pinned", "stage": "grid_reduce", "streams": 3, "chunks": 64},
+        {"row": "back", "memory": "pinned", "direction": "to_host"})",
+                {10, 50, 49, 40});
+    shown.entries()[2].wall_milliseconds = bench::Quartiles{11, 12.5, 13};
+    const auto text = shown.text();
+    EXPECT_NE(text.find("pageable, to the GPU"), std::string::npos) << text;
+    EXPECT_NE(text.find("pinned, to the GPU, 64 chunks in 3 streams, grid_reduce"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("0.200"), std::string::npos) << text;
+    EXPECT_NE(text.find("12.50 ms"), std::string::npos) << text;
+    EXPECT_NE(text.find("\nover: 0.980 of the pinned copy's rate\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("back: "), std::string::npos) << text;
 }
 
 TEST(Measured, IsReadAsItWasWritten)

@@ -73,6 +73,19 @@ TEST(ProbeFile, TunablesBecomeConstantsWhereTheyAreMentioned)
               "probe p: other=3 size=2 is excluded; it must hold that size < 2");
 }
 
+TEST(ProbeFile, RangesOfValuesGoUp)
+{
+    const auto values = [](const std::string& list) {
+        return read_probe("probes/p.cu", kHead + "//% tune size = " + list + "\n" + kBody).tunables[0].values;
+    };
+    EXPECT_EQ(values("7, 1..3, 9"), (std::vector<int>{7, 1, 2, 3, 9}));
+    EXPECT_EQ(values("-1..-1"), (std::vector<int>{-1}));
+    const auto fault = [&](const std::string& list) { return failure([&] { (void)values(list); }); };
+    EXPECT_EQ(fault("3..1"), "probes/p.cu:4: '3..1' for size; a range goes up, over 1024 values at most");
+    EXPECT_EQ(fault("0..1024").substr(0, 14), "probes/p.cu:4:");
+    EXPECT_EQ(fault("1..x"), "probes/p.cu:4: 'x' is not a value for size; values are integers");
+}
+
 TEST(Probes, AreNamedAsTheirFilesAndHaveAnswers)
 {
     const auto& probes = Catalogue::standard().probes();

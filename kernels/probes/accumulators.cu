@@ -13,9 +13,9 @@
 //% moves   num_elements * rounds * sums * 8
 //% launch  accumulate  grid = ceil_div(num_elements, block_threads)  block = block_threads
 
-// Every round reads and writes each of the thread's kSums sums. Outside of registers the round begins with a sum that
-// only the data tells, the same one in all of a block: no compiler can keep the sums elsewhere, an array that is
-// indexed so lies in local memory, and neighbouring threads touch neighbouring words.
+// Every round reads and writes each of the thread's kSums sums. Outside of registers the round begins with a
+// sum that only the data tells, the same one in all of a block: no compiler can keep the sums elsewhere, an
+// array that is indexed so lies in local memory, and neighbouring threads touch neighbouring words.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 accumulate(const unsigned* values,
            //% if memory == 3

@@ -7,10 +7,10 @@
 //% tune    rounds = 64
 //% tune    block_threads = 256
 //% if item_bytes == 8
-//% input   values : u64[32 * stride]
+//% input   values : u64[1024]
 //% output  results : u64[num_elements]
 //% else
-//% input   values : unsigned[32 * stride]
+//% input   values : unsigned[1024]
 //% output  results : unsigned[num_elements]
 //% end
 //% moves   num_elements * rounds * 32 * item_bytes
@@ -22,31 +22,29 @@ using Item = unsigned long long;
 using Item = unsigned;
 //% end
 
-// 32 rows of kStride items, kPadding items apart. Lanes read the same column of 32 rows, as in a transposition: with
-// rows of 32 items all of them lie in one bank, with one item more each has a bank of its own.
+// 1024 items in rows of kStride, kPadding items apart. Lanes read the same column of 32 neighbouring rows, as
+// in a transposition: with rows of 32 items all of them lie in one bank, with one item more each has its own.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 bank_conflicts(const Item* values,
                Item* results,
                int num_elements)
 {
     constexpr int kPitch = kStride + kPadding;
-    __shared__ Item rows[32 * kPitch];
-    for (int k = int(threadIdx.x); k < 32 * kStride; k += kBlockThreads)
+    __shared__ Item rows[1024 / kStride * kPitch];
+    for (int k = int(threadIdx.x); k < 1024; k += kBlockThreads)
         rows[k / kStride * kPitch + k % kStride] = values[k];
     __syncthreads();  // all rows are there
 
     Item total = 0;
-    int row = int(threadIdx.x) % 32;
     #pragma unroll 1
-    for (int round = 0; round < kRounds; ++round) {
-        // Another row each time, or the reads would be kept in registers. 32 reads a round, whatever the stride.
+    for (unsigned round = 0; round < kRounds; ++round) {
+        // Other rows each time, or what is read would be kept in registers. Always 32 reads a round.
+        const Item* own = rows + (threadIdx.x + round) % 32 * kPitch;
         #pragma unroll
-        for (int pass = 0; pass < 32 / kStride; ++pass) {
+        for (int pass = 0; pass < 32 / kStride; ++pass)
             #pragma unroll
             for (int k = 0; k < kStride; ++k)
-                total = total * 5 + rows[row * kPitch + k];
-            row = (row + 1) % 32;
-        }
+                total = total * 5 + own[pass * 32 * kPitch + k];
     }
     const int i = int(blockIdx.x) * kBlockThreads + int(threadIdx.x);
     if (i < num_elements)

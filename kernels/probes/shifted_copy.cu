@@ -1,7 +1,7 @@
 //% probe   shifted_copy
 //% title   A copy whose warps begin some elements behind a cache line
 //% source  Badgujar 2014, misalignedCopy
-//% tune    offset = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32
+//% tune    offset = 0..32
 //% tune    block_threads = 256, 128, 512
 //% input   values : unsigned[num_elements + 32]
 //% output  results : unsigned[num_elements + 32]

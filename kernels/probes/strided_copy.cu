@@ -1,7 +1,7 @@
 //% probe   strided_copy
 //% title   A copy whose neighbouring threads take elements some places apart
 //% source  Badgujar 2014, strideExample
-//% tune    stride = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32
+//% tune    stride = 1..32
 //% tune    block_threads = 256, 128, 512
 //% input   values : unsigned[num_elements * stride]
 //% output  results : unsigned[num_elements * stride]

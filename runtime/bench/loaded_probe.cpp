@@ -12,6 +12,7 @@ namespace segfold::bench {
 namespace {
 
 constexpr int kWarmups = 3;
+constexpr std::int64_t kMostAhead = std::int64_t{1} << 30;  ///< bytes of inputs before they are asked for
 
 int element_bytes(const Scratch& buffer) { return buffer.element == "u64" ? 8 : 4; }
 
@@ -38,6 +39,8 @@ Probes::Probes(Bench& bench, const Catalogue& catalogue) : bench_(bench), catalo
 const cuda::DeviceBuffer& Probes::input(std::int64_t bytes)
 {
     if (static_cast<std::int64_t>(input_.bytes()) < bytes) {
+        // Twice as much as before at least: a sweep that asks for more in every row fills few buffers.
+        bytes = std::max(bytes, std::min(2 * static_cast<std::int64_t>(input_.bytes()), kMostAhead));
         std::vector<std::uint32_t> words(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
         fill_probe_input(words);
         input_ = {};
@@ -66,8 +69,9 @@ Entry Probes::measure(const ProbeRequest& request)
     const cuda::LaunchShape shape = {
         .grid = {static_cast<std::uint64_t>(emitted.launch.grid.value(names))},
         .block = {static_cast<std::uint64_t>(emitted.launch.block.value(names))}};
-    entry.resources =
-        resources_of(kernel, compiled->resources.front(), static_cast<int>(shape.block.x), info);
+    // PTX, for a GPU that NVRTC does not know, comes without a report; then the driver tells.
+    const auto reported = compiled->resources.empty() ? kernel.resources() : compiled->resources.front();
+    entry.resources = resources_of(kernel, reported, static_cast<int>(shape.block.x), info);
 
     std::map<std::string, std::uint64_t> addresses;
     std::size_t input_bytes = 0;

@@ -60,14 +60,12 @@ ProbeAnswer bank_conflicts(const FormulaNames& names)
     std::array<std::uint64_t, kLanes> totals = {};
     for (int lane = 0; lane < kLanes; ++lane) {
         std::uint64_t total = 0;
-        std::int64_t row = lane;
-        for (std::int64_t pass = 0; pass < names.at("rounds") * (kLanes / stride); ++pass) {
-            for (std::int64_t k = 0; k < stride; ++k) {
-                const auto place = static_cast<std::uint64_t>(row * stride + k);
+        for (std::int64_t round = 0; round < names.at("rounds"); ++round)
+            for (std::int64_t read = 0; read < kLanes; ++read) {
+                const auto row = read / stride * kLanes + (lane + round) % kLanes;
+                const auto place = static_cast<std::uint64_t>(row * stride + read % stride);
                 total = total * 5 + (is_wide ? wide_word(place) : probe_word(place));
             }
-            row = (row + 1) % kLanes;
-        }
         totals[static_cast<std::size_t>(lane)] = is_wide ? total : total & 0xffffffffU;
     }
     return [totals](std::int64_t place) -> std::optional<std::uint64_t> {

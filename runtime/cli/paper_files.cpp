@@ -36,7 +36,10 @@ auto reading(const std::string& file, std::string_view text, Read read)
     }
 }
 
-constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::timer};
+constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::probe, ExperimentKind::transfer,
+                               ExperimentKind::timer};
+constexpr int kMostStreams = 32;
+constexpr int kMostChunks = 65536;
 
 ExperimentKind kind_from(const Json& document, const std::string& figure)
 {
@@ -59,35 +62,83 @@ std::int64_t elements_from(const Json& document, const std::string& place)
     return elements;
 }
 
+/// One of two words.
+bool is_second(const Json& document, const std::string& place, const char* key, const std::string& first,
+               const std::string& second)
+{
+    const auto word = document.value(key, first);
+    if (word != first && word != second)
+        throw InputError(
+            fmt::format("{}: {} is '{}'; it has to be {} or {}", place, key, word, first, second));
+    return word == second;
+}
+
+int count_from(const Json& document, const std::string& place, const char* key, int most)
+{
+    const int count = document.value(key, 1);
+    if (count < 1 || count > most)
+        throw InputError(fmt::format("{}: {} is {}; it has to be 1 to {}", place, key, count, most));
+    return count;
+}
+
+bench::TransferMethod transfer_from(const Json& document, const std::string& place)
+{
+    bench::TransferMethod method;
+    method.is_pinned = is_second(document, place, "memory", "pageable", "pinned");
+    method.to_host = is_second(document, place, "direction", "to_device", "to_host");
+    method.streams = count_from(document, place, "streams", kMostStreams);
+    method.chunks = count_from(document, place, "chunks", kMostChunks);
+    if (method.chunks < method.streams)
+        throw InputError(fmt::format("{}: {} streams have {} chunks; each needs one at least", place,
+                                     method.streams, method.chunks));
+    if (!document.contains("stage") && method.chunks > 1)
+        throw InputError(place + ": chunks are there to be folded, and there is no stage");
+    if (document.contains("stage") && method.to_host)
+        throw InputError(place + ": a stage folds what arrives on the GPU, not what goes to the host");
+    return method;
+}
+
+/// What a row of each kind has to have: a stage, or what stands in its place.
+void check_subject(const Json& document, const std::string& place, const PaperRow& row, ExperimentKind kind)
+{
+    if (kind == ExperimentKind::probe) {
+        if (row.is_host || !document.contains("probe") || document.contains("stage"))
+            throw InputError(place + ": a row of probes has a probe, and no stage");
+        return;
+    }
+    if (document.contains("probe"))
+        throw InputError(fmt::format("{}: a {} has no probes", place, name(kind)));
+    if (row.is_host && kind != ExperimentKind::ladder)
+        throw InputError(fmt::format("{}: the CPU has rows in ladders only, not in a {}", place, name(kind)));
+    if (kind != ExperimentKind::transfer && row.is_host == document.contains("stage"))
+        throw InputError(place + ": a row has either a stage or \"host\": true");
+}
+
 PaperRow row_from(const Json& document, const Experiment& experiment)
 {
+    const auto kind = experiment.kind;
     PaperRow row;
     row.row = document.at("row");
     const auto place = experiment.figure + ", " + row.row;
     row.is_host = document.value("host", false);
-    if (row.is_host == document.contains("stage"))
-        throw InputError(place + ": a row has either a stage or \"host\": true");
-    if (row.is_host && experiment.kind != ExperimentKind::ladder)
-        throw InputError(
-            fmt::format("{}: the CPU has rows in ladders only, not in a {}", place, name(experiment.kind)));
-    row.stage = document.value("stage", "");
+    check_subject(document, place, row, kind);
+    row.stage = document.value(kind == ExperimentKind::probe ? "probe" : "stage", "");
     if (document.contains("set"))
         row.chosen = document.at("set").get<std::map<std::string, int>>();
     if (document.contains("elements")) {
-        if (experiment.kind != ExperimentKind::timer)
-            throw InputError(fmt::format("{}: a row of a {} has the elements of its experiment", place,
-                                         name(experiment.kind)));
+        if (kind != ExperimentKind::timer)
+            throw InputError(
+                fmt::format("{}: a row of a {} has the elements of its experiment", place, name(kind)));
         row.num_elements = elements_from(document, place);
     }
+    if (kind == ExperimentKind::transfer)
+        row.transfer = transfer_from(document, place);
     return row;
 }
 
-Experiment experiment_from(const Json& document)
+/// Operator, type and layout of what is folded.
+void read_workload(const Json& document, Experiment& experiment)
 {
-    Experiment experiment;
-    experiment.figure = document.at("figure");
-    experiment.kind = kind_from(document, experiment.figure);
-    experiment.title = document.at("title");
     experiment.op = document.at("operator");
     if (document.contains("type")) {
         const auto type = document.at("type").get<std::string>();
@@ -96,6 +147,19 @@ Experiment experiment_from(const Json& document)
             throw InputError(fmt::format("{}: unknown type '{}'", experiment.figure, type));
     }
     experiment.layout = parse_layout(document.at("layout").get<std::string>());
+    if (experiment.kind == ExperimentKind::transfer && experiment.layout.kind != LayoutKind::whole)
+        throw InputError(fmt::format("{}: the layout is '{}'; a transfer folds one segment, layout whole",
+                                     experiment.figure, print(experiment.layout)));
+}
+
+Experiment experiment_from(const Json& document)
+{
+    Experiment experiment;
+    experiment.figure = document.at("figure");
+    experiment.kind = kind_from(document, experiment.figure);
+    experiment.title = document.at("title");
+    if (experiment.kind != ExperimentKind::probe)
+        read_workload(document, experiment);
     experiment.num_elements = elements_from(document, experiment.figure);
     for (const auto& document_of_row : document.at("rows")) {
         auto row = row_from(document_of_row, experiment);
@@ -161,7 +225,7 @@ std::vector<Paper> read_all(std::span<const EmbeddedFile> files)
 
 std::string_view name(ExperimentKind kind)
 {
-    constexpr std::string_view names[] = {"ladder", "timer"};
+    constexpr std::string_view names[] = {"ladder", "probe", "transfer", "timer"};
     return names[static_cast<std::size_t>(kind)];
 }
 

@@ -10,26 +10,30 @@
 #include "dsl/layout.h"
 #include "dsl/type.h"
 #include "runtime/bench/record.h"
+#include "runtime/bench/transfer.h"
 #include "runtime/cli/json.h"
 
 namespace segfold::cli {
 
 /// How an experiment is measured.
 enum class ExperimentKind : std::uint8_t {
-    ladder,  ///< stages over one workload
-    timer    ///< launches by the GPU's events and by the host's clock
+    ladder,    ///< stages over one workload
+    probe,     ///< small kernels that are no reductions
+    transfer,  ///< copies between host and GPU, and folds of what arrives
+    timer      ///< launches by the GPU's events and by the host's clock
 };
 
-/// "ladder", "timer"
+/// "ladder", "probe", "transfer", "timer"
 [[nodiscard]] std::string_view name(ExperimentKind kind);
 
 /// A rung of an experiment: what the source calls it, and the stage that is measured for it.
 struct PaperRow {
     std::string row;
-    bool is_host = false;                           ///< one thread of the CPU instead of a stage
-    std::string stage;                              ///< empty for a row of the host
-    std::map<std::string, int> chosen;              ///< tunables
+    bool is_host = false;               ///< one thread of the CPU instead of a stage
+    std::string stage;                  ///< or the probe; empty for a row of the host and for a mere copy
+    std::map<std::string, int> chosen;  ///< tunables
     std::optional<std::int64_t> num_elements = {};  ///< where a row of a timer has its own
+    bench::TransferMethod transfer = {};            ///< of a transfer
 };
 
 /// One table or curve of a source: an operator over one workload, measured with every rung.
@@ -37,11 +41,11 @@ struct Experiment {
     ExperimentKind kind = ExperimentKind::ladder;
     std::string figure;  ///< as published.csv names it
     std::string title;
-    std::string op;            ///< a standard operator
+    std::string op;            ///< a standard operator; empty where probes are run
     std::optional<Type> type;  ///< of its values
     Layout layout;
-    std::int64_t num_elements = 0;
-    std::vector<PaperRow> rows;  ///< in the order in which each improves on the one before
+    std::int64_t num_elements = 0;  ///< of probes: threads
+    std::vector<PaperRow> rows;     ///< in the order in which each improves on the one before
 };
 
 /// One number that a source states.

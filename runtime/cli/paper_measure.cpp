@@ -8,6 +8,7 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/bench/loaded_probe.h"
 #include "runtime/cli/bench_data.h"
 #include "runtime/cli/operator_laws.h"
 #include "runtime/cli/plan.h"
@@ -143,11 +144,87 @@ bench::WorkloadRecord climb_sizes(Climb& climb)
     return std::move(*all);
 }
 
+/// A row that fails is an entry that says so; only a GPU that takes no more work ends the rest.
+template <class Work>
+bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
+{
+    try {
+        return work();
+    } catch (const DeviceError& error) {
+        bench.context.synchronize();
+        bench::Entry entry;
+        entry.name = row.row;
+        entry.outcome = bench::Outcome::failed;
+        entry.reason = error.what();
+        return entry;
+    }
+}
+
+bench::WorkloadRecord run_probes(bench::Bench& bench, const Experiment& experiment, int repeats,
+                                 const Catalogue& catalogue, Progress& progress)
+{
+    bench::WorkloadRecord record;
+    record.num_elements = experiment.num_elements;
+    bench::Probes probes(bench, catalogue);
+    for (const auto& row : experiment.rows) {
+        progress.show(experiment.figure + ": " + row.row);
+        const auto& probe = catalogue.probe(row.stage);
+        record.entries.push_back(attempt(bench, row, [&] {
+            return probes.measure(
+                {row.row, probe, configure(probe, row.chosen), experiment.num_elements, repeats});
+        }));
+    }
+    return record;
+}
+
+bench::WorkloadRecord run_transfers(Climb& climb)
+{
+    const auto& experiment = climb.experiment;
+    climb.progress.show(experiment.figure + ": values on the host");
+    const auto prepared = climb.data.prepare({experiment.layout, experiment.num_elements});
+    const auto& workload = prepared.workload;
+    auto problem = make_problem(workload, quick_laws(workload.op));
+    problem.target = cuda::target_of(climb.bench.context.info());
+    bench::WorkloadRecord record;
+    record.op = workload.op.name;
+    record.layout = print(experiment.layout);
+    record.num_elements = experiment.num_elements;
+    record.num_segments = workload.segments.num_segments;
+    record.traffic = bench::compulsory_traffic(workload.op, workload.segments);
+    bench::Transfers transfers(climb.bench, problem,
+                               {prepared.columns.front(), static_cast<std::size_t>(record.traffic.columns)},
+                               climb.catalogue);
+    for (const auto& row : experiment.rows) {
+        climb.progress.show(experiment.figure + ": " + row.row);
+        bench::TransferFold fold;
+        if (!row.stage.empty())
+            fold = {&climb.catalogue.stage(row.stage), row.chosen};
+        record.entries.push_back(attempt(climb.bench, row, [&] {
+            return transfers.measure(row.row, row.transfer, fold, climb.options.repeats);
+        }));
+    }
+    return record;
+}
+
+bench::WorkloadRecord run(Climb& climb)
+{
+    switch (climb.experiment.kind) {
+        case ExperimentKind::timer:
+            return climb_sizes(climb);
+        case ExperimentKind::transfer:
+            return run_transfers(climb);
+        default:
+            return climb_rows(climb, climb.experiment.rows, climb.experiment.num_elements);
+    }
+}
+
 }  // namespace
 
 MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
                            const Catalogue& catalogue, Progress& progress)
 {
+    if (experiment.kind == ExperimentKind::probe)
+        return {experiment.figure, run_probes(bench, experiment, repeats, catalogue, progress)};
     bench::LadderOptions options;
     options.repeats = repeats;
     options.hopeless = kNeverHopeless;
@@ -158,9 +235,7 @@ MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, in
     Climb climb{bench,     experiment,
                 catalogue, options,
                 progress,  {bench.context, standard_operator(experiment.op, experiment.type), request}};
-    return {experiment.figure, experiment.kind == ExperimentKind::timer
-                                   ? climb_sizes(climb)
-                                   : climb_rows(climb, experiment.rows, experiment.num_elements)};
+    return {experiment.figure, run(climb)};
 }
 
 }  // namespace segfold::cli

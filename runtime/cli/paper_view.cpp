@@ -7,46 +7,14 @@
 
 #include "runtime/bench/markdown.h"
 #include "runtime/cli/bench_view.h"
+#include "runtime/cli/paper_cells.h"
+#include "runtime/cli/paper_kind_view.h"
 #include "runtime/cli/table.h"
 
 namespace segfold::cli {
 namespace {
 
-constexpr double kGigabyte = 1e9;
-constexpr double kMicroseconds = 1e3;  ///< in a millisecond
-constexpr double kNoise = 0.03;        ///< a step within this of 1 went neither way
-
-std::string times_text(double factor) { return fmt::format("{:.2f}", factor); }
-
-/// A number with the digits that the source gave it, as far as a double keeps them.
-std::string published_text(const PublishedValue* value)
-{
-    return value ? fmt::format("{}", value->value) : "";
-}
-
-std::string published_time(const PublishedValue* value)
-{
-    return value ? fmt::format("{} {}", value->value, value->unit) : "";
-}
-
-const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
-                               const std::string& row)
-{
-    if (!measured)
-        return nullptr;
-    const auto of_figure =
-        std::ranges::find(measured->experiments, experiment.figure, &MeasuredExperiment::figure);
-    if (of_figure == measured->experiments.end())
-        return nullptr;
-    const auto& entries = of_figure->record.entries;
-    const auto entry = std::ranges::find(entries, row, &bench::Entry::name);
-    return entry == entries.end() ? nullptr : &*entry;
-}
-
-bool is_timed(const bench::Entry* entry)
-{
-    return entry && entry->outcome == bench::Outcome::measured && entry->milliseconds.median > 0;
-}
+constexpr double kNoise = 0.03;  ///< a step within this of 1 went neither way
 
 /// Time of `before` over that of `entry`; nothing where one is missing.
 std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry)
@@ -69,14 +37,6 @@ std::optional<double> published_step(const Paper& paper, const std::string& figu
     return first->value / second->value;
 }
 
-std::string stage_text(const PaperRow& row)
-{
-    std::string text = row.is_host ? "one thread of the CPU" : row.stage;
-    for (const auto& [name, value] : row.chosen)
-        text += fmt::format(" {}={}", name, value);
-    return text;
-}
-
 /// What the columns of a ladder compare a rung with.
 struct Beside {
     const bench::Entry* before = nullptr;  ///< the rung above
@@ -86,23 +46,6 @@ struct Beside {
 
 std::string gain_text(std::optional<double> gain) { return gain ? times_text(*gain) : ""; }
 
-std::string microseconds_text(double milliseconds)
-{
-    return fmt::format("{:.1f} us", milliseconds * kMicroseconds);
-}
-
-std::string range_text(const bench::Quartiles& milliseconds)
-{
-    return fmt::format("{:.1f} - {:.1f}", milliseconds.low * kMicroseconds,
-                       milliseconds.high * kMicroseconds);
-}
-
-std::string rate_text(const bench::Entry& entry)
-{
-    return fmt::format("{:.{}f}", entry.bytes_per_second / kGigabyte,
-                       entry.bytes_per_second < 10 * kGigabyte ? 2 : 0);
-}
-
 /// now, quartiles, GB/s, of ceiling, step, total, over CPU, start
 std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside& beside)
 {
@@ -110,7 +53,7 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
         return std::vector<std::string>(8);
     if (!is_timed(entry))
         return {std::string(bench::name(entry->outcome)), "", "", "", "", "", "", ""};
-    return {microseconds_text(entry->milliseconds.median),
+    return {time_text(entry->milliseconds.median),
             range_text(entry->milliseconds),
             rate_text(*entry),
             entry->is_host ? "" : fmt::format("{:.3f}", entry->fraction),
@@ -161,8 +104,7 @@ std::string print_heading(const Paper& paper, const MeasuredPaper* measured)
     for (const auto& value : paper.published)
         if (std::ranges::find(devices, value.device) == devices.end())
             devices.push_back(value.device);
-    const auto published =
-        devices.empty() ? "no numbers" : fmt::format("{}", fmt::join(devices, ", "));
+    const auto published = devices.empty() ? "no numbers" : fmt::format("{}", fmt::join(devices, ", "));
     return fmt::format(
         "{} ({}): {}\n{}\n\n{}\n\n{}", paper.authors, paper.year, paper.title, paper.published_in,
         paper.claim,
@@ -247,51 +189,37 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
     return table.print() + reversals(paper, experiment, measured);
 }
 
-/// What both clocks say of one launch; the host's includes the launch and the wait for its end.
-std::string timer_table(const Experiment& experiment, const MeasuredPaper* measured)
+std::string table_of(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
-    using enum Table::Align;
-    Table table({{"row"},
-                 {"stage"},
-                 {"events", right},
-                 {"quartiles", right},
-                 {"host clock", right},
-                 {"quartiles", right},
-                 {"host - events", right},
-                 {"host / events", right},
-                 {"start", right}});
-    for (const auto& row : experiment.rows) {
-        std::vector<std::string> cells = {row.row, stage_text(row)};
-        const auto* entry = find_entry(measured, experiment, row.row);
-        if (!is_timed(entry) || !entry->wall_milliseconds) {
-            cells.resize(9);
-            if (entry && !is_timed(entry))
-                cells[2] = bench::name(entry->outcome);
-        } else {
-            const auto& events = entry->milliseconds;
-            const auto& host = *entry->wall_milliseconds;
-            cells.insert(
-                cells.end(),
-                {microseconds_text(events.median), range_text(events), microseconds_text(host.median),
-                 range_text(host), microseconds_text(host.median - events.median),
-                 times_text(host.median / events.median),
-                 entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""});
-        }
-        table.add(std::move(cells));
+    switch (experiment.kind) {
+        case ExperimentKind::probe:
+            return print_probes(paper, experiment, measured);
+        case ExperimentKind::transfer:
+            return print_transfers(paper, experiment, measured);
+        case ExperimentKind::timer:
+            return print_timers(experiment, measured);
+        case ExperimentKind::ladder:
+            break;
     }
-    return table.print();
+    return ladder_table(paper, experiment, measured);
+}
+
+/// "sum of i32, 2^22 elements", "2^20 threads"
+std::string subject_text(const Experiment& experiment)
+{
+    const auto count = bench::element_text(experiment.num_elements);
+    if (experiment.kind == ExperimentKind::probe)
+        return count + " threads";
+    return fmt::format("{}{}, {} elements", experiment.op,
+                       experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "", count);
 }
 
 }  // namespace
 
 std::string print_experiment(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
-    const auto table = experiment.kind == ExperimentKind::timer ? timer_table(experiment, measured)
-                                                                : ladder_table(paper, experiment, measured);
-    return fmt::format("{}: {}{}, {} elements, {}\n\n{}{}", experiment.figure, experiment.op,
-                       experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "",
-                       bench::element_text(experiment.num_elements), experiment.title, table,
-                       troubles(experiment, measured));
+    return fmt::format("{}: {}, {}\n\n{}{}", experiment.figure, subject_text(experiment), experiment.title,
+                       table_of(paper, experiment, measured), troubles(experiment, measured));
 }
 
 }  // namespace segfold::cli

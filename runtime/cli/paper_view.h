@@ -13,7 +13,9 @@ namespace segfold::cli {
 ///
 /// A ladder shows time, bandwidth, the step from the rung before and all steps so far, and, where either side
 /// has them, the speed-up over a CPU and what starting a launch takes; then the steps that went another way.
-/// A timer shows what events and what the host's clock say.
+/// Probes show time, bandwidth beside that of the first row, and what they take of a multiprocessor;
+/// transfers time by both clocks and bandwidth beside that of the pinned copy; timers what events and what
+/// the host's clock say.
 [[nodiscard]] std::string print_experiment(const Paper& paper, const Experiment& experiment,
                                            const MeasuredPaper* measured);
 

@@ -145,6 +145,12 @@ void Event::record(const Stream& stream)
     check(driver().cuEventRecord(state_->handle, stream.handle()), "cuEventRecord");
 }
 
+void Stream::wait(const Event& event)
+{
+    const CurrentContext current(state_->context);
+    check(driver().cuStreamWaitEvent(state_->handle, event.handle(), 0), "cuStreamWaitEvent");
+}
+
 void Event::synchronize() const
 {
     const CurrentContext current(state_->context);

@@ -39,6 +39,8 @@ private:
     std::shared_ptr<const State> state_;
 };
 
+class Event;
+
 /// Makes a context the calling thread's current one, and on destruction the one before it.
 class CurrentContext {
 public:
@@ -61,6 +63,9 @@ public:
 
     /// Waits for all work queued so far; throws DeviceError naming the kernels launched since the last wait.
     void synchronize();
+
+    /// Lets all work queued from now on wait for a moment of another stream, recorded before.
+    void wait(const Event& event);
 
     /// Remembers `kernel` for the message of a later failure.
     void note_launch(std::string_view kernel);

@@ -88,6 +88,36 @@ void DeviceBuffer::copy_out(std::span<std::byte> target, std::size_t offset) con
     check(driver().cuMemcpyDtoH(target.data(), address() + offset, target.size()), "cuMemcpyDtoH");
 }
 
+void DeviceBuffer::copy_in(std::span<const std::byte> source, std::size_t offset, Stream& stream)
+{
+    check_range("copy_in", offset, source.size(), bytes());
+    if (source.empty())
+        return;
+    const CurrentContext current(state_->context);
+    check(driver().cuMemcpyHtoDAsync(address() + offset, source.data(), source.size(), stream.handle()),
+          "cuMemcpyHtoDAsync");
+}
+
+void DeviceBuffer::copy_out(std::span<std::byte> target, std::size_t offset, Stream& stream) const
+{
+    check_range("copy_out", offset, target.size(), bytes());
+    if (target.empty())
+        return;
+    const CurrentContext current(state_->context);
+    check(driver().cuMemcpyDtoHAsync(target.data(), address() + offset, target.size(), stream.handle()),
+          "cuMemcpyDtoHAsync");
+}
+
+void DeviceBuffer::copy_part_from(const DeviceBuffer& source, std::size_t offset, Stream& stream)
+{
+    check_range("copy_part_from", offset, source.bytes(), bytes());
+    if (source.bytes() == 0)
+        return;
+    const CurrentContext current(state_->context);
+    check(driver().cuMemcpyDtoDAsync(address() + offset, source.address(), source.bytes(), stream.handle()),
+          "cuMemcpyDtoDAsync");
+}
+
 void DeviceBuffer::copy_from(const DeviceBuffer& source, Stream& stream)
 {
     if (source.bytes() != bytes())

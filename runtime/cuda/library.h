@@ -129,7 +129,13 @@ struct Driver {
     EntryPoint<CUresult(std::size_t*, std::size_t*)> cuMemGetInfo{library, "cuMemGetInfo_v2"};
     EntryPoint<CUresult(CUdeviceptr*, std::size_t)> cuMemAlloc{library, "cuMemAlloc_v2"};
     EntryPoint<CUresult(CUdeviceptr)> cuMemFree{library, "cuMemFree_v2"};
+    EntryPoint<CUresult(void**, std::size_t, unsigned)> cuMemHostAlloc{library, "cuMemHostAlloc"};
+    EntryPoint<CUresult(void*)> cuMemFreeHost{library, "cuMemFreeHost"};
     EntryPoint<CUresult(CUdeviceptr, const void*, std::size_t)> cuMemcpyHtoD{library, "cuMemcpyHtoD_v2"};
+    EntryPoint<CUresult(CUdeviceptr, const void*, std::size_t, CUstream)> cuMemcpyHtoDAsync{
+        library, "cuMemcpyHtoDAsync_v2"};
+    EntryPoint<CUresult(void*, CUdeviceptr, std::size_t, CUstream)> cuMemcpyDtoHAsync{library,
+                                                                                      "cuMemcpyDtoHAsync_v2"};
     EntryPoint<CUresult(void*, CUdeviceptr, std::size_t)> cuMemcpyDtoH{library, "cuMemcpyDtoH_v2"};
     EntryPoint<CUresult(CUdeviceptr, CUdeviceptr, std::size_t)> cuMemcpyDtoD{library, "cuMemcpyDtoD_v2"};
     EntryPoint<CUresult(CUdeviceptr, CUdeviceptr, std::size_t, CUstream)> cuMemcpyDtoDAsync{
@@ -143,6 +149,7 @@ struct Driver {
     EntryPoint<CUresult(CUstream*, unsigned)> cuStreamCreate{library, "cuStreamCreate"};
     EntryPoint<CUresult(CUstream)> cuStreamDestroy{library, "cuStreamDestroy_v2"};
     EntryPoint<CUresult(CUstream)> cuStreamSynchronize{library, "cuStreamSynchronize"};
+    EntryPoint<CUresult(CUstream, CUevent, unsigned)> cuStreamWaitEvent{library, "cuStreamWaitEvent"};
     EntryPoint<CUresult(CUevent*, unsigned)> cuEventCreate{library, "cuEventCreate"};
     EntryPoint<CUresult(CUevent)> cuEventDestroy{library, "cuEventDestroy_v2"};
     EntryPoint<CUresult(CUevent, CUstream)> cuEventRecord{library, "cuEventRecord"};

@@ -1,0 +1,74 @@
+#include "runtime/cli/paper_cells.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace segfold::cli {
+namespace {
+
+constexpr double kGigabyte = 1e9;
+constexpr double kMicroseconds = 1e3;  ///< in a millisecond
+constexpr double kLong = 10;           ///< milliseconds that are written as such
+
+}  // namespace
+
+const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
+                               const std::string& row)
+{
+    if (!measured)
+        return nullptr;
+    const auto of_figure =
+        std::ranges::find(measured->experiments, experiment.figure, &MeasuredExperiment::figure);
+    if (of_figure == measured->experiments.end())
+        return nullptr;
+    const auto& entries = of_figure->record.entries;
+    const auto entry = std::ranges::find(entries, row, &bench::Entry::name);
+    return entry == entries.end() ? nullptr : &*entry;
+}
+
+bool is_timed(const bench::Entry* entry)
+{
+    return entry && entry->outcome == bench::Outcome::measured && entry->milliseconds.median > 0;
+}
+
+std::string published_text(const PublishedValue* value)
+{
+    return value ? fmt::format("{}", value->value) : "";
+}
+
+std::string published_time(const PublishedValue* value)
+{
+    return value ? fmt::format("{} {}", value->value, value->unit) : "";
+}
+
+std::string stage_text(const PaperRow& row)
+{
+    std::string text = row.is_host ? "one thread of the CPU" : row.stage;
+    for (const auto& [name, value] : row.chosen)
+        text += fmt::format(" {}={}", name, value);
+    return text;
+}
+
+std::string times_text(double factor) { return fmt::format("{:.2f}", factor); }
+
+std::string time_text(double milliseconds)
+{
+    return milliseconds < kLong ? fmt::format("{:.1f} us", milliseconds * kMicroseconds)
+                                : fmt::format("{:.2f} ms", milliseconds);
+}
+
+std::string range_text(const bench::Quartiles& milliseconds)
+{
+    return milliseconds.median < kLong ? fmt::format("{:.1f} - {:.1f}", milliseconds.low * kMicroseconds,
+                                                     milliseconds.high * kMicroseconds)
+                                       : fmt::format("{:.2f} - {:.2f}", milliseconds.low, milliseconds.high);
+}
+
+std::string rate_text(const bench::Entry& entry)
+{
+    return fmt::format("{:.{}f}", entry.bytes_per_second / kGigabyte,
+                       entry.bytes_per_second < 10 * kGigabyte ? 2 : 0);
+}
+
+}  // namespace segfold::cli
