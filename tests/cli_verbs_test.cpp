@@ -30,7 +30,7 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",
+const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",    "regress",
                                          "paper", "stages", "devices", "operators"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)

@@ -93,6 +93,12 @@ std::string Executor::description() const
     }
 }
 
+std::unique_ptr<regress::Runner> Executor::runner() const
+{
+    return backend_ == Backend::cuda ? regress::cuda_runner(*context_)
+                                     : regress::simt_runner(schedule_seed_.value_or(1));
+}
+
 Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t round) const
 {
     switch (backend_) {

@@ -8,6 +8,7 @@
 #include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/plan.h"
+#include "runtime/regress/runner.h"
 #include "runtime/simt/program.h"
 
 namespace segfold::cuda {
@@ -37,6 +38,9 @@ public:
     [[nodiscard]] Target target() const;
     /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] std::string description() const;
+
+    /// The same back end as regress uses it; needs runs_stages().
+    [[nodiscard]] std::unique_ptr<regress::Runner> runner() const;
 
     /// Runs a workload; `plan` is needed where runs_stages(). `round` varies the schedule of simt.
     [[nodiscard]] Results run(const Workload& workload, const Plan* plan, std::uint64_t round = 0) const;

@@ -33,6 +33,15 @@ void ResidentArrays::add(const Context& context, const Array& array)
     add(DeviceBuffer(context, bytes_of(array)));
 }
 
+void ResidentArrays::add_shifted(const Context& context, const Array& array, int shifted_elements)
+{
+    const auto skipped_bytes = static_cast<std::size_t>(shifted_elements) * size_bytes(array.type());
+    DeviceBuffer buffer(context, skipped_bytes + array.bytes());
+    buffer.copy_in(bytes_of(array), skipped_bytes);
+    add(std::move(buffer));
+    addresses.back() += skipped_bytes;
+}
+
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
     : ResidentWorkload(context, workload, copy_inputs(context, workload))
 {}
@@ -115,6 +124,7 @@ struct LoadedPlan::State {
     };
     std::shared_ptr<const Compiled> compiled;
     std::vector<DeviceBuffer> scratch;
+    std::vector<bool> is_zero;  ///< of each scratch buffer: kernels rely on it
     std::map<std::string, std::vector<std::byte>> values;  ///< parameter name -> its bytes
     std::vector<Step> steps;
 };
@@ -140,6 +150,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     const auto plan = plan_launches(emitted, segments, info.multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
+        state.is_zero.push_back(zero);
         if (zero)
             state.scratch.back().zero();
         state.values[scratch] = pack_pointers(std::vector<std::uint64_t>{state.scratch.back().address()});
@@ -164,6 +175,13 @@ void LoadedPlan::launch(Stream& stream) const
             arguments.add_bytes(state_->values.at(parameter));
         step.kernel.launch(stream, step.shape, arguments);
     }
+}
+
+void LoadedPlan::poison_scratch(std::uint8_t poison)
+{
+    for (std::size_t i = 0; i < state_->scratch.size(); ++i)
+        if (!state_->is_zero[i])
+            state_->scratch[i].fill_with(poison);
 }
 
 const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->compiled->resources; }

@@ -19,6 +19,8 @@ struct ResidentArrays {
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);
+    /// The array begins `shifted_elements` of its elements behind the buffer's own begin.
+    void add_shifted(const Context& context, const Array& array, int shifted_elements);
 };
 
 /// A workload's arrays on a GPU, to be reduced by any number of plans.
@@ -86,6 +88,8 @@ public:
 
     /// Queues all launches of the plan.
     void launch(Stream& stream) const;
+    /// Fills scratch memory that need not be zero.
+    void poison_scratch(std::uint8_t poison);
     /// What the compiler reported for each kernel.
     [[nodiscard]] const std::vector<KernelResources>& resources() const;
     /// The kernels in the order of their launches.

@@ -58,7 +58,7 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& options,
             const CompileOptions& compile_options, int num_multiprocessors, int num_launches,
-            int shifted_elements)
+            int shifted_elements, std::optional<std::uint8_t> scratch_poison)
 {
     check_workload(workload);
     const auto program = compile(emitted, compile_options);
@@ -84,8 +84,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
     std::vector<Buffer> scratch;
     for (const auto& [name, bytes, zero] : plan.scratch) {
         scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));
-        if (zero)
-            std::memset(scratch.back().data(), 0, scratch.back().bytes());
+        if (zero || scratch_poison)
+            std::memset(scratch.back().data(), zero ? 0 : *scratch_poison, scratch.back().bytes());
         values[name] = pack_pointers(std::vector{address(scratch.back())});
     }
 

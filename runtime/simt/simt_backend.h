@@ -1,5 +1,7 @@
 #pragma once
 // The back end "simt": a workload through an emitted text, on the CPU, with every check.
+#include <cstdint>
+#include <optional>
 #include <span>
 
 #include "codegen/emit.h"
@@ -12,10 +14,10 @@ namespace segfold::simt {
 ///
 /// Runs it `num_launches` times, as a plan that stays loaded is, and gives the results of the last time.
 /// Columns, tables and offsets begin `shifted_elements` of their elements behind an address that is a multiple
-/// of 256, as parts of larger arrays do.
+/// of 256, as parts of larger arrays do. `scratch_poison` fills scratch memory that need not be zero, once.
 /// Throws SimtError for a fault of a kernel, DeviceError if the text does not compile.
 Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},
             const CompileOptions& compile_options = {}, int num_multiprocessors = 4, int num_launches = 1,
-            int shifted_elements = 0);
+            int shifted_elements = 0, std::optional<std::uint8_t> scratch_poison = {});
 
 }  // namespace segfold::simt

@@ -1,0 +1,40 @@
+#include "runtime/regress/derived_operators.h"
+
+#include "dsl/check.h"
+
+namespace segfold::regress {
+
+Operator state_operator(const Operator& op)
+{
+    if (!op.finish && !op.empty)
+        return op;
+    Operator derived = op;
+    derived.finish.reset();
+    derived.empty.reset();
+    derived.results.clear();
+    for (const auto& field : op.state)
+        derived.results.push_back({field.name, field.type, {}});
+    return check(std::move(derived));
+}
+
+Operator joining_operator(const Operator& op)
+{
+    Operator derived = state_operator(op);
+    derived.parameters.clear();
+    BlockBuilder lift;
+    // Names of their own, which nothing in combine can have.
+    for (std::size_t i = 0; i < op.state.size(); ++i) {
+        const auto column = "joined" + std::to_string(i);
+        derived.parameters.push_back({column, op.state[i].type, false, {}});
+        lift.set(op.state[i].name, make_name(column));
+    }
+    derived.lift = lift.block();
+    return check(std::move(derived));
+}
+
+bool lift_knows_segments(const Operator& op)
+{
+    return uses_name(op.lift, "position") || uses_name(op.lift, "segment");
+}
+
+}  // namespace segfold::regress

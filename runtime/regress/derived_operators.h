@@ -1,0 +1,16 @@
+#pragma once
+// Operators made of another one, in which relations between its results can be said.
+#include "dsl/operator.h"
+
+namespace segfold::regress {
+
+/// The same operator with its state as result: nothing is finished, so that results can be combined further.
+[[nodiscard]] Operator state_operator(const Operator& op);
+
+/// Folds states that state_operator() gave: a column for each state field, the same combine.
+[[nodiscard]] Operator joining_operator(const Operator& op);
+
+/// True if lift tells elements apart by where they lie in their segment, or in which.
+[[nodiscard]] bool lift_knows_segments(const Operator& op);
+
+}  // namespace segfold::regress

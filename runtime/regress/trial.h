@@ -1,0 +1,111 @@
+#pragma once
+// One stage with one operator on generated data: what relations make their runs with.
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/catalogue.h"
+#include "runtime/compare.h"
+#include "runtime/regress/runner.h"
+
+namespace segfold::regress {
+
+/// Makes the arrays of an operator's parameters; they must depend on arguments alone.
+using MakeArrays =
+    std::function<std::vector<Array>(const Operator& op, const Segments& segments, std::uint64_t seed)>;
+
+/// Which configuration of a stage runs.
+enum class Tiles : std::uint8_t {
+    chosen,   ///< that of a run
+    smallest  ///< with few elements a tile, so that little data crosses many borders
+};
+
+/// "chosen", "smallest"
+[[nodiscard]] std::string_view name(Tiles tiles);
+
+/// The configuration with the fewest elements a tile, whatever its speed.
+[[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem);
+
+/// What the trials of one operator share.
+struct Setting {
+    const Operator& op;
+    UsableLaws laws;
+    const Catalogue& catalogue;
+    Runner& runner;
+    std::int64_t num_elements;
+    std::uint64_t seed;
+    MakeArrays make_arrays;
+};
+
+/// Data with its right answer.
+struct Material {
+    Workload workload;
+    std::unique_ptr<Judge> judge;
+    std::optional<Results> thrust;  ///< where Thrust can serve
+};
+
+/// Data by the text that says what it is made of, so that stages share it.
+using Materials = std::map<std::string, std::unique_ptr<Material>>;
+
+/// A relation that did not hold.
+struct Breach {
+    SegmentForm form = SegmentForm::whole;
+    std::string configuration;
+    std::int64_t num_elements = 0;
+    std::int64_t num_segments = 0;
+    std::string text;  ///< what disagrees with what, the first wrong segment with its elements
+    bool is_fault =
+        false;  ///< simt found a race or a bad access, or the kernel a number of segments that is none
+};
+
+/// The runs of one stage.
+class Trial {
+public:
+    Trial(const Setting& setting, const Stage& stage, Tiles tiles, Materials& materials);
+
+    [[nodiscard]] const Setting& setting() const { return setting_; }
+    /// The forms among `wanted` that the stage can serve.
+    [[nodiscard]] std::vector<SegmentForm> forms(std::initializer_list<SegmentForm> wanted) const;
+    /// A number from 0 to `bound` - 1 by lot; `stream` tells lots apart.
+    [[nodiscard]] std::int64_t lot(std::uint64_t stream, std::int64_t bound) const;
+    /// Lengths of segments of many kinds that add up to num_elements; empty ones among them if `empties`.
+    [[nodiscard]] std::vector<std::int64_t> lengths(bool empties) const;
+    /// A length that borders of warps, blocks and tiles are near to, at most num_elements.
+    [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
+    /// Segments for a relation that is not about lengths: those of lengths(), but for whole and uniform.
+    [[nodiscard]] Segments usual_segments(SegmentForm form) const;
+
+    /// The operator's data over the segments, and the right answer; made once for all stages.
+    ///
+    /// `key` says what the segments are made of beside form and seed.
+    const Material& material(const Operator& op, Segments segments, const std::string& key) const;
+
+    /// Runs the stage; the next Breach speaks of this run.
+    Results run(const Workload& workload, const Circumstances& circumstances = {});
+
+    /// A breach of the last run's workload.
+    [[nodiscard]] Breach breach(std::string text) const;
+    /// Nothing where a comparison agrees.
+    [[nodiscard]] std::optional<Breach> breach(const Comparison& comparison) const;
+    /// Nothing where two runs of one workload gave the same bits.
+    [[nodiscard]] std::optional<Breach> unequal_bits(const Results& results, const Results& usual,
+                                                     const std::string& what) const;
+
+private:
+    const Emitted& emitted(const Operator& op, const Segments& segments);
+
+    const Setting& setting_;
+    const Stage& stage_;
+    Tiles tiles_;
+    Materials& materials_;
+    std::map<std::string, Emitted> emitted_;
+    Breach last_;
+};
+
+/// Segments of the given lengths; form offsets, ranges, flags or keys, the latter two without empty ones.
+[[nodiscard]] Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths);
+
+}  // namespace segfold::regress

@@ -1,0 +1,194 @@
+// Relations hold for the stages as they are, and each kind of planted bug breaks one.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "dsl/standard_operators.h"
+#include "runtime/regress/derived_operators.h"
+#include "runtime/regress/relations.h"
+#include "tests/cli_program.h"
+#include "tests/kernel_folder.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+using regress::Tiles;
+
+std::vector<Array> make_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
+{
+    std::vector<Array> arrays;
+    for (const auto& parameter : op.parameters)
+        arrays.push_back(generate_values(parameter.type, segments.num_elements, seed++, ValueRange::uniform));
+    return arrays;
+}
+
+/// The relations that a stage of a catalogue breaks.
+std::set<std::string> broken(const Catalogue& catalogue, const std::string& stage, const Operator& op,
+                             std::int64_t num_elements = 1000)
+{
+    const auto runner = regress::simt_runner(1);
+    const regress::Setting setting{
+        op,         {true, op.laws.commutative, op.laws.idempotent}, catalogue, *runner, num_elements, 7,
+        make_arrays};
+    regress::Materials materials;
+    std::set<std::string> names;
+    for (const auto& relation : regress::relations())
+        if (regress::attempt(relation, setting, catalogue.stage(stage), Tiles::smallest, materials).breach)
+            names.insert(std::string(relation.name));
+    return names;
+}
+
+class RegressRelations : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (!has_compiler())
+            GTEST_SKIP() << "there is no C++ compiler for simt";
+    }
+    ProgramFolder folder_;
+};
+
+/// Sizes at which loops over segments, tiles and parts have nothing to do, or one thing.
+TEST_F(RegressRelations, HoldForFewElements)
+{
+    for (const auto* stage : {"thread_per_segment", "warp_stream", "run_stream", "tree_shuffle"})
+        for (const std::int64_t n : {1, 2, 33})
+            for (const auto* op : {"trace_i32", "keep_first_i32"})
+                EXPECT_EQ(broken(Catalogue::standard(), stage, standard_operator(op), n),
+                          std::set<std::string>())
+                    << stage << " " << op << " " << n;
+}
+
+/// An operator whose results depend on where segments lie: some relations say nothing, the others hold.
+TEST_F(RegressRelations, HoldWherePlacesAreRead)
+{
+    const auto op = parse_operator("placed", R"(
+        operator placed(x: i32) -> (total: i64, length: i64) {
+            state sum: i64 = 0
+            lift i64(x) * i64(position + 1) + i64(segment)
+            combine(a, b) a + b
+            finish { total = sum; length = length }
+            empty { total = -1; length = i64(segment) }
+        })");
+    EXPECT_TRUE(regress::lift_knows_segments(op));
+    for (const auto* stage : {"block_per_segment", "tile_scan", "warp_stream"})
+        EXPECT_EQ(broken(Catalogue::standard(), stage, op), std::set<std::string>()) << stage;
+}
+
+TEST_F(RegressRelations, StatesAreJoinedByTheSameCombine)
+{
+    const auto op = standard_operator("mean_variance_f32");
+    const auto states = regress::state_operator(op);
+    const auto joining = regress::joining_operator(op);
+    ASSERT_EQ(states.results.size(), op.state.size());
+    EXPECT_EQ(states.results[1].name, "mean");
+    EXPECT_FALSE(states.finish);
+    ASSERT_EQ(joining.parameters.size(), op.state.size());
+    EXPECT_EQ(joining.parameters[0].type, op.state[0].type);
+    EXPECT_FALSE(regress::lift_knows_segments(op));
+}
+
+/// A change of a kernel's file, and a relation that must notice it.
+struct Bug {
+    std::string name;
+    std::string file, from, to;
+    std::string stage, op;
+    std::string relation;
+};
+
+const std::vector<Bug> kBugs = {
+    {"SwappedOperands", "parts/warp_reduce.cuh", "combine(state, shuffle_down(state, delta))",
+     "combine(shuffle_down(state, delta), state)", "warp_per_segment", "affine_u32", "splitting"},
+    {"SwappedOperandsInARung", "parts/fold_block_pairs.cuh", "combine(", "combine_swapped(",
+     "pairs_sequential", "affine_u32", "fold_of_segments"},
+    {"LostCarry", "stages/tile_scan.cu", "head = combine(before.total, head);", "", "tile_scan", "sum_i32",
+     "splitting"},
+    {"LastElementOfTheWholeLost", "stages/grid_reduce.cu", "index < length; index += kBlockThreads",
+     "index < length - 1; index += kBlockThreads", "grid_reduce", "sum_i32", "one_segment"},
+    {"WrongEmptyResult", "stages/tile_scan.cu", "store(results, segment, 0, identity());", ";", "tile_scan",
+     "trace_i32", "empty_segments"},
+    {"EmptyResultOfOnes", "stages/thread_per_segment.cu", "store(results, segment, length, total);",
+     "store(results, segment, length, length == 0 ? lift_first(inputs) : total);", "thread_per_segment",
+     "sum_i32", "empty_segments"},
+    {"ElementsBeyondTheSegment", "stages/thread_per_segment.cu", "position < length; ++position)",
+     "position <= length; ++position)", "thread_per_segment", "sum_i32", "neighbours"},
+    {"TicketNotReset", "stages/warp_stream.cu", "atomicInc(ticket, gridDim.x - 1)",
+     "atomicInc(ticket, gridDim.x)", "warp_stream", "sum_i32", "repetition"},
+};
+
+[[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
+
+/// Functions that some bugs need, behind the operator's own.
+constexpr const char* kSwapped =
+    "__device__ __forceinline__ State combine_swapped(const State& earlier, const State& later)\n"
+    "{\n    return combine(later, earlier);\n}\n\n";
+constexpr const char* kLiftFirst =
+    "__device__ __forceinline__ State lift_first(const Inputs& inputs)\n"
+    "{\n    return load_item(inputs, 0, 0, 0);\n}\n\n";
+
+class PlantedRegressions : public RegressRelations, public testing::WithParamInterface<Bug> {};
+
+TEST_P(PlantedRegressions, BreakARelation)
+{
+    const auto& bug = GetParam();
+    const auto kernels = copy_kernels(folder_, "kernels");
+    plant(kernels, bug.file, bug.from, bug.to);
+    for (const auto& [function, text] :
+         {std::pair("combine_swapped(", kSwapped), {"lift_first(", kLiftFirst}})
+        if (bug.to.find(function) != std::string::npos)
+            plant(kernels, bug.file, bug.file.starts_with("parts") ? "__device__" : "extern \"C\"",
+                  text + std::string(bug.file.starts_with("parts") ? "__device__" : "extern \"C\""));
+    if (HasFatalFailure())
+        return;
+    const auto op = standard_operator(bug.op);
+    const auto names = broken(Catalogue::from_directory(kernels), bug.stage, op);
+    EXPECT_TRUE(names.contains(bug.relation)) << testing::PrintToString(names);
+    EXPECT_EQ(broken(Catalogue::standard(), bug.stage, op), std::set<std::string>()) << "without the bug";
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, PlantedRegressions, testing::ValuesIn(kBugs),
+                         [](const auto& info) { return info.param.name; });
+
+/// The words of a command without quotes.
+std::vector<std::string> words_of(const std::string& command)
+{
+    std::istringstream stream(command);
+    std::vector<std::string> words;
+    for (std::string word; stream >> word;)
+        words.push_back(word);
+    return words;
+}
+
+/// What the program prints for a broken relation leads back to the same segment.
+TEST_F(RegressRelations, TheCommandThatIsPrintedShowsItAgain)
+{
+    const auto kernels = copy_kernels(folder_, "edited");
+    plant(kernels, "stages/tile_scan.cu", "head = combine(before.total, head);", "");
+    const auto first =
+        folder_.run({"regress", "trace_i32,sum", "--type", "i32", "--stage", "tile_scan", "--kernels",
+                     "edited", "--backend", "simt", "--repeat", "2", "--elements", "1500"});
+    ASSERT_EQ(first.exit_code, 1) << first.errors;
+    std::smatch found;
+    std::set<std::string> commands;
+    const std::regex pattern("([^\n]*segment [0-9]+ [^\n]*)\n([^\n]*\n)*?    again: segfold ([^\n]*)\n");
+    ASSERT_TRUE(std::regex_search(first.output, found, pattern)) << first.output;
+    const auto again = folder_.run(words_of(found[3]));
+    EXPECT_EQ(again.exit_code, 1) << again.output << again.errors;
+    EXPECT_NE(again.output.find(found[1]), std::string::npos) << found[1] << "\n" << again.output;
+}
+
+/// What ./test and continuous integration ask of every build: all stages, an exact operator that does not
+/// commute and one that rounds.
+TEST_F(RegressRelations, HoldForEveryStage)
+{
+    const auto result =
+        folder_.run({"regress", "trace_i32,mean_variance_f32", "--backend", "simt", "--elements", "1200"});
+    EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+    EXPECT_NE(result.output.find("all hold"), std::string::npos) << result.output;
+}
+
+}  // namespace
+}  // namespace segfold::test
