@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
+#include <map>
 
 #include "runtime/cli/table.h"
 
@@ -13,14 +13,6 @@ namespace {
 constexpr std::size_t kShownBreaches = 5;
 
 using regress::RelationOutcome;
-
-std::string replay(const RegressReport& report, const OperatorRelations& relations,
-                   const RelationOutcome& outcome)
-{
-    return fmt::format("segfold regress {} --relation {} --stage {} --tiles {} --seed {} --elements {} {}",
-                       relations.op, outcome.relation, outcome.stage, name(outcome.tiles), outcome.seed,
-                       report.num_elements, report.replay_words);
-}
 
 std::string indented(std::string text)
 {
@@ -47,15 +39,15 @@ std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view 
     return fmt::format("{} of {} {}", tried - held, tried, faults == 0 ? "broken" : "broken, faults");
 }
 
-std::string print_table(const RegressReport& report)
+std::string print_table(const RelationsReport& report)
 {
     std::vector<Table::Column> columns = {{"relation"}};
-    for (const auto& relations : report.relations)
+    for (const auto& relations : report.operators)
         columns.push_back({relations.op});
     Table table(std::move(columns));
     for (const auto& relation : regress::relations()) {
         std::vector<std::string> row = {std::string(relation.name)};
-        for (const auto& relations : report.relations)
+        for (const auto& relations : report.operators)
             row.push_back(cell(relations.outcomes, relation.name));
         if (std::any_of(row.begin() + 1, row.end(), [](const auto& text) { return text != "-"; }))
             table.add(std::move(row));
@@ -63,7 +55,7 @@ std::string print_table(const RegressReport& report)
     return table.print();
 }
 
-std::string print_breach(const RegressReport& report, const OperatorRelations& relations,
+std::string print_breach(const RelationsReport& report, const OperatorRelations& relations,
                          const RelationOutcome& outcome)
 {
     const auto& breach = *outcome.breach;
@@ -72,14 +64,14 @@ std::string print_breach(const RegressReport& report, const OperatorRelations& r
                     outcome.relation, relations.op, outcome.stage, breach.configuration, name(breach.form),
                     breach.num_elements, count_text(breach.num_segments, "segment"), outcome.seed);
     text += indented(std::string(regress::relation(outcome.relation).claim) + ", and here it is not so");
-    return text + indented(breach.text) + indented("again: " + replay(report, relations, outcome));
+    return text + indented(breach.text) + indented("again: " + replay_command(report, relations, outcome));
 }
 
-std::string print_relations(const RegressReport& report)
+std::string print_relations(const RelationsReport& report)
 {
     std::size_t num_tried = 0, num_broken = 0;
     std::string breaches;
-    for (const auto& relations : report.relations)
+    for (const auto& relations : report.operators)
         for (const auto& outcome : relations.outcomes) {
             num_tried += outcome.objection.empty();
             if (!outcome.breach)
@@ -96,54 +88,166 @@ std::string print_relations(const RegressReport& report)
                             : fmt::format("\n{} of {} broken\n", num_broken, tried));
 }
 
-Json json_of(const RegressReport& report, const OperatorRelations& relations)
+std::string changes_text(const StaticReport& report)
 {
-    Json list = Json::array();
-    for (const auto& outcome : relations.outcomes) {
-        Json row = {{"relation", outcome.relation},
-                    {"stage", outcome.stage},
-                    {"tiles", name(outcome.tiles)},
-                    {"seed", outcome.seed}};
-        row["outcome"] = outcome.held()               ? "held"
-                         : !outcome.objection.empty() ? "left_out"
-                         : outcome.breach->is_fault   ? "fault"
-                                                      : "broken";
-        if (!outcome.objection.empty())
-            row["reason"] = outcome.objection;
-        if (outcome.breach) {
-            row["form"] = name(outcome.breach->form);
-            row["configuration"] = outcome.breach->configuration;
-            row["num_elements"] = outcome.breach->num_elements;
-            row["num_segments"] = outcome.breach->num_segments;
-            row["reason"] = outcome.breach->text;
-            row["replay"] = replay(report, relations, outcome);
-        }
-        list.push_back(std::move(row));
+    Table table({{"operator"},
+                 {"stage"},
+                 {"form"},
+                 {"for"},
+                 {"what"},
+                 {"then", Table::Align::right},
+                 {"now", Table::Align::right},
+                 {""}});
+    for (const auto& change : report.verdict.changes)
+        table.add({change.cost.op, change.cost.stage, change.cost.form, change.cost.architecture, change.what,
+                   std::to_string(change.then), std::to_string(change.now),
+                   change.is_worse() ? "worse" : "better"});
+    return table.empty() ? "" : "\n" + table.print();
+}
+
+std::string print_static(const StaticReport& report)
+{
+    if (!report.left_out.empty())
+        return "static costs left out: " + report.left_out + "\n";
+    const auto texts = count_text(static_cast<std::int64_t>(report.costs.costs.size()), "text");
+    auto text =
+        print_facts({{"static costs", fmt::format("{} compiled by {}", texts, report.costs.compiler)}});
+    if (report.baseline_compiler.empty())
+        return text + "\nno baseline to compare them with\n";
+    const auto& verdict = report.verdict;
+    text += print_facts({{"baseline", fmt::format("{}, {}", report.baseline, report.baseline_compiler)}});
+    if (!verdict.same_compiler)
+        text +=
+            "\nAnother compiler than the baseline's: 8 registers and a quarter more instructions do not "
+            "count.\n";
+    text += changes_text(report);
+    if (verdict.num_new != 0)
+        text += fmt::format("\n{} without a baseline\n", count_text(verdict.num_new, "text"));
+    if (verdict.num_missing != 0)
+        text +=
+            fmt::format("\n{} of the baseline not compiled now\n", count_text(verdict.num_missing, "text"));
+    const auto compared = count_text(verdict.num_compared, "text");
+    if (verdict.any_worse())
+        return text + fmt::format("\n{} compared, some cost more\n", compared);
+    if (!verdict.changes.empty())
+        return text + fmt::format("\n{} compared, none costs more; --save renews the baseline\n", compared);
+    return text + fmt::format("\n{} compared, none costs more\n", compared);
+}
+
+/// The medians of one operator: stages down, layouts across.
+std::string ratio_table(const TimeReport& report, const std::string& op)
+{
+    std::vector<std::string> layouts, stages;
+    std::map<std::pair<std::string, std::string>, std::string> cells;
+    for (const auto& outcome : report.outcomes) {
+        const auto& now = outcome.now;
+        if (now.op != op)
+            continue;
+        if (std::ranges::find(layouts, now.layout) == layouts.end())
+            layouts.push_back(now.layout);
+        if (std::ranges::find(stages, now.stage) == stages.end())
+            stages.push_back(now.stage);
+        const bool is_borrowed = now.against != "whole" && now.against != "read";
+        cells[{now.stage, now.layout}] =
+            now.rounds.empty() ? "-" : fmt::format("{:.3g}{}", outcome.median, is_borrowed ? "*" : "");
     }
-    return {{"operator", relations.op}, {"outcomes", std::move(list)}};
+    std::vector<Table::Column> columns = {{op}};
+    for (const auto& layout : layouts)
+        columns.push_back({layout, Table::Align::right});
+    Table table(std::move(columns));
+    for (const auto& stage : stages) {
+        std::vector<std::string> row = {stage};
+        for (const auto& layout : layouts)
+            row.push_back(cells[{stage, layout}]);
+        table.add(std::move(row));
+    }
+    return table.print();
+}
+
+std::string print_outcomes(const TimeReport& report)
+{
+    Table table({{"operator"},
+                 {"stage"},
+                 {"layout"},
+                 {"then", Table::Align::right},
+                 {"now", Table::Align::right},
+                 {"change", Table::Align::right},
+                 {"noise", Table::Align::right},
+                 {"p", Table::Align::right},
+                 {""}});
+    using enum regress::Verdict;
+    for (const auto verdict : {worse, ambiguous, better})
+        for (const auto& outcome : report.outcomes)
+            if (outcome.verdict == verdict)
+                table.add(
+                    {outcome.now.op, outcome.now.stage, outcome.now.layout,
+                     fmt::format("{:.4g}", outcome.baseline_median), fmt::format("{:.4g}", outcome.median),
+                     fmt::format("{:+.1f} %", 100 * outcome.effect),
+                     fmt::format("{:.1f} %", 100 * outcome.noise), fmt::format("{:.1g}", outcome.p),
+                     std::string(name(verdict)) + (outcome.reason.empty() ? "" : ": " + outcome.reason)});
+    return table.empty() ? "" : "\n" + table.print();
+}
+
+std::string print_selves(const TimeReport& report)
+{
+    if (report.selves.empty())
+        return "";
+    std::int64_t alarms = 0, with_alarm = 0, ambiguous = 0, cases = 0;
+    for (const auto& self : report.selves) {
+        alarms += self.num_alarms;
+        with_alarm += self.num_alarms != 0;
+        ambiguous += self.num_ambiguous;
+        cases += self.num_cases;
+    }
+    return fmt::format("\nagainst itself: {} in {} of {}, {} of {} cases too noisy to tell\n",
+                       count_text(alarms, "alarm"), with_alarm,
+                       count_text(static_cast<std::int64_t>(report.selves.size()), "comparison"), ambiguous,
+                       cases);
+}
+
+std::string print_times(const TimeReport& report)
+{
+    if (!report.left_out.empty())
+        return "times left out: " + report.left_out + "\n";
+    auto text =
+        print_facts({{"device", fmt::format("{}, driver {}", report.times.device, report.times.driver)},
+                     {"times", fmt::format("{} elements; over those of the same stage unsegmented, '*' of "
+                                           "another one; whole: over those of reading",
+                                           report.times.num_elements)}});
+    if (!report.baseline.empty())
+        text += print_facts({{"baseline", report.baseline}});
+    for (const auto& remark : report.remarks)
+        text += remark + "\n";
+    std::vector<std::string> ops;
+    for (const auto& outcome : report.outcomes)
+        if (std::ranges::find(ops, outcome.now.op) == ops.end())
+            ops.push_back(outcome.now.op);
+    for (const auto& op : ops)
+        text += "\n" + ratio_table(report, op);
+    text += print_outcomes(report) + print_selves(report);
+    using enum regress::Verdict;
+    const auto compared = static_cast<std::int64_t>(report.outcomes.size()) - report.count(no_baseline);
+    return text + (compared == 0 ? "\nno baseline to compare them with\n"
+                                 : fmt::format("\n{} compared: {} worse, {} better, {} too noisy to tell\n",
+                                               count_text(compared, "case"), report.count(worse),
+                                               report.count(better), report.count(ambiguous)));
 }
 
 }  // namespace
 
-int RegressReport::exit_code() const
+std::string print(const RegressReport& report)
 {
-    const auto is_broken = [](const OperatorRelations& of) {
-        return std::ranges::any_of(of.outcomes,
-                                   [](const auto& outcome) { return outcome.breach.has_value(); });
-    };
-    return std::ranges::any_of(relations, is_broken) ? 1 : 0;
-}
-
-std::string print(const RegressReport& report) { return print_relations(report); }
-
-Json json_of(const RegressReport& report)
-{
-    Json document = {{"backend", report.backend}, {"num_elements", report.num_elements}};
-    document["relations"] = Json::array();
-    for (const auto& relations : report.relations)
-        document["relations"].push_back(json_of(report, relations));
-    document["exit_code"] = report.exit_code();
-    return document;
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "\n") + part; };
+    if (report.relations)
+        add(print_relations(*report.relations));
+    if (report.static_costs)
+        add(print_static(*report.static_costs));
+    if (report.times)
+        add(print_times(*report.times));
+    if (!report.saved.empty())
+        add("saved to " + report.saved + "\n");
+    return text;
 }
 
 }  // namespace segfold::cli

@@ -1,0 +1,42 @@
+#pragma once
+// The parts of segfold regress: relations, static costs, times.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/executor.h"
+#include "runtime/cli/regress_report.h"
+#include "runtime/cli/terminal.h"
+
+namespace segfold::cli {
+
+/// An operator under the words by which a command line names it.
+using regress::NamedOperator;
+
+/// The stages of --stage, all without it; rungs are among them.
+[[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
+                                                       const Catalogue& catalogue);
+
+/// Words as a shell takes them.
+[[nodiscard]] std::string quoted(const std::string& word);
+
+/// Tries relations on the back end.
+[[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                             const Catalogue& catalogue, const Executor& executor,
+                                             Progress& progress);
+
+/// Compiles and compares with the baseline, or where that has no static costs with the program's own.
+[[nodiscard]] StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                             const Catalogue& catalogue, const regress::Baseline* baseline,
+                                             Progress& progress);
+
+/// Measures and compares with the baseline, with --self with an earlier measurement of its own.
+[[nodiscard]] TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                    const Catalogue& catalogue, const regress::Baseline* baseline,
+                                    Progress& progress);
+
+/// The arrays of generated data.
+[[nodiscard]] std::vector<Array> regress_arrays(const Operator& op, const Segments& segments,
+                                                std::uint64_t seed);
+
+}  // namespace segfold::cli

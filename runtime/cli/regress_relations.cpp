@@ -1,0 +1,122 @@
+// segfold regress: relations between runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "runtime/cli/generated_arrays.h"
+#include "runtime/cli/regress_parts.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 18;
+constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 11;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSeeds = 1000000;
+constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+constexpr std::string_view kTilesNames[] = {"chosen", "smallest"};
+
+/// How large the data is, in which order it comes, and which configurations fold it.
+struct Request {
+    std::int64_t num_elements = 0;
+    std::uint64_t seed = 7;
+    std::uint64_t num_seeds = 1;
+    std::vector<const regress::Relation*> relations;
+    std::vector<const Stage*> stages;
+    std::vector<regress::Tiles> tiles;
+};
+
+Request request_of(const Arguments& arguments, const Catalogue& catalogue, bool on_gpu)
+{
+    Request request;
+    request.num_elements =
+        arguments.integer("elements", 1, kMostElements).value_or(on_gpu ? kElementsOnGpu : kElementsOnHost);
+    request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
+    request.num_seeds = static_cast<std::uint64_t>(arguments.integer("repeat", 1, kMostSeeds).value_or(1));
+    if (const auto wanted = arguments.value("relation"))
+        request.relations = {&regress::relation(*wanted)};
+    else
+        for (const auto& relation : regress::relations())
+            request.relations.push_back(&relation);
+    request.stages = regress_stages(arguments, catalogue);
+    // Small tiles cross many borders with the few elements that simt can take in a short time.
+    request.tiles = {regress::Tiles::smallest};
+    if (on_gpu)
+        request.tiles.push_back(regress::Tiles::chosen);
+    if (const auto asked = arguments.choice("tiles", kTilesNames))
+        request.tiles = {static_cast<regress::Tiles>(*asked)};
+    return request;
+}
+
+std::vector<regress::RelationOutcome> hold(const NamedOperator& named, const Request& request,
+                                           const Catalogue& catalogue, regress::Runner& runner,
+                                           Progress& progress)
+{
+    std::vector<regress::RelationOutcome> outcomes;
+    for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
+        const regress::Setting setting{
+            named.op, named.laws, catalogue, runner, request.num_elements, request.seed + i, regress_arrays};
+        regress::Materials materials;
+        for (const auto* stage : request.stages)
+            for (const auto* relation : request.relations) {
+                progress.show(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
+                for (const auto tiles : request.tiles)
+                    outcomes.push_back(regress::attempt(*relation, setting, *stage, tiles, materials));
+            }
+    }
+    return outcomes;
+}
+
+}  // namespace
+
+std::vector<const Stage*> regress_stages(const Arguments& arguments, const Catalogue& catalogue)
+{
+    const auto asked = arguments.value("stage").value_or("all");
+    if (asked != "all")
+        return {&catalogue.stage(asked)};
+    std::vector<const Stage*> all;
+    for (const auto& stage : catalogue.stages())
+        all.push_back(&stage);
+    return all;
+}
+
+std::string quoted(const std::string& word)
+{
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,^+";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos)
+        return word;
+    std::string text = "'";
+    for (const char c : word)
+        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+std::vector<Array> regress_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
+{
+    std::map<std::string, Array> named;
+    complete_arrays(op, segments, {seed, ValueRange::uniform}, named);
+    std::vector<Array> arrays;
+    for (const auto& parameter : op.parameters)
+        arrays.push_back(std::move(named.at(parameter.name)));
+    return arrays;
+}
+
+RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
+                               const Catalogue& catalogue, const Executor& executor, Progress& progress)
+{
+    const auto request = request_of(arguments, catalogue, executor.backend() == Backend::cuda);
+    const auto runner = executor.runner();
+    RelationsReport report;
+    report.backend = fmt::format("{}: {}", name(executor.backend()), executor.description());
+    report.num_elements = request.num_elements;
+    report.replay_words = fmt::format("--backend {}", name(executor.backend()));
+    for (const auto flag : {"device", "schedule-seed", "kernels"})
+        if (const auto value = arguments.value(flag))
+            report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
+    for (const auto& named : ops)
+        report.operators.push_back({named.name, hold(named, request, catalogue, *runner, progress)});
+    return report;
+}
+
+}  // namespace segfold::cli

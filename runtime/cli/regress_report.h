@@ -1,0 +1,72 @@
+#pragma once
+// What segfold regress has found: its parts, and the exit code that follows from them.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/regress/baseline.h"
+#include "runtime/regress/relations.h"
+
+namespace segfold::cli {
+
+/// The relations of one operator.
+struct OperatorRelations {
+    std::string op;  ///< the words by which a command line names it
+    std::vector<regress::RelationOutcome> outcomes;
+};
+
+/// The relations of all operators.
+struct RelationsReport {
+    std::string backend;
+    std::int64_t num_elements = 0;
+    std::string replay_words;  ///< flags that every replaying command needs
+    std::vector<OperatorRelations> operators;
+
+    [[nodiscard]] bool any_broken() const;
+};
+
+/// The command that tries one relation with one stage again.
+[[nodiscard]] std::string replay_command(const RelationsReport& report, const OperatorRelations& relations,
+                                         const regress::RelationOutcome& outcome);
+
+/// Static costs beside a baseline.
+struct StaticReport {
+    std::string left_out;  ///< why nothing was compiled; empty where it was
+    regress::StaticCosts costs;
+    std::string baseline;           ///< the file, or what came with the program; empty where there is none
+    std::string baseline_compiler;  ///< "NVRTC 13.0"
+    regress::StaticVerdict verdict;
+};
+
+/// One comparison of a build with itself.
+struct SelfComparison {
+    std::int64_t num_cases = 0;
+    std::int64_t num_alarms = 0;     ///< cases said to be better or worse, although nothing has changed
+    std::int64_t num_ambiguous = 0;  ///< cases too noisy to tell
+};
+
+/// Ratios of times beside a baseline.
+struct TimeReport {
+    std::string left_out;  ///< why nothing was measured; empty where it was
+    regress::DeviceTimes times;
+    std::string baseline;              ///< the file; empty where there is none
+    std::vector<std::string> remarks;  ///< what differs from the baseline's circumstances
+    std::vector<regress::TimeOutcome> outcomes;
+    std::vector<SelfComparison> selves;  ///< of --self
+
+    [[nodiscard]] std::int64_t count(regress::Verdict verdict) const;
+};
+
+/// All that one run has found; parts that were not asked for are absent.
+struct RegressReport {
+    std::optional<RelationsReport> relations;
+    std::optional<StaticReport> static_costs;
+    std::optional<TimeReport> times;
+    std::string saved;  ///< the file of --save
+
+    /// 0; 1 where something is broken or worse; 5 where only noise keeps something from being told.
+    [[nodiscard]] int exit_code() const;
+};
+
+}  // namespace segfold::cli

@@ -1,0 +1,261 @@
+#include "runtime/regress/baseline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "dsl/error.h"
+#include "runtime/files/file.h"
+
+namespace segfold::regress {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "segfold regress baseline";
+constexpr std::int64_t kVersion = 1;
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+
+/// A value of the document, with its place for messages.
+class Node {
+public:
+    Node(std::string place, const Json& value) : place_(std::move(place)), value_(value) {}
+
+    [[noreturn]] void refuse(const std::string& right) const
+    {
+        constexpr std::size_t kMostShown = 60;
+        auto found = value_.dump(-1, ' ', true, Json::error_handler_t::replace);
+        if (found.size() > kMostShown)
+            found = found.substr(0, kMostShown) + "...";
+        throw InputError(fmt::format("{} is {}; {}", place_, found, right));
+    }
+
+    [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
+
+    [[nodiscard]] Node at(const char* key) const
+    {
+        if (!value_.is_object())
+            refuse("an object is needed");
+        const auto found = value_.find(key);
+        if (found == value_.end())
+            throw InputError(fmt::format("{} has no '{}'", place_, key));
+        return {fmt::format("{}.{}", place_, key), *found};
+    }
+
+    [[nodiscard]] std::vector<Node> elements() const
+    {
+        if (!value_.is_array())
+            refuse("a list is needed");
+        std::vector<Node> all;
+        for (std::size_t i = 0; i < value_.size(); ++i)
+            all.emplace_back(fmt::format("{}[{}]", place_, i), value_[i]);
+        return all;
+    }
+
+    [[nodiscard]] std::string text() const
+    {
+        if (!value_.is_string())
+            refuse("a text is needed");
+        return value_.get<std::string>();
+    }
+
+    [[nodiscard]] std::int64_t count() const
+    {
+        if (!value_.is_number_integer() || value_.get<std::int64_t>() < 0 ||
+            (value_.is_number_unsigned() && value_.get<std::uint64_t>() > (std::uint64_t{1} << 62)))
+            refuse("an integer of 0 or more is needed");
+        return value_.get<std::int64_t>();
+    }
+
+    [[nodiscard]] double ratio() const
+    {
+        const double number = value_.is_number() ? value_.get<double>() : 0;
+        if (!(number > 0) || !std::isfinite(number))
+            refuse("a ratio must be a positive number");
+        return number;
+    }
+
+private:
+    std::string place_;
+    const Json& value_;
+};
+
+StaticCosts static_costs_of(const Node& node)
+{
+    StaticCosts all;
+    all.compiler = node.at("compiler").text();
+    for (const auto& row : node.at("costs").elements()) {
+        StaticCost cost;
+        cost.op = row.at("operator").text();
+        cost.stage = row.at("stage").text();
+        cost.form = row.at("form").text();
+        cost.configuration = row.at("configuration").text();
+        cost.architecture = row.at("architecture").text();
+        cost.registers = row.at("registers").count();
+        cost.spill_bytes = row.at("spill_bytes").count();
+        cost.stack_bytes = row.at("stack_bytes").count();
+        cost.shared_bytes = row.at("shared_bytes").count();
+        cost.instructions = row.at("instructions").count();
+        all.costs.push_back(std::move(cost));
+    }
+    return all;
+}
+
+Json json_of(const StaticCost& cost)
+{
+    return {{"operator", cost.op},
+            {"stage", cost.stage},
+            {"form", cost.form},
+            {"configuration", cost.configuration},
+            {"architecture", cost.architecture},
+            {"registers", cost.registers},
+            {"spill_bytes", cost.spill_bytes},
+            {"stack_bytes", cost.stack_bytes},
+            {"shared_bytes", cost.shared_bytes},
+            {"instructions", cost.instructions}};
+}
+
+TimeCase time_case_of(const Node& row)
+{
+    TimeCase one;
+    one.op = row.at("operator").text();
+    one.stage = row.at("stage").text();
+    one.layout = row.at("layout").text();
+    one.against = row.at("against").text();
+    one.configuration = row.at("configuration").text();
+    for (const auto& round : row.at("rounds").elements()) {
+        one.rounds.emplace_back();
+        for (const auto& ratio : round.elements())
+            one.rounds.back().push_back(ratio.ratio());
+        if (one.rounds.back().empty())
+            round.refuse("a round has at least one ratio");
+    }
+    return one;
+}
+
+Json json_of(const TimeCase& one)
+{
+    Json rounds = Json::array();
+    for (const auto& round : one.rounds) {
+        rounds.push_back(Json::array());
+        for (const double ratio : round)
+            rounds.back().push_back(std::stod(fmt::format("{:.5g}", ratio)));
+    }
+    return {{"operator", one.op},
+            {"stage", one.stage},
+            {"layout", one.layout},
+            {"against", one.against},
+            {"configuration", one.configuration},
+            {"rounds", std::move(rounds)}};
+}
+
+DeviceTimes device_times_of(const Node& node)
+{
+    DeviceTimes times;
+    times.device = node.at("device").text();
+    times.driver = node.at("driver").text();
+    times.compiler = node.at("compiler").text();
+    times.num_elements = node.at("num_elements").count();
+    for (const auto& row : node.at("cases").elements())
+        times.cases.push_back(time_case_of(row));
+    return times;
+}
+
+/// A JSON list with one element a line.
+template <class Range, class ToJson>
+std::string list_text(const Range& range, ToJson to_json)
+{
+    std::string text = "[";
+    for (const auto& element : range)
+        text += (text.size() == 1 ? "\n" : ",\n") + to_json(element);
+    return text + "\n]";
+}
+
+std::string print(const StaticCosts& all)
+{
+    return fmt::format("{{\"compiler\": {}, \"costs\": {}}}", Json(all.compiler).dump(),
+                       list_text(all.costs, [](const StaticCost& cost) { return json_of(cost).dump(); }));
+}
+
+std::string print(const DeviceTimes& times)
+{
+    return fmt::format(
+        "{{\"device\": {}, \"driver\": {}, \"compiler\": {}, \"num_elements\": {}, \"cases\": {}}}",
+        Json(times.device).dump(), Json(times.driver).dump(), Json(times.compiler).dump(), times.num_elements,
+        list_text(times.cases, [](const TimeCase& one) { return json_of(one).dump(); }));
+}
+
+}  // namespace
+
+const DeviceTimes* Baseline::find(std::string_view device) const
+{
+    const auto found = std::ranges::find(times, device, &DeviceTimes::device);
+    return found == times.end() ? nullptr : &*found;
+}
+
+void Baseline::replace(DeviceTimes own)
+{
+    std::erase_if(times, [&](const DeviceTimes& other) { return other.device == own.device; });
+    times.push_back(std::move(own));
+}
+
+Baseline parse_baseline(const std::string& name, std::string_view text)
+{
+    Json document;
+    try {
+        document = Json::parse(text);
+    } catch (const Json::parse_error& error) {
+        throw InputError(
+            fmt::format("{}: no JSON: byte {}: a baseline is what --save has written", name, error.byte));
+    }
+    const Node root(name + ": document", document);
+    if (const auto format = root.at("format"); format.text() != kFormat)
+        format.refuse(fmt::format("'{}' is needed, which --save writes", kFormat));
+    if (const auto version = root.at("version"); version.count() != kVersion)
+        version.refuse(fmt::format("this program reads version {}", kVersion));
+    Baseline baseline;
+    if (root.has("static_costs"))
+        baseline.static_costs = static_costs_of(root.at("static_costs"));
+    if (root.has("times"))
+        for (const auto& device : root.at("times").elements()) {
+            auto times = device_times_of(device);
+            if (baseline.find(times.device))
+                device.at("device").refuse("another entry has the same device");
+            baseline.times.push_back(std::move(times));
+        }
+    return baseline;
+}
+
+Baseline read_baseline(const std::string& path)
+{
+    const InputFile file(path);
+    if (file.bytes() > kMostBytes)
+        throw InputError(fmt::format("{}: the file has {} bytes; a baseline has at most {}", path,
+                                     file.bytes(), kMostBytes));
+    std::string text(file.bytes(), '\0');
+    file.read(0, std::as_writable_bytes(std::span(text)));
+    return parse_baseline(path, text);
+}
+
+std::string print(const Baseline& baseline)
+{
+    auto text = fmt::format("{{\"format\": \"{}\", \"version\": {}", kFormat, kVersion);
+    if (baseline.static_costs)
+        text += ",\n\"static_costs\": " + print(*baseline.static_costs);
+    if (!baseline.times.empty())
+        text += ",\n\"times\": " +
+                list_text(baseline.times, [](const DeviceTimes& times) { return print(times); });
+    return text + "}\n";
+}
+
+void write_baseline(const std::string& path, const Baseline& baseline)
+{
+    OutputFile file(path);
+    file.write(print(baseline));
+    file.commit();
+}
+
+}  // namespace segfold::regress

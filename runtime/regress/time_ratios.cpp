@@ -1,0 +1,404 @@
+#include "runtime/regress/time_ratios.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include "dsl/error.h"
+#include "runtime/bench/kernels.h"
+#include "runtime/bench/statistics.h"
+#include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/module.h"
+#include "runtime/shape.h"
+#include "runtime/workload.h"
+
+namespace segfold::regress {
+namespace {
+
+constexpr std::int64_t kShort = std::int64_t{1} << 14;
+constexpr std::int64_t kLong = std::int64_t{1} << 18;
+constexpr double kMostForLoading = 100;  // milliseconds that the driver may take at a first launch
+constexpr const char* kWhole = "whole";
+constexpr const char* kRead = "read";
+
+using Launch = std::function<void()>;
+
+/// Milliseconds of each launch, all of them by turns.
+std::vector<std::vector<double>> time_by_turns(cuda::Stream& stream, const std::vector<Launch>& launches,
+                                               int dropped, int samples)
+{
+    std::vector<std::vector<std::pair<cuda::Event, cuda::Event>>> events(launches.size());
+    for (auto& of : events)
+        for (int i = 0; i < dropped + samples; ++i)
+            of.emplace_back(cuda::Event(stream.context()), cuda::Event(stream.context()));
+    stream.synchronize();
+    for (std::size_t i = 0; i < events.front().size(); ++i)
+        for (std::size_t k = 0; k < launches.size(); ++k) {
+            events[k][i].first.record(stream);
+            launches[k]();
+            events[k][i].second.record(stream);
+        }
+    stream.synchronize();
+    std::vector<std::vector<double>> milliseconds(launches.size());
+    for (std::size_t k = 0; k < launches.size(); ++k)
+        for (auto i = static_cast<std::size_t>(dropped); i < events[k].size(); ++i)
+            milliseconds[k].push_back(cuda::elapsed_milliseconds(events[k][i].first, events[k][i].second));
+    return milliseconds;
+}
+
+/// The data of one operator over one layout.
+struct Data {
+    Workload segmented;
+    std::optional<Workload> keyed;  ///< the same segments as keys, where none is empty
+    Workload whole;
+    std::shared_ptr<const cuda::ResidentArrays> inputs;
+    std::int64_t longest = 0;
+};
+
+/// A plan of a stage, or why there is none.
+struct Choice {
+    const Stage* stage = nullptr;
+    const Workload* workload = nullptr;
+    std::optional<Emitted> emitted;
+    std::string reason;
+};
+
+/// The data with memory of its own.
+struct Placement {
+    std::shared_ptr<const cuda::ResidentArrays> inputs;
+    std::map<const Workload*, std::unique_ptr<cuda::ResidentWorkload>> resident;
+};
+
+}  // namespace
+
+struct TimeBench::State {
+    State(const cuda::Context& used_context, TimeRequest asked)
+        : context(used_context),
+          stream(used_context),
+          request(std::move(asked)),
+          reader(context, compile_reader(), "read.cu"),
+          sink(context, sizeof(float))
+    {}
+
+    [[nodiscard]] cuda::Compiled compile_reader() const
+    {
+        const auto& info = context.info();
+        return cuda::compile({bench::kReadKernels,
+                              "read.cu",
+                              cuda::architecture_for(info.compute_major, info.compute_minor),
+                              {}});
+    }
+
+    Data prepare(const NamedOperator& named, const Layout& layout) const
+    {
+        Data data;
+        auto segments = segments_of(layout);
+        const auto n = segments.num_elements;
+        const auto lengths = length_range(segments);
+        data.longest = lengths.longest;
+        if (!named.op.allows_empty() && segments.num_segments != 0 && lengths.shortest == 0)
+            throw InputError(
+                fmt::format("layout '{}' has empty segments, for which operator {} has no result",
+                            print(layout), named.name));
+        const auto arrays = request.make_arrays(named.op, segments, request.seed);
+        auto inputs = std::make_shared<cuda::ResidentArrays>();
+        for (const auto& array : arrays)
+            inputs->add(context, array);
+        data.inputs = std::move(inputs);
+        if (segments.form == SegmentForm::offsets && lengths.shortest > 0) {
+            data.keyed.emplace();
+            data.keyed->op = named.op;
+            data.keyed->segments = given_as(SegmentForm::keys, segments);
+        }
+        data.segmented.op = data.whole.op = named.op;
+        data.segmented.segments = std::move(segments);
+        data.whole.segments = whole_segments(n);
+        return data;
+    }
+
+    [[nodiscard]] Segments segments_of(const Layout& layout) const
+    {
+        auto n = request.num_elements;
+        if (layout.kind == LayoutKind::uniform)
+            n -= n % layout.uniform_length;
+        if (n == 0)
+            throw InputError(fmt::format("layout '{}': {} elements are fewer than one segment has",
+                                         print(layout), request.num_elements));
+        return resolve(layout, n).segments;
+    }
+
+    [[nodiscard]] Problem problem_of(const NamedOperator& named, const Segments& segments) const
+    {
+        Problem problem(named.op, segments.form, segments.index_bits());
+        problem.laws = named.laws;
+        problem.target = cuda::target_of(context.info());
+        return problem;
+    }
+
+    /// The plan that a run would take of the stage, in the form that it takes without the host's help.
+    Choice choose(const NamedOperator& named, const Stage& stage, const Workload& workload,
+                  const Workload* otherwise) const
+    {
+        const auto serves = [&](const Workload& own) {
+            return served_form(stage, own.segments.form) == own.segments.form;
+        };
+        const auto& taken = !serves(workload) && otherwise && serves(*otherwise) ? *otherwise : workload;
+        Choice choice{&stage, &taken, {}, {}};
+        const auto problem = problem_of(named, taken.segments);
+        if (const auto reason = request.catalogue.unmet(stage, problem)) {
+            choice.reason = *reason;
+            return choice;
+        }
+        const auto facts = plan_facts(problem, shape_of(taken.segments));
+        choice.emitted = emit(problem, stage, default_configuration(stage, facts), request.catalogue);
+        return choice;
+    }
+
+    Placement place(const Data& data)
+    {
+        Placement placement;
+        auto inputs = std::make_shared<cuda::ResidentArrays>();
+        for (const auto& buffer : data.inputs->buffers) {
+            cuda::DeviceBuffer copy(context, buffer.bytes());
+            copy.copy_from(buffer, stream);
+            inputs->add(std::move(copy));
+        }
+        stream.synchronize();
+        placement.inputs = std::move(inputs);
+        return placement;
+    }
+
+    cuda::ResidentWorkload& resident(Placement& placement, const Workload& workload)
+    {
+        auto& own = placement.resident[&workload];
+        if (!own)
+            own = std::make_unique<cuda::ResidentWorkload>(context, workload, placement.inputs);
+        return *own;
+    }
+
+    /// Reads as many bytes as the operator's columns have.
+    void read(const Data& data)
+    {
+        std::size_t bytes = 16;
+        for (const auto& buffer : data.inputs->buffers)
+            bytes += buffer.bytes();
+        if (other.bytes() < bytes) {
+            other = cuda::DeviceBuffer(context, bytes / 16 * 16);
+            other.fill_with(1.0f);
+        }
+        cuda::Arguments arguments;
+        arguments.add(other).add(static_cast<long long>(bytes / 16)).add(sink);
+        const auto grid = static_cast<std::uint64_t>(context.info().multiprocessors) * 16;
+        reader.kernel("read4").launch(stream, {.grid = {grid}, .block = {256}}, arguments);
+    }
+
+    double once(const Launch& launch) { return time_by_turns(stream, {launch}, 0, 1)[0][0]; }
+
+    double read_milliseconds(const Data& data)
+    {
+        return bench::quartiles(time_by_turns(stream, {[&] { read(data); }}, 2, 5)[0]).median;
+    }
+
+    /// Milliseconds that one segment takes the stage for each element, told from two short ones.
+    double pace(const NamedOperator& named, const Stage& stage, const Data& data)
+    {
+        const auto key = named.name + " " + stage.name;
+        const auto known = paces.find(key);
+        if (known != paces.end())
+            return known->second;
+        double pace = 0;
+        if (served_form(stage, SegmentForm::whole) && data.whole.segments.num_elements > kLong) {
+            std::array<double, 2> milliseconds = {};
+            const std::array lengths = {kShort, kLong};
+            for (std::size_t i = 0; i < lengths.size(); ++i) {
+                Workload workload;
+                workload.op = named.op;
+                workload.segments = whole_segments(lengths[i]);
+                const auto choice = choose(named, stage, workload, nullptr);
+                if (!choice.emitted)
+                    break;
+                cuda::ResidentWorkload own(context, workload, data.inputs);
+                const cuda::LoadedPlan plan(context, own, *choice.emitted, stage.name, &compiled);
+                const auto launch = [&] { plan.launch(stream); };
+                (void)once(launch);
+                milliseconds[i] = std::min(once(launch), once(launch));
+            }
+            pace = std::max(0.0, (milliseconds[1] - milliseconds[0]) / static_cast<double>(kLong - kShort));
+        }
+        return paces[key] = pace;
+    }
+
+    /// Whether one segment of the given length alone would take too long; a kernel cannot be stopped.
+    std::string hopeless(const NamedOperator& named, const Stage& stage, const Data& data,
+                         std::int64_t longest, double reading)
+    {
+        const double least = pace(named, stage, data) * static_cast<double>(longest);
+        if (least <= request.most_ratio * reading)
+            return {};
+        return fmt::format("the longest segment alone would take {:.3g} ms, {:.0f} times as long as reading",
+                           least, least / reading);
+    }
+
+    /// What a stage's time over a layout is divided by, and its own plan.
+    struct Pair {
+        Choice own;
+        std::optional<Choice> unsegmented;  ///< none: a kernel that reads
+        std::string against;
+    };
+
+    Pair pair(const NamedOperator& named, const Stage& stage, const Data& data, bool is_whole, double reading)
+    {
+        Pair pair;
+        const auto n = data.whole.segments.num_elements;
+        pair.own = is_whole ? choose(named, stage, data.whole, nullptr)
+                            : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
+        pair.against = is_whole ? kRead : kWhole;
+        if (pair.own.emitted) {
+            pair.own.reason = hopeless(named, stage, data, is_whole ? n : data.longest, reading);
+            if (!pair.own.reason.empty())
+                pair.own.emitted.reset();
+        }
+        if (is_whole || !pair.own.emitted)
+            return pair;
+        pair.unsegmented = choose(named, stage, data.whole, nullptr);
+        if (pair.unsegmented->emitted && hopeless(named, stage, data, n, reading).empty())
+            return pair;
+        const auto problem = problem_of(named, data.whole.segments);
+        const auto& other = request.catalogue.rule_of_thumb(problem, shape_of(data.whole.segments));
+        pair.unsegmented = choose(named, other, data.whole, nullptr);
+        pair.against = other.name + " " + kWhole;
+        return pair;
+    }
+
+    /// The ratios of one round.
+    std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
+                                std::string& reason)
+    {
+        const cuda::LoadedPlan own(context, resident(placement, *pair.own.workload), *pair.own.emitted,
+                                   pair.own.stage->name, &compiled);
+        const Launch launch = [&] { own.launch(stream); };
+        auto first = once(launch);
+        if (first > request.most_ratio * reading && first < kMostForLoading)
+            first = once(launch);
+        if (first > request.most_ratio * reading) {
+            reason = fmt::format("one launch took {:.3g} ms, {:.0f} times as long as reading", first,
+                                 first / reading);
+            return {};
+        }
+        std::optional<cuda::LoadedPlan> unsegmented;
+        Launch divisor = [&] { read(data); };
+        if (pair.unsegmented) {
+            unsegmented.emplace(context, resident(placement, *pair.unsegmented->workload),
+                                *pair.unsegmented->emitted, pair.unsegmented->stage->name, &compiled);
+            divisor = [&] { unsegmented->launch(stream); };
+        }
+        const auto times = time_by_turns(stream, {launch, divisor}, request.dropped, request.samples);
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < times[0].size(); ++i)
+            ratios.push_back(times[0][i] / times[1][i]);
+        return ratios;
+    }
+
+    /// All rounds of some stages over one layout.
+    void measure(const NamedOperator& named, const std::string& layout,
+                 const std::vector<const Stage*>& stages, std::vector<TimeCase>& cases)
+    {
+        const bool is_whole = layout == kWhole;
+        const auto data = prepare(named, parse_layout(layout));
+        const double reading = read_milliseconds(data);
+        std::vector<Pair> pairs;
+        const auto first = cases.size();
+        for (const auto* stage : stages) {
+            TimeCase one;
+            one.op = named.name;
+            one.stage = stage->name;
+            one.layout = layout;
+            attempt(one, [&] { pairs.push_back(pair(named, *stage, data, is_whole, reading)); });
+            if (!one.reason.empty())
+                pairs.push_back({{stage, nullptr, {}, one.reason}, {}, is_whole ? kRead : kWhole});
+            one.against = pairs.back().against;
+            one.reason = pairs.back().own.reason;
+            if (pairs.back().own.emitted)
+                one.configuration = print(pairs.back().own.emitted->configuration);
+            cases.push_back(std::move(one));
+        }
+        Placement placement;
+        for (int round = 0; round < request.rounds; ++round) {
+            // The next one is there before the last one goes, so that it lies elsewhere.
+            auto next = place(data);
+            placement = std::move(next);
+            for (std::size_t i = 0; i < pairs.size(); ++i) {
+                auto& one = cases[first + i];
+                if (!one.reason.empty())
+                    continue;
+                attempt(one, [&] {
+                    auto ratios = measure(pairs[i], data, placement, reading, one.reason);
+                    if (!ratios.empty())
+                        one.rounds.push_back(std::move(ratios));
+                });
+                if (!one.reason.empty())
+                    one.rounds.clear();
+            }
+        }
+    }
+
+    /// A failure becomes the reason why a case is left out; one that ends the GPU's work is thrown by the
+    /// wait.
+    template <class Work>
+    void attempt(TimeCase& one, Work work)
+    {
+        try {
+            work();
+        } catch (const DeviceError& error) {
+            one.reason = error.what();
+        }
+        context.synchronize();
+    }
+
+    cuda::Context context;
+    cuda::Stream stream;
+    TimeRequest request;
+    cuda::Module reader;
+    cuda::DeviceBuffer sink, other;
+    cuda::CompileCache compiled;
+    std::map<std::string, double> paces;  ///< by operator and stage
+};
+
+TimeBench::TimeBench(const cuda::Context& context, TimeRequest request)
+    : state_(std::make_unique<State>(context, std::move(request)))
+{}
+
+TimeBench::~TimeBench() = default;
+
+std::vector<TimeCase> TimeBench::measure(const std::function<void(const std::string&)>& progress)
+{
+    std::vector<TimeCase> cases;
+    for (const auto& named : state_->request.ops) {
+        std::vector<std::string> layouts = {kWhole};
+        for (const auto& layout : state_->request.layouts)
+            if (layout.kind != LayoutKind::whole)
+                layouts.push_back(print(layout));
+        for (const auto& layout : layouts) {
+            progress(fmt::format("{}: {}", named.name, layout));
+            state_->measure(named, layout, state_->request.stages, cases);
+        }
+    }
+    return cases;
+}
+
+Rounds TimeBench::measure(const TimeCase& one)
+{
+    const auto named = std::ranges::find(state_->request.ops, one.op, &NamedOperator::name);
+    const auto stage = std::ranges::find(state_->request.stages, one.stage, &Stage::name);
+    if (named == state_->request.ops.end() || stage == state_->request.stages.end())
+        throw InternalError(
+            fmt::format("{} of {} is to be measured again and was not asked for", one.stage, one.op));
+    std::vector<TimeCase> cases;
+    state_->measure(*named, one.layout, {*stage}, cases);
+    return cases.front().rounds;
+}
+
+}  // namespace segfold::regress
