@@ -54,7 +54,7 @@ protected:
 /// Sizes at which loops over segments, tiles and parts have nothing to do, or one thing.
 TEST_F(RegressRelations, HoldForFewElements)
 {
-    for (const auto* stage : {"thread_per_segment", "warp_stream", "run_stream", "tree_shuffle"})
+    for (const auto* stage : {"warp_stream", "run_stream", "tree_shuffle"})
         for (const std::int64_t n : {1, 33})
             for (const auto* op : {"trace_i32", "keep_first_i32"})
                 EXPECT_EQ(broken(Catalogue::standard(), stage, standard_operator(op), n),

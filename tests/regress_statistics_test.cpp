@@ -58,7 +58,7 @@ public:
     explicit Machine(unsigned seed, double between_rounds = 0.003) : random_(seed), between_(between_rounds)
     {}
 
-    Rounds measure(double ratio, int rounds = 5, int samples = 9)
+    Rounds measure(double ratio, int rounds = 5, int samples = 7)
     {
         std::normal_distribution<double> level(1, between_), spread(1, 0.005);
         std::uniform_real_distribution<double> lot(0, 1);

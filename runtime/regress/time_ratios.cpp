@@ -56,6 +56,7 @@ struct Data {
     Workload whole;
     std::shared_ptr<const cuda::ResidentArrays> inputs;
     std::int64_t longest = 0;
+    std::string objection;  ///< why the operator cannot be folded over it
 };
 
 /// A plan of a stage, or why there is none.
@@ -92,31 +93,55 @@ struct TimeBench::State {
                               {}});
     }
 
-    Data prepare(const NamedOperator& named, const Layout& layout) const
+    /// The data of an operator over a layout; kept, as it is measured again and again.
+    const Data& prepare(const NamedOperator& named, const std::string& layout)
     {
-        Data data;
-        auto segments = segments_of(layout);
-        const auto n = segments.num_elements;
+        auto& place = prepared[named.name + " " + layout];
+        if (place)
+            return *place;
+        auto data = std::make_unique<Data>();
+        auto segments = segments_of(parse_layout(layout));
         const auto lengths = length_range(segments);
-        data.longest = lengths.longest;
+        data->longest = lengths.longest;
         if (!named.op.allows_empty() && segments.num_segments != 0 && lengths.shortest == 0)
-            throw InputError(
-                fmt::format("layout '{}' has empty segments, for which operator {} has no result",
-                            print(layout), named.name));
-        const auto arrays = request.make_arrays(named.op, segments, request.seed);
-        auto inputs = std::make_shared<cuda::ResidentArrays>();
-        for (const auto& array : arrays)
-            inputs->add(context, array);
-        data.inputs = std::move(inputs);
-        if (segments.form == SegmentForm::offsets && lengths.shortest > 0) {
-            data.keyed.emplace();
-            data.keyed->op = named.op;
-            data.keyed->segments = given_as(SegmentForm::keys, segments);
+            data->objection = fmt::format("an empty segment has no result of {}", named.name);
+        data->inputs = columns(named, segments);
+        if (segments.form == SegmentForm::offsets && lengths.shortest > 0 && needs_keys()) {
+            data->keyed.emplace();
+            data->keyed->op = named.op;
+            data->keyed->segments = given_as(SegmentForm::keys, segments);
         }
-        data.segmented.op = data.whole.op = named.op;
-        data.segmented.segments = std::move(segments);
-        data.whole.segments = whole_segments(n);
-        return data;
+        data->segmented.op = data->whole.op = named.op;
+        data->whole.segments = whole_segments(segments.num_elements);
+        data->segmented.segments = std::move(segments);
+        place = std::move(data);
+        return *place;
+    }
+
+    /// The operator's columns on the GPU, shared by all layouts: values depend on their places alone. Tables
+    /// may depend on the segments.
+    std::shared_ptr<const cuda::ResidentArrays> columns(const NamedOperator& named, const Segments& segments)
+    {
+        const bool shares = std::ranges::none_of(named.op.parameters, &Parameter::table);
+        auto& kept = shared[named.name];
+        if (shares && kept)
+            return kept;
+        const auto everything = whole_segments(request.num_elements);
+        auto inputs = std::make_shared<cuda::ResidentArrays>();
+        for (const auto& array : request.make_arrays(named.op, shares ? everything : segments, request.seed))
+            inputs->add(context, array);
+        if (shares)
+            kept = inputs;
+        return inputs;
+    }
+
+    /// Whether some stage takes segments as keys and not as offsets.
+    [[nodiscard]] bool needs_keys() const
+    {
+        return std::ranges::any_of(request.stages, [](const Stage* stage) {
+            return !served_form(*stage, SegmentForm::offsets) &&
+                   served_form(*stage, SegmentForm::keys) == SegmentForm::keys;
+        });
     }
 
     [[nodiscard]] Segments segments_of(const Layout& layout) const
@@ -253,6 +278,11 @@ struct TimeBench::State {
     {
         Pair pair;
         const auto n = data.whole.segments.num_elements;
+        pair.own.reason = data.objection;
+        if (!data.objection.empty()) {
+            pair.against = is_whole ? kRead : kWhole;
+            return pair;
+        }
         pair.own = is_whole ? choose(named, stage, data.whole, nullptr)
                             : choose(named, stage, data.segmented, data.keyed ? &*data.keyed : nullptr);
         pair.against = is_whole ? kRead : kWhole;
@@ -307,7 +337,7 @@ struct TimeBench::State {
                  const std::vector<const Stage*>& stages, std::vector<TimeCase>& cases)
     {
         const bool is_whole = layout == kWhole;
-        const auto data = prepare(named, parse_layout(layout));
+        const auto& data = prepare(named, layout);
         const double reading = read_milliseconds(data);
         std::vector<Pair> pairs;
         const auto first = cases.size();
@@ -364,7 +394,9 @@ struct TimeBench::State {
     cuda::Module reader;
     cuda::DeviceBuffer sink, other;
     cuda::CompileCache compiled;
-    std::map<std::string, double> paces;  ///< by operator and stage
+    std::map<std::string, double> paces;                                        ///< by operator and stage
+    std::map<std::string, std::unique_ptr<Data>> prepared;                      ///< by operator and layout
+    std::map<std::string, std::shared_ptr<const cuda::ResidentArrays>> shared;  ///< by operator
 };
 
 TimeBench::TimeBench(const cuda::Context& context, TimeRequest request)

@@ -26,9 +26,9 @@ struct TimeRequest {
     std::uint64_t seed = 7;
     MakeArrays make_arrays;
     int rounds = 5;          ///< each with memory of its own
-    int samples = 9;         ///< of each round
-    int dropped = 2;         ///< before them
-    double most_ratio = 50;  ///< a stage that takes longer than so many reads of the data is left out
+    int samples = 7;         ///< of each round
+    int dropped = 1;         ///< before them
+    double most_ratio = 20;  ///< a stage that takes longer than so many reads of the data is left out
 };
 
 /// Measures cases on one GPU; keeps what it compiled.

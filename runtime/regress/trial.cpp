@@ -74,6 +74,17 @@ Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths)
     return form == SegmentForm::offsets ? std::move(segments) : given_as(form, segments);
 }
 
+const std::optional<Results>& Material::thrust(const UsableLaws& laws) const
+{
+    if (!thrust_) {
+        const auto system = thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
+        thrust_.emplace();
+        if (laws.associative && thrust_available(system) && thrust_objection(workload.op).empty())
+            *thrust_ = reduce_by_key(workload, system);
+    }
+    return *thrust_;
+}
+
 Trial::Trial(const Setting& setting, const Stage& stage, Tiles tiles, Materials& materials)
     : setting_(setting), stage_(stage), tiles_(tiles), materials_(materials)
 {}
@@ -165,9 +176,6 @@ const Material& Trial::material(const Operator& op, Segments segments, const std
         made->workload.arrays = setting_.make_arrays(op, segments, setting_.seed);
         made->workload.segments = std::move(segments);
         made->judge = std::make_unique<Judge>(made->workload);
-        const auto system = thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
-        if (setting_.laws.associative && thrust_available(system) && thrust_objection(op).empty())
-            made->thrust = reduce_by_key(made->workload, system);
         place = std::move(made);
     }
     return *place;

@@ -41,10 +41,15 @@ struct Setting {
 };
 
 /// Data with its right answer.
-struct Material {
+class Material {
+public:
     Workload workload;
     std::unique_ptr<Judge> judge;
-    std::optional<Results> thrust;  ///< where Thrust can serve
+    /// What Thrust gives, nothing where it cannot serve; found out when somebody asks first.
+    [[nodiscard]] const std::optional<Results>& thrust(const UsableLaws& laws) const;
+
+private:
+    mutable std::optional<std::optional<Results>> thrust_;
 };
 
 /// Data by the text that says what it is made of, so that stages share it.
