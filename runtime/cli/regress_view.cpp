@@ -110,28 +110,27 @@ std::string print_static(const StaticReport& report)
     if (!report.left_out.empty())
         return "static costs left out: " + report.left_out + "\n";
     const auto texts = count_text(static_cast<std::int64_t>(report.costs.costs.size()), "text");
-    auto text =
-        print_facts({{"static costs", fmt::format("{} compiled by {}", texts, report.costs.compiler)}});
+    const auto compiled = fmt::format("{} compiled by {}", texts, report.costs.compiler);
     if (report.baseline_compiler.empty())
-        return text + "\nno baseline to compare them with\n";
+        return print_facts({{"static costs", compiled}}) + "\nno baseline to compare them with\n";
     const auto& verdict = report.verdict;
-    text += print_facts({{"baseline", fmt::format("{}, {}", report.baseline, report.baseline_compiler)}});
+    auto text = print_facts({{"static costs", compiled},
+                             {"baseline", fmt::format("{}, {}", report.baseline, report.baseline_compiler)}});
     if (!verdict.same_compiler)
         text +=
             "\nAnother compiler than the baseline's: 8 registers and a quarter more instructions do not "
             "count.\n";
-    text += changes_text(report);
+    text += changes_text(report) + "\n";
     if (verdict.num_new != 0)
-        text += fmt::format("\n{} without a baseline\n", count_text(verdict.num_new, "text"));
+        text += fmt::format("{} without a baseline\n", count_text(verdict.num_new, "text"));
     if (verdict.num_missing != 0)
-        text +=
-            fmt::format("\n{} of the baseline not compiled now\n", count_text(verdict.num_missing, "text"));
-    const auto compared = count_text(verdict.num_compared, "text");
-    if (verdict.any_worse())
-        return text + fmt::format("\n{} compared, some cost more\n", compared);
-    if (!verdict.changes.empty())
-        return text + fmt::format("\n{} compared, none costs more; --save renews the baseline\n", compared);
-    return text + fmt::format("\n{} compared, none costs more\n", compared);
+        text += fmt::format("{} of the baseline not compiled now\n", count_text(verdict.num_missing, "text"));
+    if (verdict.num_compared == 0)
+        return text + "nothing to compare\n";
+    const auto* what = verdict.any_worse()       ? "some cost more"
+                       : verdict.changes.empty() ? "none costs more"
+                                                 : "none costs more; --save renews the baseline";
+    return text + fmt::format("{} compared, {}\n", count_text(verdict.num_compared, "text"), what);
 }
 
 /// The medians of one operator: stages down, layouts across.
@@ -209,15 +208,17 @@ std::string print_times(const TimeReport& report)
 {
     if (!report.left_out.empty())
         return "times left out: " + report.left_out + "\n";
-    auto text =
-        print_facts({{"device", fmt::format("{}, driver {}", report.times.device, report.times.driver)},
-                     {"times", fmt::format("{} elements; over those of the same stage unsegmented, '*' of "
-                                           "another one; whole: over those of reading",
-                                           report.times.num_elements)}});
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"device", fmt::format("{}, driver {}", report.times.device, report.times.driver)},
+        {"times",
+         fmt::format("{} elements; over those of the same stage unsegmented, '*' of another one; whole: "
+                     "over those of reading",
+                     report.times.num_elements)}};
     if (!report.baseline.empty())
-        text += print_facts({{"baseline", report.baseline}});
+        facts.emplace_back("baseline", report.baseline);
     for (const auto& remark : report.remarks)
-        text += remark + "\n";
+        facts.emplace_back("note", remark);
+    auto text = print_facts(facts);
     std::vector<std::string> ops;
     for (const auto& outcome : report.outcomes)
         if (std::ranges::find(ops, outcome.now.op) == ops.end())
