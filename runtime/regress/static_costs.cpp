@@ -34,6 +34,12 @@ constexpr std::array kFields = {
           [](std::int64_t then) { return std::max(kInstructionMargin, then / kInstructionShare); }},
 };
 
+/// 90 for "sm_90".
+int capability_of(const std::string& architecture)
+{
+    return std::stoi(architecture.substr(architecture.find('_') + 1));
+}
+
 /// The unsegmented form and the first segmented one that the stage serves.
 std::vector<SegmentForm> measured_forms(const Stage& stage, const NamedOperator& named,
                                         const Catalogue& catalogue)
@@ -90,11 +96,13 @@ StaticCosts static_costs(std::span<const NamedOperator> ops, std::span<const Sta
             for (const auto form : measured_forms(*stage, named, catalogue)) {
                 Problem problem(named.op, form);
                 problem.laws = named.laws;
-                const auto configuration = default_configuration(*stage, plan_facts(problem));
-                const auto emitted = emit(problem, *stage, configuration, catalogue);
                 for (const auto& architecture : architectures) {
-                    if (std::ranges::find(known, architecture) == known.end())
+                    problem.target.compute_capability = capability_of(architecture);
+                    if (std::ranges::find(known, architecture) == known.end() ||
+                        catalogue.unmet(*stage, problem))
                         continue;
+                    const auto configuration = default_configuration(*stage, plan_facts(problem));
+                    const auto emitted = emit(problem, *stage, configuration, catalogue);
                     requests.push_back({emitted.source, stage->name + ".cu", architecture, {}});
                     StaticCost cost;
                     cost.op = named.name;

@@ -99,8 +99,7 @@ __device__ __forceinline__ State warp_reduce(State state)
 }
 
 // Reduces one state per thread to thread 0, in thread order.
-// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
-__device__ __noinline__ State block_reduce(State state)
+__device__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];

@@ -133,8 +133,7 @@ __device__ __forceinline__ State warp_reduce(State state)
 }
 
 // Reduces one state per thread to thread 0, in thread order.
-// Not inlined: it runs once a block or segment, and one copy is quicker to compile than two.
-__device__ __noinline__ State block_reduce(State state)
+__device__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];
@@ -201,8 +200,20 @@ reduce(Inputs inputs,
             total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
         constexpr int kStride = kStepItems * kBlockThreads;
-        for (Index position = before + threadIdx.x * kStepItems; position < length;
-             position += kVectors * kStride) {
+        Index position = before + threadIdx.x * kStepItems;
+        // Where nothing is missing, nothing need be asked element by element.
+        for (; position + (kVectors - 1) * kStride + kStepItems <= length; position += kVectors * kStride) {
+            Items items[kVectors];
+            #pragma unroll
+            for (int k = 0; k < kVectors; ++k)
+                items[k] = load_items(inputs, first + position + k * kStride, kStepItems);
+            #pragma unroll
+            for (int k = 0; k < kVectors * kStepItems; ++k) {
+                const Index index = first + position + k / kStepItems * kStride + k % kStepItems;
+                total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
+            }
+        }
+        for (; position < length; position += kVectors * kStride) {
             Items items[kVectors];
             int counts[kVectors];
             #pragma unroll

@@ -136,9 +136,10 @@ __device__ __forceinline__ State fold_block(State state)
         for (int stride = kWarpThreads; stride > 0; stride /= 2) {
             const State later = tile[threadIdx.x + stride];
             __syncwarp();  // all lanes have read
-            tile[threadIdx.x] = combine(tile[threadIdx.x], later);
+            state = combine(tile[threadIdx.x], later);
+            tile[threadIdx.x] = state;
             __syncwarp();  // the round is over
         }
     }
-    return tile[threadIdx.x];
+    return state;  // not read once more: compilers let all warps do so, while this one writes
 }
