@@ -268,7 +268,8 @@ __device__ __forceinline__ void join_pieces(const Segments& segments,
     if (lane == 0) {
         pieces[2 * blockIdx.x + k] = total;
         __threadfence();  // the piece is seen before the ticket is
-        is_last = atomicInc(tickets + first_block, others) == unsigned(others);  // wraps to 0 for the next launch
+        // Wraps to 0, ready for the next launch.
+        is_last = atomicInc(tickets + first_block, others) == unsigned(others);
     }
     if (!__any_sync(kFullMask, is_last))
         return;
