@@ -6,6 +6,7 @@
 
 #include "dsl/error.h"
 #include "runtime/bench/kernels.h"
+#include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/module.h"
 #include "runtime/reference.h"
 
@@ -29,7 +30,7 @@ cuda::Module load_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-    return {context, cuda::compile({kCompareKernels, "compare.cu", architecture, {"--std=c++20"}}),
+    return {context, cuda::load_or_compile({kCompareKernels, "compare.cu", architecture, {"--std=c++20"}}),
             "compare.cu"};
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "runtime/bench/kernels.h"
+#include "runtime/cuda/kernel_cache.h"
 
 namespace segfold::bench {
 namespace {
@@ -20,7 +21,7 @@ cuda::Module load_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-    return {context, cuda::compile({kReadKernels, "read.cu", architecture, {}}), "read.cu"};
+    return {context, cuda::load_or_compile({kReadKernels, "read.cu", architecture, {}}), "read.cu"};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/cuda/kernel_cache.h"
 
 namespace segfold {
 
@@ -72,6 +73,14 @@ bool asks_for_help(const Words& words)
                                  did_you_mean(word, names)));
 }
 
+int run_verb(const Verb& verb, const Words& words)
+{
+    const int exit_code = verb.run(words);
+    if (const auto note = cuda::take_cache_note())
+        write_error("warning: " + *note);
+    return exit_code;
+}
+
 }  // namespace
 
 int dispatch(const Words& words)
@@ -88,7 +97,7 @@ int dispatch(const Words& words)
     const auto verb = std::ranges::find(kVerbs, std::string_view(words[0]), &Verb::name);
     if (verb == kVerbs.end())
         refuse_verb(words[0]);
-    return asks_for_help(rest) ? help({words[0]}) : verb->run(rest);
+    return asks_for_help(rest) ? help({words[0]}) : run_verb(*verb, rest);
 }
 
 }  // namespace cli

@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "runtime/cuda/compile_error.h"
+#include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/library.h"
 
 namespace segfold::cuda {
@@ -141,11 +142,10 @@ Output run(const CompileRequest& request, bool want_ptx)
 {
     check_architecture(request);
     const Program program(request.source, request.name);
-    std::vector<std::string> options = required_options(request);
-    const std::vector<std::string> optional = optional_options(request);
-    options.insert(options.end(), optional.begin(), optional.end());
+    std::vector<std::string> options = compile_options(request);
+    const std::size_t num_optional = optional_options(request).size();
     nvrtcResult result = program.compile(options);
-    for (std::size_t i = 0; i < optional.size() && result == nvrtcResult::invalid_option; ++i) {
+    for (std::size_t i = 0; i < num_optional && result == nvrtcResult::invalid_option; ++i) {
         options.pop_back();
         result = program.compile(options);
     }
@@ -168,6 +168,14 @@ std::string cache_key(const CompileRequest& request)
 }
 
 }  // namespace
+
+std::vector<std::string> compile_options(const CompileRequest& request)
+{
+    std::vector<std::string> options = required_options(request);
+    const std::vector<std::string> optional = optional_options(request);
+    options.insert(options.end(), optional.begin(), optional.end());
+    return options;
+}
 
 Compiled compile(const CompileRequest& request)
 {
@@ -228,13 +236,14 @@ std::vector<std::string> supported_architectures()
 std::string architecture_for(int major, int minor)
 {
     const int wanted = major * 10 + minor;
-    const std::vector<int> versions = supported_versions();
+    const CompilerIdentity compiler = kernel_cache().compiler();
+    const std::vector<int>& versions = compiler.architectures;
     const auto newer = std::ranges::upper_bound(versions, wanted);
     if (newer == versions.begin())
         throw DeviceError(
-            fmt::format("{} does not compile for compute capability {}.{}; the oldest it knows is sm_{}; "
-                        "point SEGFOLD_TOOLKIT at an older CUDA toolkit",
-                        compiler_name(), major, minor, versions.front()));
+            fmt::format("NVRTC {} ({}) does not compile for compute capability {}.{}; the oldest it knows is "
+                        "sm_{}; point SEGFOLD_TOOLKIT at an older CUDA toolkit",
+                        compiler.version, compiler.path, major, minor, versions.front()));
     const int closest = *(newer - 1);
     return fmt::format("{}{}", closest / 10 == major ? "sm_" : "compute_", closest);
 }
@@ -256,7 +265,7 @@ std::shared_ptr<const Compiled> CompileCache::get(const CompileRequest& request)
         place->second = promise.get_future().share();
     }
     try {
-        auto compiled = std::make_shared<const Compiled>(compile(request));
+        auto compiled = std::make_shared<const Compiled>(load_or_compile(request));
         promise.set_value(compiled);
         return compiled;
     } catch (...) {

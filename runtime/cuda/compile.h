@@ -27,7 +27,11 @@ struct Compiled {
     std::string log;          ///< warnings; empty when there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
+    bool is_from_disk = false;               ///< `seconds` were those of another process then
 };
+
+/// Every option that compile() gives NVRTC, in order.
+[[nodiscard]] std::vector<std::string> compile_options(const CompileRequest& request);
 
 /// Compiles one program; safe to call from several threads at once.
 ///
@@ -55,8 +59,8 @@ struct Compiled {
 /// newer.
 [[nodiscard]] std::string architecture_for(int major, int minor);
 
-/// Remembers every compiled program while it lives; two threads that ask for the same one share one
-/// compilation.
+/// Remembers every program while it lives, and takes it from the kernel cache on disk where that has it; two
+/// threads that ask for the same one share one compilation.
 ///
 /// Keyed by source, architecture and options; the name of a program shows only in messages. Failures are not
 /// kept.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/module.h"
 #include "runtime/launch_plan.h"
 
@@ -124,7 +125,7 @@ struct LoadedPlan::State {
     };
     std::shared_ptr<const Compiled> compiled;
     std::vector<DeviceBuffer> scratch;
-    std::vector<bool> is_zero;  ///< of each scratch buffer: kernels rely on it
+    std::vector<bool> is_zero;                             ///< of each scratch buffer: kernels rely on it
     std::map<std::string, std::vector<std::byte>> values;  ///< parameter name -> its bytes
     std::vector<Step> steps;
 };
@@ -140,7 +141,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
         emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}};
     if (emitted.is_reproducible)
         request.extra_options.emplace_back("--fmad=false");
-    state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(compile(request));
+    state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
     const Module module(context, *state.compiled, name);
 
     state.values["inputs"] = pack_pointers(resident.inputs().addresses);

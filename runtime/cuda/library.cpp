@@ -121,25 +121,30 @@ Driver open_initialised_driver()
     throw DeviceError(message + "; use --backend simt");
 }
 
-// The CUDA version of the driver, whether or not a GPU is there; 0 without a driver.
-int driver_major()
+// The caller holds toolkit_mutex.
+std::vector<fs::path> all_nvrtc_places()
 {
-    try {
-        int version = 0;
-        const Driver opened = open_driver(driver_places());
-        return opened.cuDriverGetVersion(&version) == CUresult::success ? version / 1000 : 0;
-    } catch (const DeviceError&) {
-        return 0;
-    }
+    std::vector<fs::path> places = nvrtc_places();
+    if (!toolkit_directory.empty())
+        places.insert(places.begin(), toolkit_directory);
+    return places;
 }
+
+// Versions that the driver can load first.
+std::vector<int> nvrtc_majors(int driver_major)
+{
+    std::vector<int> majors(kNvrtcMajors.begin(), kNvrtcMajors.end());
+    if (driver_major != 0)
+        std::stable_partition(majors.begin(), majors.end(), [&](int major) { return major <= driver_major; });
+    return majors;
+}
+
+std::string nvrtc_name(int major) { return fmt::format("libnvrtc.so.{}", major); }
 
 Nvrtc open_nvrtc_once()
 {
     const std::lock_guard lock(toolkit_mutex);
-    std::vector<fs::path> places = nvrtc_places();
-    if (!toolkit_directory.empty())
-        places.insert(places.begin(), toolkit_directory);
-    Nvrtc opened = open_nvrtc(places, driver_major());
+    Nvrtc opened = open_nvrtc(all_nvrtc_places(), driver_major());
     nvrtc_is_open = true;
     return opened;
 }
@@ -190,14 +195,12 @@ Driver open_driver(const std::vector<fs::path>& places)
 
 Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
 {
-    std::vector<int> majors(kNvrtcMajors.begin(), kNvrtcMajors.end());
-    if (driver_major != 0)
-        std::stable_partition(majors.begin(), majors.end(), [&](int major) { return major <= driver_major; });
+    const std::vector<int> majors = nvrtc_majors(driver_major);
     std::vector<std::string> failures;
     for (const fs::path& place : places)
         for (const int major : majors)
             for (const fs::path& folder : folders_of(place)) {
-                Attempt attempt = try_open(folder, fmt::format("libnvrtc.so.{}", major));
+                Attempt attempt = try_open(folder, nvrtc_name(major));
                 if (attempt.library) {
                     preload_builtins(fs::path(attempt.library->path()).parent_path(), major);
                     return Nvrtc{*attempt.library};
@@ -207,11 +210,22 @@ Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
             }
     std::string names;
     for (const int major : majors)
-        names += fmt::format("{}libnvrtc.so.{}", names.empty() ? "" : " or ", major);
+        names += (names.empty() ? "" : " or ") + nvrtc_name(major);
     throw DeviceError(
         fmt::format("no CUDA compiler on this machine: looked for {} in {}; install the CUDA toolkit or "
                     "point SEGFOLD_TOOLKIT at its folder, or use --backend simt{}",
                     names, list_places(places), list_failures(failures)));
+}
+
+int driver_major()
+{
+    try {
+        int version = 0;
+        const Driver opened = open_driver(driver_places());
+        return opened.cuDriverGetVersion(&version) == CUresult::success ? version / 1000 : 0;
+    } catch (const DeviceError&) {
+        return 0;
+    }
 }
 
 const Driver& driver()
@@ -246,6 +260,18 @@ std::vector<fs::path> nvrtc_places()
             places.push_back(fs::path(folder) / "lib64");
     places.emplace_back("/usr/local/cuda/lib64");
     return places;
+}
+
+std::vector<fs::path> nvrtc_files()
+{
+    const std::lock_guard lock(toolkit_mutex);
+    const std::vector<int> majors = nvrtc_majors(driver_major());
+    std::vector<fs::path> files;
+    for (const fs::path& place : all_nvrtc_places())
+        for (const int major : majors)
+            for (const fs::path& folder : folders_of(place))
+                files.push_back(folder / nvrtc_name(major));
+    return files;
 }
 
 std::string describe(CUresult result) { return describe(driver(), result); }

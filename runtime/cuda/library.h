@@ -228,6 +228,12 @@ void set_toolkit_directory(const std::filesystem::path& directory);
 /// That is: $SEGFOLD_TOOLKIT, the loader's path, $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
+/// The files that nvrtc() tries, in this order; a bare name is left to the loader's own search.
+[[nodiscard]] std::vector<std::filesystem::path> nvrtc_files();
+
+/// The CUDA version of the driver, 12 or 13, whether or not a GPU is there; 0 without a driver.
+[[nodiscard]] int driver_major();
+
 /// Opens libcuda.so.1 from the first of `places` that has it, without initialising it.
 [[nodiscard]] Driver open_driver(const std::vector<std::filesystem::path>& places);
 

@@ -11,6 +11,7 @@
 #include "runtime/bench/kernels.h"
 #include "runtime/bench/statistics.h"
 #include "runtime/cuda/cuda_backend.h"
+#include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/module.h"
 #include "runtime/shape.h"
 #include "runtime/workload.h"
@@ -87,7 +88,7 @@ struct TimeBench::State {
     [[nodiscard]] cuda::Compiled compile_reader() const
     {
         const auto& info = context.info();
-        return cuda::compile({bench::kReadKernels,
+        return cuda::load_or_compile({bench::kReadKernels,
                               "read.cu",
                               cuda::architecture_for(info.compute_major, info.compute_minor),
                               {}});
