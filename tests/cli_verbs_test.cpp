@@ -30,8 +30,8 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",    "regress",
-                                         "paper", "stages", "devices", "operators"};
+const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",     "regress",
+                                         "paper", "stages", "devices", "operators", "cache"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)
 {

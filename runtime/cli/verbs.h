@@ -10,6 +10,7 @@ int verb_check(const Words& words);
 int verb_emit(const Words& words);
 int verb_bench(const Words& words);
 int verb_paper(const Words& words);
+int verb_cache(const Words& words);
 int verb_stages(const Words& words);
 int verb_devices(const Words& words);
 int verb_operators(const Words& words);

@@ -89,9 +89,9 @@ struct TimeBench::State {
     {
         const auto& info = context.info();
         return cuda::load_or_compile({bench::kReadKernels,
-                              "read.cu",
-                              cuda::architecture_for(info.compute_major, info.compute_minor),
-                              {}});
+                                      "read.cu",
+                                      cuda::architecture_for(info.compute_major, info.compute_minor),
+                                      {}});
     }
 
     /// The data of an operator over a layout; kept, as it is measured again and again.
