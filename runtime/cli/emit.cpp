@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/cli/emit_compiled.h"
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
@@ -104,7 +105,9 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 
 int verb_emit(const Words& words)
 {
-    const Arguments arguments("emit", words, join({kOperatorFlags, kPlanFlags, kOwnFlags}), 1);
+    const Arguments arguments("emit", words, join({kOperatorFlags, kPlanFlags, kOwnFlags, kCompiledFlags}),
+                              1);
+    const bool is_compiled = asks_for_compiled(arguments);
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
@@ -121,7 +124,9 @@ int verb_emit(const Words& words)
     const auto plan = choose_plan(arguments, problem, request.shape, laws, kernels.catalogue());
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
-    if (arguments.json())
+    if (is_compiled)
+        emit_compiled(arguments, plan.emitted, plan.stage->name, document_of(problem, plan));
+    else if (arguments.json())
         write_json(document_of(problem, plan));
     else
         write_output(plan.emitted.source);
