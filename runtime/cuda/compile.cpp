@@ -198,7 +198,7 @@ std::vector<Compiled> compile_many(std::span<const CompileRequest> requests, uns
     const auto work = [&] {
         for (std::size_t i = next++; i < requests.size(); i = next++) {
             try {
-                results[i] = compile(requests[i]);
+                results[i] = load_or_compile(requests[i]);
             } catch (...) {
                 failures[i] = std::current_exception();
             }

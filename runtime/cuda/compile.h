@@ -39,8 +39,8 @@ struct Compiled {
 /// kept, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
 
-/// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), in the order
-/// given.
+/// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), or takes them
+/// from the kernel cache; in the order given.
 ///
 /// Throws what the first failing request (in the order given) threw, after all have ended.
 [[nodiscard]] std::vector<Compiled> compile_many(std::span<const CompileRequest> requests,
