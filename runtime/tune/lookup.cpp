@@ -1,0 +1,334 @@
+#include "runtime/tune/lookup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "dsl/printer.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr double kFarthest = 3;  // doublings in all
+constexpr std::size_t kMostNear = 4;
+constexpr std::size_t kMostSeeds = 16;
+constexpr double kUnmeasured = 2;  // times the best, where nobody has measured a plan at a shape
+
+double mean_length(const Shape& shape)
+{
+    return static_cast<double>(shape.num_elements) /
+           static_cast<double>(std::max<std::int64_t>(shape.num_segments, 1));
+}
+
+double log2_of(double number) { return std::log2(std::max(number, 1.0)); }
+
+std::string text_of(const Shape& shape)
+{
+    return fmt::format("{} elements in {} segment{}", shape.num_elements, shape.num_segments,
+                       shape.num_segments == 1 ? "" : "s");
+}
+
+bool is_same(const Shape& first, const Shape& second)
+{
+    return first.num_elements == second.num_elements && first.num_segments == second.num_segments &&
+           (first.longest == second.longest || first.longest == 0 || second.longest == 0);
+}
+
+/// The plans measured at one shape.
+struct Measured {
+    Shape shape;
+    double away = 0;
+    std::map<Point, const Record*> rows;
+    const Record* best = nullptr;
+
+    void add(const Record& record)
+    {
+        auto& row = rows[record.point];
+        if (row == nullptr || record.phase >= row->phase)
+            row = &record;
+    }
+};
+
+/// The row that decides at its own shape: pinned, else chosen last, else the fastest.
+const Record* winner(const Measured& measured)
+{
+    const Record* best = nullptr;
+    for (const auto& [point, row] : measured.rows) {
+        const auto rank = std::max(row->phase, Phase::ranked);
+        const auto best_rank = best == nullptr ? Phase::screened : std::max(best->phase, Phase::ranked);
+        if (best == nullptr || rank > best_rank ||
+            (rank == best_rank &&
+             (rank == Phase::ranked ? row->evaluation.milliseconds < best->evaluation.milliseconds
+                                    : row > best)))  // rows are in the order in which they were written
+            best = row;
+    }
+    return best;
+}
+
+class Searcher {
+public:
+    Searcher(const RecordStore& store, const Question& question) : store_(store), question_(question)
+    {
+        answer_.ignored = store.complaints();
+        gather();
+    }
+
+    Lookup run()
+    {
+        if (const auto exact = std::ranges::find_if(
+                shapes_, [&](const Measured& one) { return is_same(one.shape, question_.shape); });
+            exact != shapes_.end())
+            take_exact(*exact);
+        else if (!shapes_.empty() && shapes_.front().away <= kFarthest)
+            take_near();
+        else
+            take_none();
+        find_seeds();
+        return std::move(answer_);
+    }
+
+private:
+    void ignore(const Record& record, const std::string& why)
+    {
+        if (reported_.insert(record.point).second)
+            answer_.ignored.push_back(
+                fmt::format("{}: {} is ignored: {}", record.origin, print(record.point), why));
+    }
+
+    [[nodiscard]] bool is_stale(const Record& record)
+    {
+        const auto& catalogue = question_.catalogue;
+        auto [known, is_new] = hashes_.try_emplace(record.point.stage);
+        if (is_new)
+            known->second = stage_hash(catalogue.stage(record.point.stage), catalogue);
+        return known->second != record.stage_hash;
+    }
+
+    void gather()
+    {
+        const auto wanted = class_of(question_.problem);
+        for (const auto& record : store_.rows()) {
+            if (record.problem != wanted || record.evaluation.outcome != Outcome::correct)
+                continue;
+            auto [known, is_new] = objections_.try_emplace(record.point);
+            if (is_new)
+                known->second =
+                    impossible(record.point, question_.problem, question_.shape, question_.catalogue);
+            if (known->second) {
+                // Conditions may ask for sizes: a plan of another shape is then no mistake of its row.
+                if (impossible(record.point, question_.problem, record.shape, question_.catalogue))
+                    ignore(record, *known->second);
+                continue;
+            }
+            usable_.push_back(&record);
+            if (record.device != question_.device)
+                other_devices_.insert(record.device.name);
+            else if (is_stale(record))
+                has_stale_ = true;
+            else
+                shape_of(record).add(record);
+        }
+        for (auto& shape : shapes_) {
+            shape.away = distance(shape.shape, question_.shape);
+            for (const auto& [point, row] : shape.rows)
+                if (shape.best == nullptr ||
+                    row->evaluation.milliseconds < shape.best->evaluation.milliseconds)
+                    shape.best = row;
+        }
+        std::ranges::stable_sort(shapes_, {}, &Measured::away);
+    }
+
+    Measured& shape_of(const Record& record)
+    {
+        for (auto& shape : shapes_)
+            if (is_same(shape.shape, record.shape))
+                return shape;
+        shapes_.push_back({record.shape, 0, {}, nullptr});
+        return shapes_.back();
+    }
+
+    void take_exact(const Measured& measured)
+    {
+        const auto* row = winner(measured);
+        answer_.match = Match::exact;
+        answer_.point = row->point;
+        answer_.record = row->origin;
+        answer_.predicted_milliseconds = row->evaluation.milliseconds;
+        answer_.reason = fmt::format("{} was {} for {} on {}, the fastest of {} plans measured there",
+                                     row->op, row->phase == Phase::pinned ? "pinned" : "tuned",
+                                     text_of(row->shape), row->device.name, measured.rows.size());
+        if (row->phase == Phase::pinned)
+            answer_.reason =
+                fmt::format("a person has pinned it for {} on {}", text_of(row->shape), row->device.name);
+        for (const auto& [point, other] : measured.rows)
+            answer_.considered.push_back({point, other->evaluation.milliseconds, "measured"});
+        std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
+    }
+
+    void take_near()
+    {
+        const auto within =
+            std::ranges::find_if(shapes_, [](const Measured& shape) { return shape.away > kFarthest; });
+        const auto count = std::min(static_cast<std::size_t>(within - shapes_.begin()), kMostNear);
+        std::set<Point> points;
+        double weights = 0, logarithm = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            for (const auto& [point, row] : shapes_[i].rows)
+                points.insert(point);
+            const double weight = 1 / std::max(shapes_[i].away, 0.01);
+            const double growth = log2_of(static_cast<double>(question_.shape.num_elements)) -
+                                  log2_of(static_cast<double>(shapes_[i].shape.num_elements));
+            weights += weight;
+            logarithm +=
+                weight * (std::log(shapes_[i].best->evaluation.milliseconds) + growth * std::log(2.0));
+        }
+        for (const auto& point : points) {
+            double loss = 0;
+            std::size_t measured = 0;
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto row = shapes_[i].rows.find(point);
+                const bool is_there = row != shapes_[i].rows.end();
+                measured += is_there ? 1 : 0;
+                const double ratio =
+                    is_there ? row->second->evaluation.milliseconds / shapes_[i].best->evaluation.milliseconds
+                             : kUnmeasured;
+                loss += std::log(ratio) / std::max(shapes_[i].away, 0.01) / weights;
+            }
+            answer_.considered.push_back(
+                {point, std::exp(logarithm / weights + loss),
+                 fmt::format("{:.2f} times the best of {} near shape{}, measured at {} of them",
+                             std::exp(loss), count, count == 1 ? "" : "s", measured)});
+        }
+        std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
+        const auto& best = answer_.considered.front();
+        const auto& nearest = shapes_.front();
+        answer_.match = Match::near_shape;
+        answer_.point = best.point;
+        answer_.predicted_milliseconds = best.milliseconds;
+        const auto row = nearest.rows.find(best.point);
+        answer_.record = (row == nearest.rows.end() ? nearest.best : row->second)->origin;
+        answer_.reason = fmt::format(
+            "near shape: nothing was measured at {}, and it loses least over the {} nearest shape{} on {}; "
+            "the nearest has {}",
+            text_of(question_.shape), count, count == 1 ? "" : "s", question_.device.name,
+            text_of(nearest.shape));
+    }
+
+    void take_none()
+    {
+        const auto problem = print(class_of(question_.problem));
+        if (!shapes_.empty()) {
+            answer_.reason = fmt::format(
+                "{} was tuned for this class of problem, but the nearest shape, {}, is {:.1f} doublings away "
+                "and {} is the limit",
+                question_.device.name, text_of(shapes_.front().shape), shapes_.front().away, kFarthest);
+        } else if (has_stale_) {
+            answer_.reason =
+                "the rows of this device were measured with earlier texts of their stages, and "
+                "only seed a search";
+        } else if (!other_devices_.empty()) {
+            answer_.match = Match::other_device;
+            answer_.reason = fmt::format(
+                "other device: the records for this class of problem are of {}, and this is {}; they only "
+                "seed a search",
+                fmt::join(other_devices_, ", "), question_.device.name);
+        } else {
+            answer_.reason = fmt::format("no record for {} on any device", problem);
+        }
+    }
+
+    void find_seeds()
+    {
+        struct Winner {
+            bool is_other;
+            double away;
+            const Record* row;
+        };
+        std::vector<Winner> winners;
+        for (const auto* row : usable_)
+            if (row->phase >= Phase::ranked)
+                winners.push_back(
+                    {row->device != question_.device, distance(row->shape, question_.shape), row});
+        std::ranges::stable_sort(winners, [](const Winner& first, const Winner& second) {
+            return std::tuple(first.row->phase == Phase::ranked, first.is_other, first.away,
+                              first.row->evaluation.milliseconds) <
+                   std::tuple(second.row->phase == Phase::ranked, second.is_other, second.away,
+                              second.row->evaluation.milliseconds);
+        });
+        for (const auto& one : winners)
+            if (answer_.seeds.size() < kMostSeeds &&
+                std::ranges::find(answer_.seeds, one.row->point) == answer_.seeds.end())
+                answer_.seeds.push_back(one.row->point);
+    }
+
+    const RecordStore& store_;
+    const Question& question_;
+    Lookup answer_;
+    std::vector<Measured> shapes_;  ///< of this device, fresh rows only; the nearest first
+    std::vector<const Record*> usable_;
+    std::map<Point, std::optional<std::string>> objections_;
+    std::map<std::string, std::string, std::less<>> hashes_;
+    std::set<Point> reported_;
+    std::set<std::string> other_devices_;
+    bool has_stale_ = false;
+};
+
+}  // namespace
+
+std::string_view name(Match match)
+{
+    constexpr std::array<std::string_view, 4> names = {"exact", "near shape", "other device", "none"};
+    return names[static_cast<std::size_t>(match)];
+}
+
+double distance(const Shape& first, const Shape& second)
+{
+    const auto apart = [](double a, double b) { return log2_of(a) - log2_of(b); };
+    const double elements =
+        apart(static_cast<double>(first.num_elements), static_cast<double>(second.num_elements));
+    const double mean = apart(mean_length(first), mean_length(second));
+    // Ten times as skewed is less of a difference than ten times as long.
+    double skew = 0;
+    if (first.longest > 0 && second.longest > 0)
+        skew = 0.5 * apart(static_cast<double>(first.longest) / std::max(mean_length(first), 1.0),
+                           static_cast<double>(second.longest) / std::max(mean_length(second), 1.0));
+    return std::sqrt(elements * elements + mean * mean + skew * skew);
+}
+
+Lookup look_up(const RecordStore& store, const Question& question) { return Searcher(store, question).run(); }
+
+std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space)
+{
+    const auto wanted = class_of(question.problem);
+    const auto op = operator_hash(question.problem.op);
+    std::map<std::string, std::string> hashes;
+    std::map<std::size_t, const Record*> rows;
+    for (const auto& record : store.rows()) {
+        if (record.device != question.device || record.op_hash != op || record.problem != wanted ||
+            !is_same(record.shape, question.shape))
+            continue;
+        const auto place = space.find(record.point);
+        if (!place)
+            continue;
+        auto [hash, is_new] = hashes.try_emplace(record.point.stage);
+        if (is_new)
+            hash->second = stage_hash(question.catalogue.stage(record.point.stage), question.catalogue);
+        if (hash->second != record.stage_hash)
+            continue;
+        auto& row = rows[*place];
+        if (row == nullptr || record.phase >= row->phase)
+            row = &record;
+    }
+    std::vector<Trial> trials;
+    for (const auto& [place, row] : rows)
+        trials.push_back({place, row->evaluation});
+    return trials;
+}
+
+std::string operator_hash(const Operator& op) { return hash_text(segfold::print(op)); }
+
+}  // namespace segfold::tune

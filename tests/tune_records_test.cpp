@@ -1,0 +1,264 @@
+// Records: what was written is read again, damage is pointed at, and lookups say how they came to their
+// answer.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "dsl/error.h"
+#include "dsl/standard_operators.h"
+#include "runtime/tune/lookup.h"
+#include "tests/files.h"
+
+namespace segfold::tune {
+namespace {
+
+const DeviceIdentity kHere{"NVIDIA H200", 90, 132, 60 << 20, 6144, 1980000, 3201000};
+const DeviceIdentity kElsewhere{"Fake GPU", 80, 40, 4 << 20, 384, 1400000, 1200000};
+
+Problem problem() { return {standard_operator("sum"), SegmentForm::offsets}; }
+
+Shape shape(std::int64_t elements, std::int64_t mean) { return {elements, elements / mean, 2 * mean}; }
+
+Point scan(int threads, int items)
+{
+    return {"tile_scan", {{"block_threads", threads}, {"items_per_thread", items}}};
+}
+
+Record row(const Point& point, const Shape& at, double milliseconds, Phase phase = Phase::ranked,
+           const DeviceIdentity& device = kHere)
+{
+    const auto& catalogue = Catalogue::standard();
+    Record record{device,
+                  "13.0",
+                  "NVRTC 13.0",
+                  "sum",
+                  operator_hash(problem().op),
+                  class_of(problem()),
+                  "geometric:mean=32",
+                  at,
+                  point,
+                  "",
+                  phase,
+                  {Outcome::correct, milliseconds, {milliseconds, milliseconds * 1.01}, "", 41.5},
+                  1 << 20,
+                  "2026-11-22T04:33:35Z"};
+    for (const auto& stage : catalogue.stages())
+        if (stage.name == point.stage)
+            record.stage_hash = stage_hash(stage, catalogue);
+    record.origin = "test.jsonl:1";
+    return record;
+}
+
+Lookup ask(std::vector<Record> rows, const Shape& at, const DeviceIdentity& device = kHere)
+{
+    const auto own = problem();
+    return look_up(RecordStore::of(std::move(rows)), {device, own, at, Catalogue::standard()});
+}
+
+std::string failure(const std::string& line)
+{
+    try {
+        (void)parse_record("r.jsonl:3", line);
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string replaced(std::string text, const std::string& what, const std::string& with)
+{
+    const auto at = text.find(what);
+    EXPECT_NE(at, text.npos) << what;
+    return text.replace(at, what.size(), with);
+}
+
+TEST(Records, WhatIsWrittenIsReadAgain)
+{
+    auto record = row(scan(256, 8), shape(1 << 20, 32), 0.125, Phase::chosen);
+    record.evaluation.reason = "a \"reason\"\nwith lines";
+    const auto read = parse_record("test.jsonl:1", print(record));
+    EXPECT_EQ(print(read), print(record));
+    EXPECT_EQ(read.device, record.device);
+    EXPECT_EQ(read.problem, record.problem);
+    EXPECT_EQ(read.point, record.point);
+    EXPECT_EQ(read.evaluation.samples, record.evaluation.samples);
+    EXPECT_EQ(read.phase, Phase::chosen);
+    for (const auto outcome : {Outcome::abandoned, Outcome::compile, Outcome::resources, Outcome::wrong,
+                               Outcome::timeout, Outcome::runtime}) {
+        record.evaluation.outcome = outcome;
+        EXPECT_EQ(parse_record("x", print(record)).evaluation.outcome, outcome);
+    }
+}
+
+TEST(Records, DamageIsPointedAt)
+{
+    const auto line = print(row(scan(256, 8), shape(1 << 20, 32), 0.125));
+    EXPECT_EQ(failure(line), "");
+    EXPECT_EQ(failure("{\"version\""), "r.jsonl:3: no JSON at byte 11; a record is one object a line");
+    EXPECT_EQ(failure("[]"), "r.jsonl:3: row is []; an object is needed");
+    EXPECT_EQ(failure("{}"), "r.jsonl:3: row has no 'version'");
+    EXPECT_EQ(failure(replaced(line, "\"version\":1", "\"version\":7")),
+              "r.jsonl:3: row version is 7; this program reads version 1");
+    EXPECT_EQ(failure(replaced(line, "\"milliseconds\":0.125", "\"milliseconds\":-2")),
+              "r.jsonl:3: row milliseconds is -2; milliseconds must be a number of 0 or more");
+    EXPECT_EQ(failure(replaced(line, "\"correct\"", "\"fine\"")),
+              "r.jsonl:3: row outcome is \"fine\"; correct, abandoned, compile, resources, wrong, timeout or "
+              "runtime is needed");
+    EXPECT_EQ(failure(replaced(line, "\"block_threads\":256", "\"block_threads\":\"many\"")),
+              "r.jsonl:3: row configuration.block_threads is \"many\"; an integer from 0 to 2147483647 is "
+              "needed");
+    for (std::size_t cut = 1; cut < line.size(); cut += 7)
+        EXPECT_NE(failure(line.substr(0, cut)), "");
+}
+
+TEST(Records, AFileThatWasCutOffLosesOneRowAndTakesMore)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.file("deep/er/nvidia_h200.jsonl");
+    const auto record = row(scan(256, 8), shape(1 << 20, 32), 0.125);
+    {
+        RecordFile file(path);
+        file.append(record);
+        file.append(record);
+    }
+    auto text = read_text(path);
+    std::ofstream(path, std::ios::binary) << text.substr(0, text.size() - 40);
+    auto store = RecordStore::open(folder.file("deep/er"));
+    ASSERT_EQ(store.complaints().size(), 1u);
+    EXPECT_NE(store.complaints()[0].find("nvidia_h200.jsonl:2: the line is cut off after"), std::string::npos)
+        << store.complaints()[0];
+    const auto before = store.rows().size();
+    RecordFile(path).append(record);
+    store = RecordStore::open(folder.file("deep/er"));
+    EXPECT_EQ(store.rows().size(), before + 1) << "the new row does not hang on the damaged one";
+    EXPECT_EQ(store.complaints().size(), 1u);
+    EXPECT_TRUE(RecordStore::open(folder.file("nowhere")).complaints().empty());
+}
+
+TEST(Records, ShippedOnesAreSound)
+{
+    const auto store = RecordStore::open("");
+    EXPECT_EQ(store.complaints(), std::vector<std::string>{});
+    for (const auto& record : store.rows())
+        EXPECT_TRUE(record.origin.starts_with("records/")) << record.origin;
+}
+
+TEST(Lookup, TheVeryShapeDecides)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto found = ask(
+        {row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, Phase::chosen), row(scan(128, 8), at, 0.39)},
+        at);
+    EXPECT_EQ(found.match, Match::exact);
+    EXPECT_EQ(found.point, scan(64, 8)) << "the chosen one, though another is a hair faster";
+    EXPECT_EQ(found.predicted_milliseconds, 0.4);
+    EXPECT_EQ(found.considered.size(), 3u);
+    EXPECT_EQ(found.record, "test.jsonl:1");
+}
+
+TEST(Lookup, APinnedPlanIsNotReplaced)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto found =
+        ask({row(scan(256, 8), at, 0.5, Phase::pinned), row(scan(64, 8), at, 0.4, Phase::chosen)}, at);
+    EXPECT_EQ(found.point, scan(256, 8));
+    EXPECT_NE(found.reason.find("pinned"), std::string::npos);
+}
+
+TEST(Lookup, BetweenShapesThePlanThatLosesLeastIsTaken)
+{
+    const auto small = shape(1 << 20, 32), large = shape(1 << 22, 32);
+    const std::vector<Record> rows = {row(scan(256, 8), small, 1.0), row(scan(64, 8), small, 1.1),
+                                      row(scan(128, 8), small, 3.0), row(scan(256, 8), large, 8.0),
+                                      row(scan(64, 8), large, 4.4),  row(scan(128, 8), large, 4.0)};
+    const auto found = ask(rows, shape(1 << 21, 32));
+    EXPECT_EQ(found.match, Match::near_shape);
+    EXPECT_EQ(found.point, scan(64, 8)) << "never the best, but close to it at both";
+    ASSERT_TRUE(found.predicted_milliseconds);
+    EXPECT_NEAR(*found.predicted_milliseconds, 2 * 1.1, 1e-6) << "in proportion to the elements";
+    EXPECT_EQ(ask(rows, shape((1 << 20) + 4096, 32)).point, scan(256, 8)) << "close to the small one";
+    const auto far = ask(rows, shape(1 << 28, 32));
+    EXPECT_EQ(far.match, Match::none);
+    EXPECT_FALSE(far.point);
+    EXPECT_NE(far.reason.find("6.0 doublings away"), std::string::npos) << far.reason;
+}
+
+TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto found = ask({row(scan(64, 8), at, 0.4, Phase::chosen, kElsewhere)}, at);
+    EXPECT_EQ(found.match, Match::other_device);
+    EXPECT_FALSE(found.point);
+    EXPECT_EQ(found.reason,
+              "other device: the records for this class of problem are of Fake GPU, and this is NVIDIA H200; "
+              "they only seed a search");
+    EXPECT_EQ(found.seeds, std::vector<Point>{scan(64, 8)});
+    auto slower = kHere;
+    slower.multiprocessors = 16;  // a slice of the same GPU
+    EXPECT_EQ(ask({row(scan(64, 8), at, 0.4)}, at, slower).match, Match::other_device);
+    const auto none = ask({}, at);
+    EXPECT_EQ(none.match, Match::none);
+    EXPECT_FALSE(none.point);
+}
+
+TEST(Lookup, ImpossibleConfigurationsAreReportedAndIgnored)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto found = ask({row(scan(96, 8), at, 0.01, Phase::chosen),
+                            row({"tile_scam", {}}, at, 0.01, Phase::chosen), row(scan(64, 8), at, 0.4)},
+                           at);
+    EXPECT_EQ(found.point, scan(64, 8));
+    ASSERT_EQ(found.ignored.size(), 2u);
+    EXPECT_EQ(found.ignored[0],
+              "test.jsonl:1: tile_scan block_threads=96 items_per_thread=8 is ignored: stage tile_scan: "
+              "block_threads cannot be 96; its values are 256, 64, 128");
+    EXPECT_NE(found.ignored[1].find("unknown stage 'tile_scam'"), std::string::npos);
+    const auto only = ask({row(scan(96, 8), at, 0.01, Phase::chosen)}, at);
+    EXPECT_EQ(only.match, Match::none);
+    EXPECT_EQ(only.ignored.size(), 1u);
+}
+
+TEST(Lookup, AnotherTextOfTheStageMakesRowsSeeds)
+{
+    const auto at = shape(1 << 20, 32);
+    auto stale = row(scan(64, 8), at, 0.4, Phase::chosen);
+    stale.stage_hash = "0123456789abcdef";
+    const auto found = ask({stale}, at);
+    EXPECT_FALSE(found.point);
+    EXPECT_NE(found.reason.find("earlier texts"), std::string::npos);
+    EXPECT_EQ(found.seeds, std::vector<Point>{scan(64, 8)});
+}
+
+TEST(Lookup, ClassesAreApart)
+{
+    const auto at = shape(1 << 20, 32);
+    const Problem wide(standard_operator("mean_variance"), SegmentForm::offsets);
+    EXPECT_EQ(
+        look_up(RecordStore::of({row(scan(64, 8), at, 0.4)}), {kHere, wide, at, Catalogue::standard()}).match,
+        Match::none);
+}
+
+TEST(KnownTrials, HoldWhatWasMeasuredOfExactlyThis)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto own = problem();
+    const auto space = SearchSpace::of(own, at, Catalogue::standard());
+    auto crashed = row(scan(128, 4), at, 0);
+    crashed.evaluation.outcome = Outcome::runtime;
+    auto other_operator = row(scan(128, 8), at, 1);
+    other_operator.op_hash = "0";
+    const auto known = known_trials(
+        RecordStore::of({row(scan(64, 8), at, 0.4, Phase::ranked), row(scan(64, 8), at, 0.5, Phase::screened),
+                         crashed, other_operator, row(scan(256, 8), shape(1 << 21, 32), 1)}),
+        {kHere, own, at, Catalogue::standard()}, space);
+    ASSERT_EQ(known.size(), 2u);
+    for (const auto& trial : known)
+        if (space[trial.place] == scan(64, 8))
+            EXPECT_EQ(trial.evaluation.milliseconds, 0.4) << "of many runs rather than of few";
+        else
+            EXPECT_EQ(trial.evaluation.outcome, Outcome::runtime) << "failures are not tried again";
+}
+
+}  // namespace
+}  // namespace segfold::tune
