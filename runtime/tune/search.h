@@ -16,7 +16,7 @@ namespace segfold::tune {
 /// What became of an evaluation.
 enum class Outcome : std::uint8_t {
     correct,    ///< measured, and its results are right
-    abandoned,  ///< could not win any more; its time is less than it would have been
+    abandoned,  ///< could not win any more; its time is that of one run
     compile,    ///< does not compile
     resources,  ///< takes more of a multiprocessor than is there, or spills so much that nobody ran it
     wrong,      ///< results differ from the reference
@@ -32,7 +32,7 @@ std::optional<Outcome> parse_outcome(std::string_view name);
 /// One point measured once.
 struct Evaluation {
     Outcome outcome = Outcome::correct;
-    double milliseconds = 0;  ///< the median; of what was abandoned a lower bound; 0 where there is none
+    double milliseconds = 0;  ///< the median; of what was abandoned that of one run; 0 where there is none
     std::vector<double> samples = {};
     std::string reason = {};  ///< why the outcome is not correct
     double compile_milliseconds = 0;
@@ -55,6 +55,10 @@ public:
     virtual Evaluation evaluate(const Point& point, double best) = 0;
     /// Points that are likely to come soon, so that they can be compiled meanwhile.
     virtual void expect(std::span<const Point> points) { (void)points; }
+    /// Milliseconds of `rounds` runs of each point, by turns; empty for a point that failed.
+    virtual std::vector<std::vector<double>> rank(std::span<const Point> points, int rounds) = 0;
+    /// Runs a point once and holds all of its results against the reference: correct, wrong, or what failed.
+    virtual Evaluation validate(const Point& point) = 0;
 };
 
 /// How points are chosen.

@@ -1,0 +1,280 @@
+#include "runtime/tune/meter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/bench/agreement.h"
+#include "runtime/bench/stopwatch.h"
+#include "runtime/bench/traffic.h"
+#include "runtime/cuda/cuda_backend.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr int kScreeningRuns = 5;
+constexpr int kMostSpilledBytes = 256;
+constexpr double kHopeless = 2;
+constexpr double kMillisecondsPerSecond = 1e3;
+
+/// Compiles in the background, a few at a time, what has been asked for last first.
+class Ahead {
+public:
+    explicit Ahead(cuda::CompileCache& cache) : cache_(cache)
+    {
+        const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+        for (unsigned i = 0; i < std::min(8u, cores); ++i)
+            threads_.emplace_back([this] { work(); });
+    }
+
+    ~Ahead()
+    {
+        {
+            const std::scoped_lock lock(mutex_);
+            is_over_ = true;
+        }
+        woken_.notify_all();
+        for (auto& thread : threads_)
+            thread.join();
+    }
+
+    void add(std::vector<cuda::CompileRequest> requests)
+    {
+        {
+            const std::scoped_lock lock(mutex_);
+            waiting_.assign(std::make_move_iterator(requests.begin()),
+                            std::make_move_iterator(requests.end()));
+        }
+        woken_.notify_all();
+    }
+
+private:
+    void work()
+    {
+        for (;;) {
+            cuda::CompileRequest request;
+            {
+                std::unique_lock lock(mutex_);
+                woken_.wait(lock, [&] { return is_over_ || !waiting_.empty(); });
+                if (is_over_)
+                    return;
+                request = std::move(waiting_.front());
+                waiting_.pop_front();
+            }
+            try {
+                (void)cache_.get(request);
+            } catch (const Error&) {
+                // Whoever needs the plan compiles it again and is told.
+            }
+        }
+    }
+
+    cuda::CompileCache& cache_;
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    std::deque<cuda::CompileRequest> waiting_;
+    bool is_over_ = false;
+    std::vector<std::thread> threads_;
+};
+
+Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
+
+/// Why the report of a loaded plan rules it out; empty where it does not.
+std::string objection(const cuda::LoadedPlan& plan)
+{
+    for (const auto& kernel : plan.kernels()) {
+        if (kernel.resident_blocks == 0 && kernel.grid > 0)
+            return fmt::format(
+                "no block of {} threads of {} fits a multiprocessor: {} registers a thread, {} "
+                "bytes of shared memory",
+                kernel.block_threads, kernel.resources.kernel, kernel.resources.registers,
+                kernel.resources.static_shared_bytes + kernel.dynamic_shared_bytes);
+        const int spilled = kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes;
+        if (spilled > kMostSpilledBytes)
+            return fmt::format("{} spills {} bytes a thread", kernel.resources.kernel, spilled);
+    }
+    return "";
+}
+
+}  // namespace
+
+struct PlanMeter::State {
+    State(const cuda::Context& used_context, const Problem& asked, const Workload& data,
+          const Catalogue& stages)
+        : context(used_context),
+          problem(asked),
+          workload(data),
+          catalogue(stages),
+          stopwatch(used_context),
+          ceiling(stopwatch.read_ceiling()),
+          resident(context, data),
+          agreements(used_context, stopwatch.stream(), workload, resident),
+          is_flushed(stopwatch.fits_cache(bench::compulsory_traffic(data.op, data.segments).total())),
+          ahead(compiled)
+    {}
+
+    [[nodiscard]] Emitted text_of(const Point& point) const
+    {
+        return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue);
+    }
+
+    [[nodiscard]] cuda::CompileRequest request_of(const Point& point) const
+    {
+        const auto& info = context.info();
+        return {text_of(point).source,
+                point.stage + ".cu",
+                cuda::architecture_for(info.compute_major, info.compute_minor),
+                {}};
+    }
+
+    /// Runs `work`; a failure of the GPU becomes an outcome.
+    template <class Work>
+    Evaluation attempt(Work work)
+    {
+        try {
+            return work();
+        } catch (const DeviceError& error) {
+            try {
+                context.synchronize();
+            } catch (const Error&) {
+                is_fit = false;
+            }
+            return failure(Outcome::runtime, error.what());
+        }
+    }
+
+    /// Never twice the same byte in a row.
+    void poison() { resident.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
+
+    Evaluation measure(const Point& point, double best);
+
+    cuda::Context context;
+    const Problem& problem;
+    const Workload& workload;
+    const Catalogue& catalogue;
+    bench::Stopwatch stopwatch;
+    bench::ReadCeiling ceiling;
+    cuda::ResidentWorkload resident;
+    bench::Agreements agreements;
+    std::optional<Judge> judge;
+    bool is_flushed;
+    bool is_fit = true;
+    int launches = 0;
+    cuda::CompileCache compiled;
+    Ahead ahead;
+};
+
+Evaluation PlanMeter::State::measure(const Point& point, double best)
+{
+    double compile_milliseconds = 0;
+    try {
+        compile_milliseconds = compiled.get(request_of(point))->seconds * kMillisecondsPerSecond;
+    } catch (const Error& error) {
+        return failure(Outcome::compile, error.what());
+    }
+    std::optional<cuda::LoadedPlan> plan;
+    try {
+        plan.emplace(context, resident, text_of(point), point.stage, &compiled);
+    } catch (const DeviceError& error) {
+        context.synchronize();  // throws where more is wrong than this plan
+        return failure(Outcome::resources, error.what());
+    }
+    if (auto why = objection(*plan); !why.empty())
+        return failure(Outcome::resources, std::move(why));
+    auto& stream = stopwatch.stream();
+    const auto launch = [&] { plan->launch(stream); };
+    poison();
+    (void)stopwatch.once(launch);  // loads the code
+    const auto agreement = agreements.check(print(point), {}, nullptr);
+    if (!agreement.agrees)
+        return failure(Outcome::wrong, agreement.text);
+    const double first = stopwatch.once(launch);
+    Evaluation evaluation{Outcome::correct, first, {first}, "", compile_milliseconds};
+    if (first > kHopeless * best) {
+        evaluation.outcome = Outcome::abandoned;
+        evaluation.reason = fmt::format("one run took {:.3g} ms, {:.1f} times the best", first, first / best);
+        return evaluation;
+    }
+    evaluation.samples = stopwatch.time(launch, 1, kScreeningRuns, is_flushed);
+    evaluation.milliseconds = bench::quartiles(evaluation.samples).median;
+    return evaluation;
+}
+
+PlanMeter::PlanMeter(const cuda::Context& context, const Problem& problem, const Workload& workload,
+                     const Catalogue& catalogue)
+    : state_(std::make_unique<State>(context, problem, workload, catalogue))
+{}
+
+PlanMeter::~PlanMeter() = default;
+
+Evaluation PlanMeter::evaluate(const Point& point, double best)
+{
+    return state_->attempt([&] { return state_->measure(point, best); });
+}
+
+void PlanMeter::expect(std::span<const Point> points)
+{
+    std::vector<cuda::CompileRequest> requests;
+    for (const auto& point : points)
+        try {
+            requests.push_back(state_->request_of(point));
+        } catch (const Error&) {
+            // Whoever measures the point is told.
+        }
+    state_->ahead.add(std::move(requests));
+}
+
+std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, int rounds)
+{
+    auto& state = *state_;
+    std::vector<std::optional<cuda::LoadedPlan>> plans(points.size());
+    std::vector<std::vector<double>> samples(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i)
+        try {
+            plans[i].emplace(state.context, state.resident, state.text_of(points[i]), points[i].stage,
+                             &state.compiled);
+        } catch (const DeviceError&) {
+            state.context.synchronize();  // one plan less, unless the GPU is lost
+        }
+    // The first round warms up and is not kept.
+    for (int round = -1; round < rounds; ++round)
+        for (std::size_t i = 0; i < plans.size(); ++i) {
+            if (!plans[i])
+                continue;
+            const auto time = state.stopwatch.time([&] { plans[i]->launch(state.stopwatch.stream()); }, 0, 1,
+                                                   state.is_flushed);
+            if (round >= 0)
+                samples[i].push_back(time.front());
+        }
+    return samples;
+}
+
+Evaluation PlanMeter::validate(const Point& point)
+{
+    auto& state = *state_;
+    return state.attempt([&]() -> Evaluation {
+        const cuda::LoadedPlan plan(state.context, state.resident, state.text_of(point), point.stage,
+                                    &state.compiled);
+        if (!state.judge)
+            state.judge.emplace(state.workload);
+        state.poison();
+        plan.launch(state.stopwatch.stream());
+        state.stopwatch.stream().synchronize();
+        const auto comparison = state.judge->compare(state.resident.results());
+        if (!comparison.agrees())
+            return failure(Outcome::wrong, print(comparison));
+        return {};
+    });
+}
+
+bool PlanMeter::is_fit() const { return state_->is_fit; }
+
+double PlanMeter::ceiling() const { return state_->ceiling.bytes_per_second; }
+
+}  // namespace segfold::tune

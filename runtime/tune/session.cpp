@@ -1,0 +1,111 @@
+#include "runtime/tune/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "runtime/bench/statistics.h"
+#include "runtime/regress/statistics.h"
+
+namespace segfold::tune {
+namespace {
+
+constexpr double kLevel = 0.01;
+constexpr double kLeastGain = 0.01;
+
+/// Whether `rival` is faster than `incumbent` beyond doubt and beyond what is worth a change.
+bool beats(const Finalist& rival, const Finalist& incumbent)
+{
+    const auto& ours = rival.evaluation;
+    const auto& theirs = incumbent.evaluation;
+    return ours.milliseconds < theirs.milliseconds * (1 - kLeastGain) &&
+           regress::mann_whitney(ours.samples, theirs.samples).p < kLevel;
+}
+
+std::vector<std::size_t> best_places(const std::vector<Trial>& trials, std::size_t count,
+                                     std::optional<std::size_t> incumbent)
+{
+    std::vector<std::pair<double, std::size_t>> right;
+    bool has_incumbent = false;
+    for (const auto& [place, evaluation] : trials)
+        if (evaluation.outcome == Outcome::correct) {
+            right.emplace_back(evaluation.milliseconds, place);
+            has_incumbent = has_incumbent || place == incumbent;
+        }
+    std::ranges::sort(right);
+    right.resize(std::min(count, right.size()));
+    std::vector<std::size_t> places;
+    for (const auto& [time, place] : right)
+        places.push_back(place);
+    if (has_incumbent && std::ranges::find(places, *incumbent) == places.end())
+        places.push_back(*incumbent);
+    return places;
+}
+
+}  // namespace
+
+Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::size_t> incumbent,
+             const SessionOptions& options, const SessionListener& listener)
+{
+    Session session;
+    session.trials = search(space, evaluator, options.search, listener.search);
+    if (listener.is_interrupted && listener.is_interrupted()) {
+        session.reason = "interrupted; what was measured is kept, and the next run goes on from there";
+        return session;
+    }
+    const auto places = best_places(session.trials, options.finalists, incumbent);
+    if (places.empty()) {
+        session.reason = "no plan that was measured gives right results";
+        return session;
+    }
+    if (listener.ranking)
+        listener.ranking(places.size());
+    std::vector<Point> points;
+    for (const auto place : places)
+        points.push_back(space[place]);
+    const auto samples = evaluator.rank(points, options.rounds);
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (samples[i].empty())
+            continue;
+        session.finalists.push_back(
+            {places[i], {Outcome::correct, bench::quartiles(samples[i]).median, samples[i]}});
+        if (listener.ranked)
+            listener.ranked(session.finalists.back());
+    }
+    std::ranges::stable_sort(session.finalists, {},
+                             [](const Finalist& one) { return one.evaluation.milliseconds; });
+    auto standing = session.finalists;
+    std::string dropped;
+    while (!standing.empty()) {
+        auto winner = standing.begin();
+        const auto today = std::ranges::find_if(
+            standing, [&](const Finalist& one) { return incumbent && one.place == *incumbent; });
+        const bool stays = today != standing.end() && today != winner && !beats(*winner, *today);
+        if (stays)
+            winner = today;
+        const auto verdict = evaluator.validate(space[winner->place]);
+        if (verdict.outcome == Outcome::correct) {
+            session.winner = winner->place;
+            session.reason = dropped;
+            if (stays)
+                session.reason += "the plan that runs today stays: none is faster beyond doubt by 1 %";
+            else if (today == winner)
+                session.reason += "the plan that runs today is the fastest";
+            else if (today != standing.end())
+                session.reason +=
+                    fmt::format("{:.2f} times as fast as the plan that runs today",
+                                today->evaluation.milliseconds / winner->evaluation.milliseconds);
+            else
+                session.reason += fmt::format("the fastest of {} finalists", session.finalists.size());
+            return session;
+        }
+        dropped += fmt::format("{} was dropped: {} ({}); ", print(space[winner->place]),
+                               name(verdict.outcome), verdict.reason);
+        standing.erase(winner);
+    }
+    session.reason = dropped + "no finalist gives right results";
+    return session;
+}
+
+}  // namespace segfold::tune

@@ -1,0 +1,16 @@
+#pragma once
+// Measurements in the exchange format of auto-tuners.
+#include <span>
+#include <string>
+
+#include "runtime/tune/record.h"
+
+namespace segfold::tune {
+
+/// A T4 document, schema 1.0.0: one result a row, times in milliseconds, the stage as one more parameter.
+///
+/// Source: Willemsen et al., "FAIR sharing of data in autotuning research", 2024, and the T4 schema of
+/// github.com/odgaard/TuningSchema.
+std::string print_t4(std::span<const Record> records);
+
+}  // namespace segfold::tune

@@ -1,0 +1,323 @@
+#include "runtime/tune/worker.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+
+namespace segfold::tune {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr double kSecondsToStart = 600;
+
+Json json_of(const Point& point)
+{
+    Json configuration = Json::object();
+    for (const auto& [name, value] : point.configuration)
+        configuration[name] = value;
+    return {{"stage", point.stage}, {"configuration", std::move(configuration)}};
+}
+
+Point point_of(const Json& json)
+{
+    Point point{json.at("stage").get<std::string>(), {}};
+    for (const auto& [name, value] : json.at("configuration").items())
+        point.configuration[name] = value.get<int>();
+    return point;
+}
+
+Json json_of(std::span<const Point> points)
+{
+    Json list = Json::array();
+    for (const auto& point : points)
+        list.push_back(json_of(point));
+    return list;
+}
+
+std::vector<Point> points_of(const Json& list)
+{
+    std::vector<Point> points;
+    for (const auto& point : list)
+        points.push_back(point_of(point));
+    return points;
+}
+
+Json json_of(const Evaluation& evaluation)
+{
+    return {{"outcome", name(evaluation.outcome)},
+            {"milliseconds", evaluation.milliseconds},
+            {"samples", evaluation.samples},
+            {"reason", evaluation.reason},
+            {"compile_milliseconds", evaluation.compile_milliseconds}};
+}
+
+Evaluation evaluation_of(const Json& json)
+{
+    const auto outcome = parse_outcome(json.at("outcome").get<std::string>());
+    if (!outcome)
+        throw InternalError("a worker answers with outcome " + json.at("outcome").dump());
+    return {*outcome, json.at("milliseconds").get<double>(), json.at("samples").get<std::vector<double>>(),
+            json.at("reason").get<std::string>(), json.at("compile_milliseconds").get<double>()};
+}
+
+/// Reads an answer; what is none was written by something that went wrong in the worker.
+template <class Read>
+auto read_answer(const std::string& answer, Read read)
+{
+    try {
+        return read(Json::parse(answer));
+    } catch (const Json::exception&) {
+        throw InternalError("a worker answers '" + answer.substr(0, 80) + "'");
+    }
+}
+
+std::string line_of(const Json& json)
+{
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+WorkerEvaluator::WorkerEvaluator(std::vector<std::string> program, double seconds)
+    : program_(std::move(program)), seconds_(seconds)
+{}
+
+WorkerEvaluator::~WorkerEvaluator() { stop(); }
+
+const std::string& WorkerEvaluator::greeting()
+{
+    if (process_ < 0)
+        start();
+    return greeting_;
+}
+
+void WorkerEvaluator::start()
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        throw DeviceError(fmt::format("no socket for the worker: {}", std::strerror(errno)));
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    // A group of its own: an interrupt from the keyboard is for the tuner, which ends the worker in its time.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    std::vector<char*> words;
+    for (auto& word : program_)
+        words.push_back(word.data());
+    words.push_back(nullptr);
+    pid_t process = 0;
+    const int error =
+        posix_spawn(&process, program_[0].c_str(), &actions, &attributes, words.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    ::close(ends[1]);
+    if (error != 0) {
+        ::close(ends[0]);
+        throw DeviceError(
+            fmt::format("the worker {} cannot be started: {}", program_[0], std::strerror(error)));
+    }
+    process_ = process;
+    socket_ = ends[0];
+    buffer_.clear();
+    ++starts_;
+    if (receive(greeting_, kSecondsToStart) != Wait::answered)
+        throw DeviceError(fmt::format("the worker {} before it was ready", stop()));
+    const auto refusal = read_answer(greeting_, [](const Json& json) {
+        return std::pair(json.value("error", ""), json.value("exit_code", 0));
+    });
+    if (refusal.first.empty())
+        return;
+    stop();
+    if (refusal.second == 2)
+        throw InputError(refusal.first);
+    throw DeviceError(refusal.first);
+}
+
+std::string WorkerEvaluator::stop()
+{
+    if (process_ < 0)
+        return "did not run";
+    ::close(socket_);
+    // Its answers are here or will not come: what it still does is of no use.
+    int status = 0;
+    const bool has_ended = waitpid(process_, &status, WNOHANG) == process_;
+    if (!has_ended) {
+        // One that has closed its side is about to end, and shall say how.
+        for (int i = 0; i < 50 && waitpid(process_, &status, WNOHANG) == 0; ++i)
+            if (i == 49) {
+                ::kill(process_, SIGKILL);
+                while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
+                break;
+            } else {
+                ::usleep(2000);
+            }
+    }
+    process_ = -1;
+    socket_ = -1;
+    if (WIFSIGNALED(status))
+        return fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
+bool WorkerEvaluator::send(const std::string& line)
+{
+    for (std::size_t sent = 0; sent < line.size();) {
+        const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        sent += static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+WorkerEvaluator::Wait WorkerEvaluator::receive(std::string& line, double seconds)
+{
+    const auto end =
+        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    for (;;) {
+        if (const auto at = buffer_.find('\n'); at != buffer_.npos) {
+            line = buffer_.substr(0, at);
+            buffer_.erase(0, at + 1);
+            return Wait::answered;
+        }
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
+        if (left <= 0)
+            return Wait::late;
+        pollfd watched{socket_, POLLIN, 0};
+        if (::poll(&watched, 1, static_cast<int>(std::min<std::int64_t>(left, 1000))) <= 0)
+            continue;
+        char bytes[4096];
+        const auto count = ::recv(socket_, bytes, sizeof(bytes), 0);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return Wait::ended;
+        buffer_.append(bytes, static_cast<std::size_t>(count));
+    }
+}
+
+Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std::string& answer)
+{
+    if (process_ < 0)
+        start();
+    if (!send(request)) {
+        // It ended after its last answer; nothing of this request has run.
+        stop();
+        start();
+        if (!send(request))
+            throw DeviceError(fmt::format("the worker {} when it was asked", stop()));
+    }
+    switch (receive(answer, seconds)) {
+        case Wait::answered:
+            return {};
+        case Wait::late:
+            ::kill(process_, SIGKILL);
+            stop();
+            return {Outcome::timeout, 0, {}, fmt::format("no answer within {:.3g} s", seconds)};
+        default:
+            return {Outcome::runtime, 0, {}, fmt::format("its process {}", stop())};
+    }
+}
+
+Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
+{
+    Json request = {{"evaluate", json_of(point)}};
+    if (std::isfinite(best))
+        request["best"] = best;
+    std::string answer;
+    auto failed = ask(line_of(request), seconds_, answer);
+    if (failed.outcome != Outcome::correct)
+        return failed;
+    auto evaluation = read_answer(answer, evaluation_of);
+    if (read_answer(answer, [](const Json& json) { return json.value("last", false); }))
+        stop();
+    return evaluation;
+}
+
+void WorkerEvaluator::expect(std::span<const Point> points)
+{
+    if (process_ >= 0)
+        (void)send(line_of({{"expect", json_of(points)}}));
+}
+
+std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> points, int rounds)
+{
+    std::string answer;
+    const auto failed = ask(line_of({{"rank", json_of(points)}, {"rounds", rounds}}), 10 * seconds_, answer);
+    if (failed.outcome != Outcome::correct)
+        throw DeviceError("the ranking of the best failed: " + failed.reason);
+    auto samples = read_answer(
+        answer, [](const Json& json) { return json.at("samples").get<std::vector<std::vector<double>>>(); });
+    if (samples.size() != points.size())
+        throw InternalError(fmt::format("a worker ranks {} plans of {}", samples.size(), points.size()));
+    return samples;
+}
+
+Evaluation WorkerEvaluator::validate(const Point& point)
+{
+    std::string answer;
+    auto failed = ask(line_of({{"validate", json_of(point)}}), 30 * seconds_, answer);
+    return failed.outcome == Outcome::correct ? read_answer(answer, evaluation_of) : failed;
+}
+
+void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
+           const std::function<void(std::string_view)>& write, const std::function<bool()>& is_fit)
+{
+    write(greeting + "\n");
+    for (std::string line; std::getline(in, line);) {
+        Json request;
+        try {
+            request = Json::parse(line);
+        } catch (const Json::parse_error&) {
+            throw InputError("--worker: '" + line.substr(0, 60) + "' is no request; tune itself writes them");
+        }
+        if (request.contains("expect")) {
+            evaluator.expect(points_of(request["expect"]));
+            continue;
+        }
+        if (request.contains("evaluate")) {
+            auto answer =
+                json_of(evaluator.evaluate(point_of(request["evaluate"]), request.value("best", HUGE_VAL)));
+            if (!is_fit())
+                answer["last"] = true;  // or the next plan would be blamed for an end that is near
+            write(line_of(answer));
+        } else if (request.contains("rank"))
+            write(line_of(
+                {{"samples", evaluator.rank(points_of(request["rank"]), request.value("rounds", 21))}}));
+        else if (request.contains("validate"))
+            write(line_of(json_of(evaluator.validate(point_of(request["validate"])))));
+        else
+            throw InputError("--worker: a request asks to evaluate, expect, rank or validate");
+        if (!is_fit())
+            return;
+    }
+}
+
+std::string refusal_line(std::string_view message, int exit_code)
+{
+    return line_of({{"error", message}, {"exit_code", exit_code}});
+}
+
+}  // namespace segfold::tune
