@@ -30,7 +30,7 @@ protected:
     ProgramFolder folder_;
 };
 
-const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",     "regress",
+const std::vector<std::string> kVerbs = {"run",   "check",  "emit",    "bench",     "tune", "regress",
                                          "paper", "stages", "devices", "operators", "cache"};
 
 TEST_F(VerbsTest, HelpListsTheVerbs)

@@ -24,11 +24,10 @@ struct Verb {
 };
 
 constexpr std::array kVerbs = {
-    Verb{"run", verb_run},         Verb{"check", verb_check},
-    Verb{"emit", verb_emit},       Verb{"bench", verb_bench},
-    Verb{"regress", verb_regress}, Verb{"paper", verb_paper},
-    Verb{"stages", verb_stages},   Verb{"devices", verb_devices},
-    Verb{"cache", verb_cache},     Verb{"operators", verb_operators},
+    Verb{"run", verb_run},     Verb{"check", verb_check},         Verb{"emit", verb_emit},
+    Verb{"bench", verb_bench}, Verb{"tune", verb_tune},           Verb{"regress", verb_regress},
+    Verb{"paper", verb_paper}, Verb{"stages", verb_stages},       Verb{"devices", verb_devices},
+    Verb{"cache", verb_cache}, Verb{"operators", verb_operators},
 };
 
 /// The page `help/NAME.txt`, or nothing.

@@ -15,6 +15,7 @@ int verb_stages(const Words& words);
 int verb_devices(const Words& words);
 int verb_operators(const Words& words);
 int verb_regress(const Words& words);
+int verb_tune(const Words& words);
 
 /// Does what the command line says, the program's own name left out; returns the exit code.
 int dispatch(const Words& words);

@@ -1,0 +1,403 @@
+// segfold tune: the fastest plan for one operator, layout and GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/cli/form_argument.h"
+#include "runtime/cli/operator_argument.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/table.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cli/tune_worker.h"
+#include "runtime/cli/tuned.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/files/file.h"
+#include "runtime/tune/lookup.h"
+#include "runtime/tune/session.h"
+#include "runtime/tune/t4.h"
+#include "runtime/tune/worker.h"
+
+namespace segfold::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::int64_t kStandardElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMostEvaluations = 1000000000;
+constexpr std::int64_t kMostSeconds = 1000000;
+constexpr double kSecondsForAnswer = 20;
+constexpr Flag kOwnFlags[] = {{"kernels", "DIR"},
+                              {"device", "N"},
+                              {"effort", "none|quick|full"},
+                              {"seconds", "S"},
+                              {"evaluations", "E"},
+                              {"every"},
+                              {"pin"},
+                              {"export-t4", "FILE"},
+                              {"worker"}};
+constexpr std::array<std::string_view, 3> kEfforts = {"none", "quick", "full"};
+
+/// What an effort allows where flags say nothing else.
+struct Effort {
+    std::int64_t seconds;
+    std::int64_t evaluations;
+    std::size_t finalists;
+};
+constexpr std::array<Effort, 3> kAllowed = {Effort{0, 0, 0}, Effort{60, 40, 8}, Effort{600, 400, 16}};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+/// While it lives, an interrupt from the keyboard ends the search and not the program.
+class InterruptGuard {
+public:
+    InterruptGuard()
+    {
+        interrupted = 0;
+        struct sigaction action = {};
+        action.sa_handler = [](int) { interrupted = 1; };
+        sigaction(SIGINT, &action, &interrupt_);
+        sigaction(SIGTERM, &action, &terminate_);
+    }
+    ~InterruptGuard()
+    {
+        sigaction(SIGINT, &interrupt_, nullptr);
+        sigaction(SIGTERM, &terminate_, nullptr);
+    }
+    InterruptGuard(const InterruptGuard&) = delete;
+    InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+private:
+    struct sigaction interrupt_ = {};
+    struct sigaction terminate_ = {};
+};
+
+/// What the command line asks for.
+struct TuneRequest {
+    std::size_t effort = 1;  ///< of kEfforts
+    std::int64_t seconds = 0;
+    std::size_t evaluations = 0;
+    bool is_every = false;
+};
+
+TuneRequest tune_request(const Arguments& arguments)
+{
+    TuneRequest request;
+    request.effort = arguments.choice("effort", kEfforts).value_or(1);
+    request.is_every = arguments.has("every");
+    if (kEfforts[request.effort] == "none")
+        for (const auto flag : {"seconds", "evaluations", "every", "pin", "export-t4"})
+            arguments.refuse(flag, "is about measuring, and --effort none measures nothing");
+    if (request.is_every)
+        for (const auto flag : {"effort", "evaluations"})
+            arguments.refuse(flag, "limits the search, and --every measures every plan");
+    const auto& allowed = kAllowed[request.effort];
+    request.seconds = arguments.integer("seconds", 1, kMostSeconds)
+                          .value_or(request.is_every ? kMostSeconds : allowed.seconds);
+    request.evaluations =
+        static_cast<std::size_t>(arguments.integer("evaluations", 1, kMostEvaluations)
+                                     .value_or(request.is_every ? kMostEvaluations : allowed.evaluations));
+    return request;
+}
+
+/// Everything that one tuning knows; lives as long as the verb.
+class Tuning {
+public:
+    Tuning(const Words& words, const Arguments& arguments, Operator op)
+        : arguments_(arguments),
+          request_(tune_request(arguments)),
+          kernels_(arguments),
+          worker_(program_of(words), kSecondsForAnswer),
+          greeting_((progress_.show("tune: getting ready"), parse_greeting(worker_.greeting()))),
+          problem_(problem_of(std::move(op), greeting_)),
+          question_{greeting_.record.device, problem_, greeting_.record.shape, kernels_.catalogue()},
+          store_(tune::RecordStore::open(tune::record_folder())),
+          lookup_(tune::look_up(store_, question_)),
+          space_(tune::SearchSpace::of(problem_, question_.shape, question_.catalogue)),
+          incumbent_(lookup_.point ? space_.find(*lookup_.point) : std::nullopt)
+    {
+        if (!incumbent_)
+            incumbent_ = space_.starts().front();
+    }
+
+    int run()
+    {
+        for (const auto& ignored : lookup_.ignored)
+            write_error("warning: " + ignored);
+        if (kEfforts[request_.effort] == "none") {
+            progress_.clear();
+            return report({});
+        }
+        const auto folder = tune::record_folder();
+        if (folder.empty())
+            throw InputError(
+                "nowhere to keep records: neither SEGFOLD_TUNING_DIR, XDG_DATA_HOME nor HOME is "
+                "set; set SEGFOLD_TUNING_DIR to a folder");
+        tune::RecordFile file(tune::record_path(folder, question_.device));
+        path_ = file.path();
+        tune::SessionOptions options;
+        options.search.strategy = request_.is_every ? tune::Strategy::everything : tune::Strategy::automatic;
+        options.search.evaluations = request_.evaluations;
+        options.search.known = tune::known_trials(store_, question_, space_);
+        for (const auto& seed : lookup_.seeds)
+            if (const auto place = space_.find(seed))
+                options.search.seeds.push_back(*place);
+        options.search.seeds.insert(options.search.seeds.begin(), *incumbent_);
+        options.finalists = kAllowed[request_.effort].finalists;
+        known_ = options.search.known.size();
+        if (const auto* best = tune::fastest(options.search.known))
+            note_best(*best);
+        const InterruptGuard guard;
+        start_ = Clock::now();
+        auto session = tune::tune(space_, worker_, incumbent_, options, listener(file));
+        if (session.winner)
+            keep_winner(file, session);
+        progress_.clear();
+        if (const auto path = arguments_.value("export-t4")) {
+            OutputFile out(*path);
+            out.write(tune::print_t4(rows_));
+            out.commit();
+        }
+        return report(session);
+    }
+
+private:
+    static std::vector<std::string> program_of(const Words& words)
+    {
+        std::vector<std::string> program = {std::filesystem::read_symlink("/proc/self/exe").string(), "tune"};
+        program.insert(program.end(), words.begin(), words.end());
+        program.emplace_back("--worker");
+        return program;
+    }
+
+    static Problem problem_of(Operator op, const TuneGreeting& greeting)
+    {
+        const auto& known = greeting.record.problem;
+        const auto form =
+            std::ranges::find_if(kForms, [&](SegmentForm one) { return name(one) == known.form; });
+        if (form == std::end(kForms))
+            throw InternalError("a worker has segments given as " + known.form);
+        auto problem = make_problem(op, *form, known.index_bits, quick_laws(op));
+        if (known.key_bytes != 0)
+            problem.key_bytes = known.key_bytes;
+        problem.target = greeting.target;
+        return problem;
+    }
+
+    [[nodiscard]] tune::Record row(std::size_t place, tune::Phase phase, tune::Evaluation evaluation) const
+    {
+        auto record = greeting_.record;
+        record.point = space_[place];
+        record.stage_hash =
+            tune::stage_hash(question_.catalogue.stage(record.point.stage), question_.catalogue);
+        record.phase = phase;
+        record.evaluation = std::move(evaluation);
+        record.date = time_stamp();
+        return record;
+    }
+
+    void keep(tune::RecordFile& file, tune::Record record)
+    {
+        file.append(record);
+        rows_.push_back(std::move(record));
+    }
+
+    void note_best(const tune::Trial& trial)
+    {
+        const auto& evaluation = trial.evaluation;
+        if (evaluation.outcome != tune::Outcome::correct || evaluation.milliseconds >= best_)
+            return;
+        best_ = evaluation.milliseconds;
+        best_text_ = fmt::format("{:.4g} ms with {}", best_, print(space_[trial.place]));
+    }
+
+    void show_progress()
+    {
+        constexpr std::size_t kWidth = 20;
+        const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
+        const auto expected = std::min(request_.evaluations, space_.size() - std::min(known_, space_.size()));
+        const double part =
+            std::max(static_cast<double>(measured_) / static_cast<double>(std::max<std::size_t>(expected, 1)),
+                     seconds / static_cast<double>(request_.seconds));
+        const auto full = static_cast<std::size_t>(std::min(part, 1.0) * kWidth);
+        progress_.show(fmt::format("tune [{}{}] {} plans in {:.0f} s{}", std::string(full, '#'),
+                                   std::string(kWidth - full, '.'), measured_, seconds,
+                                   best_text_.empty() ? "" : ", best " + best_text_));
+    }
+
+    tune::SessionListener listener(tune::RecordFile& file)
+    {
+        tune::SessionListener all;
+        all.search.measured = [this, &file](const tune::Trial& trial) {
+            keep(file, row(trial.place, tune::Phase::screened, trial.evaluation));
+            ++measured_;
+            note_best(trial);
+            show_progress();
+        };
+        all.search.stops = [this] {
+            return interrupted != 0 || Clock::now() - start_ > std::chrono::seconds(request_.seconds);
+        };
+        all.is_interrupted = [] { return interrupted != 0; };
+        all.ranking = [this](std::size_t finalists) {
+            progress_.show(fmt::format("tune: ranking the best {}, best {}", finalists, best_text_));
+        };
+        all.ranked = [this, &file](const tune::Finalist& finalist) {
+            keep(file, row(finalist.place, tune::Phase::ranked, finalist.evaluation));
+        };
+        return all;
+    }
+
+    void keep_winner(tune::RecordFile& file, const tune::Session& session)
+    {
+        const auto winner = std::ranges::find(session.finalists, *session.winner, &tune::Finalist::place);
+        keep(file, row(*session.winner, arguments_.has("pin") ? tune::Phase::pinned : tune::Phase::chosen,
+                       winner->evaluation));
+    }
+
+    [[nodiscard]] double share(double milliseconds) const
+    {
+        return static_cast<double>(greeting_.record.bytes) / (milliseconds / 1e3) / greeting_.ceiling;
+    }
+
+    [[nodiscard]] std::string outcomes(const tune::Session& session) const
+    {
+        std::map<std::string_view, int> counts;
+        for (const auto& trial : session.trials)
+            ++counts[name(trial.evaluation.outcome)];
+        std::string text;
+        for (const auto& [outcome, count] : counts)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, outcome);
+        return text;
+    }
+
+    int report(const tune::Session& session)
+    {
+        if (arguments_.json())
+            write_json(document(session));
+        else
+            write_output(text(session));
+        if (interrupted != 0)
+            return 128 + SIGINT;
+        return session.winner || session.trials.empty() ? 0 : 1;
+    }
+
+    [[nodiscard]] std::string text(const tune::Session& session) const
+    {
+        const auto& record = greeting_.record;
+        std::vector<std::pair<std::string, std::string>> facts = {
+            {"operator", signature(problem_.op)},
+            {"data",
+             fmt::format("{} in {} ({}), {}-bit indices", count_text(record.shape.num_elements, "element"),
+                         count_text(record.shape.num_segments, "segment"), record.layout,
+                         record.problem.index_bits)},
+            {"device", print(record.device)},
+            {"space", fmt::format("{} plans of {} stages", space_.size(), space_.starts().size())},
+            {"until now", fmt::format("{}: {}", print(space_[*incumbent_]), lookup_.reason)}};
+        if (session.trials.empty())
+            return print_facts(facts);
+        facts.emplace_back("screened", fmt::format("{} plans, {} of them known before: {}",
+                                                   session.trials.size(), known_, outcomes(session)));
+        Table table({{"finalist"},
+                     {"ms", Table::Align::right},
+                     {"GB/s", Table::Align::right},
+                     {"of ceiling", Table::Align::right}});
+        for (const auto& [place, evaluation] : session.finalists)
+            table.add({(session.winner == place ? "* " : "  ") + print(space_[place]),
+                       fmt::format("{:.4g}", evaluation.milliseconds),
+                       fmt::format("{:.0f}", share(evaluation.milliseconds) * greeting_.ceiling / 1e9),
+                       fmt::format("{:.3f}", share(evaluation.milliseconds))});
+        std::vector<std::pair<std::string, std::string>> end = {
+            {"winner", session.winner ? print(space_[*session.winner]) : "none"}, {"why", session.reason}};
+        if (session.winner)
+            end.emplace_back("results", "agree with the reference");
+        end.emplace_back("records", path_);
+        return print_facts(facts) + "\n" + (table.empty() ? "" : table.print() + "\n") + print_facts(end);
+    }
+
+    [[nodiscard]] Json document(const tune::Session& session) const
+    {
+        const auto plan = [&](std::size_t place) {
+            return Json{{"stage", space_[place].stage},
+                        {"configuration", json_of(space_[place].configuration)}};
+        };
+        const auto& record = greeting_.record;
+        Json document = {{"operator", problem_.op.name},
+                         {"layout", record.layout},
+                         {"num_elements", record.shape.num_elements},
+                         {"num_segments", record.shape.num_segments},
+                         {"device", record.device.name},
+                         {"plans", space_.size()},
+                         {"incumbent", plan(*incumbent_)},
+                         {"lookup", name(lookup_.match)},
+                         {"lookup_reason", lookup_.reason},
+                         {"screened", session.trials.size()},
+                         {"known_before", known_},
+                         {"finalists", Json::array()},
+                         {"reason", session.reason}};
+        for (const auto& [place, evaluation] : session.finalists) {
+            auto row = plan(place);
+            row["milliseconds"] = evaluation.milliseconds;
+            row["fraction"] = share(evaluation.milliseconds);
+            document["finalists"].push_back(std::move(row));
+        }
+        document["winner"] = session.winner ? plan(*session.winner) : Json();
+        document["interrupted"] = interrupted != 0;
+        document["records"] = path_;
+        return document;
+    }
+
+    const Arguments& arguments_;
+    TuneRequest request_;
+    Progress progress_;
+    Kernels kernels_;
+    tune::WorkerEvaluator worker_;
+    TuneGreeting greeting_;
+    Problem problem_;
+    tune::Question question_;
+    tune::RecordStore store_;
+    tune::Lookup lookup_;
+    tune::SearchSpace space_;
+    std::optional<std::size_t> incumbent_;
+    std::vector<tune::Record> rows_;
+    std::string path_;
+    std::size_t known_ = 0;
+    std::size_t measured_ = 0;
+    double best_ = std::numeric_limits<double>::infinity();
+    std::string best_text_;
+    Clock::time_point start_;
+};
+
+}  // namespace
+
+int verb_tune(const Words& words)
+{
+    const Arguments arguments("tune", words, join({kOperatorFlags, kInputFlags, kDataFlags, kOwnFlags}), 1);
+    auto op = operator_argument(arguments);
+    auto request = workload_request(arguments, op, true);
+    request.standard_elements = kStandardElements;
+    (void)tune_request(arguments);
+    if (arguments.has("worker"))
+        return serve_plans(arguments, op, request);
+    const auto laws = quick_laws(op);
+    if (!laws.has_sound_identity)
+        throw InputError(
+            fmt::format("operator {} states an identity that is none, and every stage relies on "
+                        "it; 'segfold check' shows the counter-example",
+                        op.name));
+    for (const auto& warning : law_warnings(laws, op))
+        write_error("warning: " + warning);
+    if (!cuda::no_device_reason().empty()) {
+        auto reason = cuda::no_device_reason();
+        reason.resize(std::min(reason.find("; use --backend"), reason.size()));  // which measures nothing
+        throw DeviceError(fmt::format("tune measures on a GPU: {}", reason));
+    }
+    return Tuning(words, arguments, std::move(op)).run();
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,100 @@
+#include "runtime/cli/tune_worker.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/bench/traffic.h"
+#include "runtime/cli/json.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/terminal.h"
+#include "runtime/cuda/library.h"
+#include "runtime/shape.h"
+#include "runtime/tune/lookup.h"
+#include "runtime/tune/meter.h"
+#include "runtime/tune/worker.h"
+
+namespace segfold::cli {
+namespace {
+
+std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, const Workload& workload,
+                        const std::string& layout, double ceiling)
+{
+    tune::Record record;
+    record.device = tune::identity_of(info);
+    record.driver = fmt::format("{}.{}", info.driver_version / 1000, info.driver_version % 1000 / 10);
+    record.compiler = "NVRTC " + cuda::nvrtc().version();
+    record.op = problem.op.name;
+    record.op_hash = tune::operator_hash(problem.op);
+    record.problem = tune::class_of(problem);
+    record.layout = layout;
+    record.shape = shape_of(workload.segments);
+    record.evaluation.outcome = tune::Outcome::runtime;  // nothing has been measured
+    record.bytes = bench::compulsory_traffic(problem.op, workload.segments).total();
+    record.date = time_stamp();
+    const auto& target = problem.target;
+    return Json{{"record", tune::print(record)},
+                {"target",
+                 {target.has_async_copies, target.has_bf16_conversions, target.block_shared_bytes,
+                  target.compute_capability}},
+                {"ceiling", ceiling}}
+        .dump();
+}
+
+void serve_gpu(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
+{
+    const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
+    const Kernels kernels(arguments);
+    const auto laws = quick_laws(op);
+    const auto prepared = prepare_workload(op, request);
+    auto problem = make_problem(prepared.workload, laws);
+    problem.target = cuda::target_of(context.info());
+    tune::PlanMeter meter(context, problem, prepared.workload, kernels.catalogue());
+    const auto greeting =
+        greeting_of(context.info(), problem, prepared.workload, print(request.layout), meter.ceiling());
+    tune::serve(
+        meter, greeting, std::cin, [](std::string_view text) { write_output(text); },
+        [&] { return meter.is_fit(); });
+}
+
+}  // namespace
+
+int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
+{
+    // Its standard error goes nowhere: what went wrong is told to the tuner, in its own protocol.
+    try {
+        serve_gpu(arguments, op, request);
+    } catch (const Error& error) {
+        write_output(tune::refusal_line(error.what(), error.exit_code()));
+        return error.exit_code();
+    }
+    return 0;
+}
+
+TuneGreeting parse_greeting(const std::string& line)
+{
+    try {
+        const auto json = Json::parse(line);
+        const auto& target = json.at("target");
+        return {tune::parse_record("worker", json.at("record").get<std::string>()),
+                {target.at(0).get<bool>(), target.at(1).get<bool>(), target.at(2).get<std::int64_t>(),
+                 target.at(3).get<int>()},
+                json.at("ceiling").get<double>()};
+    } catch (const Json::exception& error) {
+        throw InternalError(fmt::format("a worker greets with '{}': {}", line.substr(0, 80), error.what()));
+    }
+}
+
+std::string time_stamp()
+{
+    const auto now = std::time(nullptr);
+    std::tm parts = {};
+    gmtime_r(&now, &parts);
+    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+}
+
+}  // namespace segfold::cli
