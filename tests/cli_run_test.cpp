@@ -244,6 +244,21 @@ TEST_F(RunTest, OtherBackEndsNeedNoStage)
     EXPECT_EQ(result.output.find("stage "), std::string::npos) << result.output;
 }
 
+TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
+{
+    const auto result = run({"run", "sum_i32", "--elements", "100", "--layout", "uniform=10", "--stage",
+                             "tile_scan", "--explain", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const auto explanation = nlohmann::json::parse(result.output)["explanation"];
+    EXPECT_EQ(explanation["plan"], "tile_scan block_threads=256 items_per_thread=8, asked for");
+    EXPECT_EQ(explanation["lookup"], "none");
+    EXPECT_EQ(explanation["reason"], "--stage chooses, and no record is asked");
+    EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("group_per_segment "));
+    EXPECT_EQ(explanation["compulsory_bytes"], 440);
+    const auto untuned = run({"run", "sum_i32", "--elements", "100", "--no-tune", "--explain"});
+    EXPECT_NE(untuned.output.find("--no-tune: no record is asked"), std::string::npos) << untuned.output;
+}
+
 TEST_F(RunTest, NoElementsAreNoError)
 {
     for (const auto* layout : {"whole", "uniform=4", "zipf:exponent=1.9"}) {

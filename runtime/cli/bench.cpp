@@ -17,6 +17,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/shape.h"
+#include "runtime/tune/lookup.h"
 
 namespace segfold::cli {
 namespace {
@@ -41,6 +42,7 @@ constexpr Flag kOwnFlags[] = {{"peers", "LIST"},
                               {"emit-peer", "PEER"},
                               {"plan", "STAGE:NAME=VALUE,...", true},
                               {"ladder"},
+                              {"no-tune"},
                               {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
@@ -246,9 +248,16 @@ private:
 /// run takes, else every stage that takes the form of the segments.
 std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Problem& problem,
                                          const Shape& shape, const OperatorLaws& laws,
-                                         const Catalogue& catalogue)
+                                         const Catalogue& catalogue, const cuda::DeviceInfo& device)
 {
-    const auto chosen = choose_plan(arguments, problem, shape, laws, catalogue);
+    tune::Lookup lookup;
+    if (chosen_by_flag(arguments).empty() && !arguments.has("no-tune"))
+        lookup = tune::look_up(tune::RecordStore::open(tune::record_folder()),
+                               {tune::identity_of(device), problem, shape, catalogue});
+    for (const auto& ignored : lookup.ignored)
+        write_error("warning: " + ignored);
+    const auto chosen =
+        choose_plan(arguments, problem, shape, laws, catalogue, lookup.point ? &*lookup.point : nullptr);
     std::vector<bench::LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
     if (arguments.has("reproducible"))
         plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
@@ -324,7 +333,7 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
         prepared.workload,
         prepared.inputs,
         print(wanted.layout) + (is_found(segments.form) ? fmt::format(" as {}", name(segments.form)) : ""),
-        plans_for(arguments, problem, shape_of(segments), laws, catalogue),
+        plans_for(arguments, problem, shape_of(segments), laws, catalogue, bench.context.info()),
         peers,
         catalogue,
         request.options};

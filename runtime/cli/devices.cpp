@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "dsl/error.h"
@@ -14,6 +15,7 @@
 #include "runtime/cuda/library.h"
 #include "runtime/simt/process.h"
 #include "runtime/thrust/reduce_by_key.h"
+#include "runtime/tune/record_store.h"
 
 namespace segfold::cli {
 namespace {
@@ -84,6 +86,39 @@ std::string print(const std::vector<cuda::DeviceInfo>& gpus)
     return table.print();
 }
 
+/// The tuning records of a GPU.
+struct OwnRecords {
+    std::size_t rows = 0;
+    std::set<std::string> shapes;  ///< classes of problems with shapes that have a winner
+};
+
+OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gpu)
+{
+    OwnRecords own;
+    for (const auto& record : store.rows()) {
+        if (record.device != tune::identity_of(gpu))
+            continue;
+        ++own.rows;
+        if (record.phase >= tune::Phase::chosen)
+            own.shapes.insert(fmt::format("{} {} {} {}", print(record.problem), record.shape.num_elements,
+                                          record.shape.num_segments, record.shape.longest));
+    }
+    return own;
+}
+
+std::string text_of(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
+{
+    std::string text = fmt::format("{}{}", count_text(static_cast<std::int64_t>(store.rows().size()), "row"),
+                                   tune::record_folder().empty() ? "" : ", " + tune::record_folder());
+    for (const auto& gpu : gpus) {
+        const auto own = records_of(store, gpu);
+        text += fmt::format("\nGPU {}: {}, {}", gpu.ordinal,
+                            count_text(static_cast<std::int64_t>(own.rows), "row"),
+                            count_text(static_cast<std::int64_t>(own.shapes.size()), "tuned shape"));
+    }
+    return text;
+}
+
 Json json_of(const cuda::DeviceInfo& gpu)
 {
     return {{"ordinal", gpu.ordinal},
@@ -115,16 +150,23 @@ int verb_devices(const Words& words)
     const auto thrust_cuda = find_thrust(ThrustSystem::cuda);
     const auto thrust_cpu = find_thrust(ThrustSystem::cpu);
     const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    const auto store = tune::RecordStore::open(tune::record_folder());
+    for (const auto& complaint : store.complaints())
+        write_error("warning: " + complaint);
     if (arguments.json()) {
         Json list = Json::array();
-        for (const auto& gpu : gpus)
+        for (const auto& gpu : gpus) {
+            const auto own = records_of(store, gpu);
             list.push_back(json_of(gpu));
+            list.back()["tuning"] = {{"rows", own.rows}, {"tuned_shapes", own.shapes.size()}};
+        }
         Json document = {{"gpus", std::move(list)}};
         if (gpus.empty())
             document["no_gpu_reason"] = cuda::no_device_reason();
         document["nvrtc"] = json_of(nvrtc);
         document["simt"] = {{"compiler", json_of(compiler)}, {"threads", threads}};
         document["thrust"] = {{"cuda", json_of(thrust_cuda)}, {"cpu", json_of(thrust_cpu)}};
+        document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", tune::record_folder()}};
         write_json(document);
         return 0;
     }
@@ -137,6 +179,7 @@ int verb_devices(const Words& words)
                                    : fmt::format("{}, {} threads", compiler.found, threads));
     facts.emplace_back("thrust, cuda", thrust_cuda.text());
     facts.emplace_back("thrust, cpu", thrust_cpu.text());
+    facts.emplace_back("tuning", text_of(store, gpus));
     write_output((gpus.empty() ? "" : print(gpus) + "\n") + print_facts(facts));
     return 0;
 }

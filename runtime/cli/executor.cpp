@@ -73,6 +73,11 @@ Target Executor::target() const
     return backend_ == Backend::cuda ? cuda::target_of(context_->info()) : Target{};
 }
 
+std::optional<cuda::DeviceInfo> Executor::device() const
+{
+    return backend_ == Backend::cuda ? std::optional(context_->info()) : std::nullopt;
+}
+
 std::string Executor::description() const
 {
     switch (backend_) {

@@ -8,6 +8,7 @@
 #include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/plan.h"
+#include "runtime/cuda/device.h"
 #include "runtime/regress/runner.h"
 #include "runtime/simt/program.h"
 
@@ -36,6 +37,8 @@ public:
     [[nodiscard]] bool runs_stages() const { return backend_ == Backend::cuda || backend_ == Backend::simt; }
     /// What runs stages is capable of.
     [[nodiscard]] Target target() const;
+    /// The GPU, where one is used.
+    [[nodiscard]] std::optional<cuda::DeviceInfo> device() const;
     /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] std::string description() const;
 

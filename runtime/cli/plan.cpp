@@ -79,7 +79,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 }
 
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const OperatorLaws& laws, const Catalogue& catalogue)
+                 const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
 {
     if (!laws.has_sound_identity)
         throw InputError(
@@ -88,6 +88,11 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
     if (arguments.has("reproducible"))
         for (const auto flag : {"stage", "set"})
             arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");
+    if (tuned != nullptr && chosen_by_flag(arguments).empty()) {
+        const auto& stage = catalogue.stage(tuned->stage);
+        require(stage, problem, laws.report, catalogue);
+        return {&stage, false, emit(problem, stage, tuned->configuration, catalogue), true};
+    }
     const auto asked = arguments.value("stage");
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
@@ -96,6 +101,14 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
         emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
     plan.emitted.is_reproducible = arguments.has("reproducible");
     return plan;
+}
+
+std::string chosen_by_flag(const Arguments& arguments)
+{
+    for (const auto* flag : {"stage", "set", "reproducible"})
+        if (arguments.has(flag))
+            return fmt::format("--{}", flag);
+    return "";
 }
 
 std::map<std::string, int> settings(const Arguments& arguments)

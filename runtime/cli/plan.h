@@ -6,6 +6,7 @@
 #include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/operator_laws.h"
+#include "runtime/tune/search_space.h"
 
 namespace segfold::cli {
 
@@ -32,19 +33,27 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 /// A stage with its configuration and its text.
 struct Plan {
     const Stage* stage = nullptr;  ///< of the catalogue
-    bool is_asked = false;         ///< by --stage; else the rule of thumb chose
+    bool is_asked = false;         ///< by --stage; else a record or the rule of thumb chose
     Emitted emitted;
+    bool is_tuned = false;  ///< a tuning record chose
 
-    /// "asked for", "rule of thumb"
-    [[nodiscard]] std::string chosen_by() const { return is_asked ? "asked for" : "rule of thumb"; }
+    /// "asked for", "tuning record", "rule of thumb"
+    [[nodiscard]] std::string chosen_by() const
+    {
+        return is_asked ? "asked for" : is_tuned ? "tuning record" : "rule of thumb";
+    }
 };
 
-/// The plan of --stage and --set, or of the rule of thumb.
+/// The plan of --stage and --set, or `tuned` where neither is given nor --reproducible, or that of the rule
+/// of thumb.
 ///
 /// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
 /// refuted, and for an operator whose identity is refuted, which all stages rely on.
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const OperatorLaws& laws, const Catalogue& catalogue);
+                 const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned = nullptr);
+
+/// Whether --stage, --set or --reproducible leave a tuning record nothing to choose; empty, or the flag.
+std::string chosen_by_flag(const Arguments& arguments);
 
 /// The values of --set. Throws InputError.
 std::map<std::string, int> settings(const Arguments& arguments);

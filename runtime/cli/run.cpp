@@ -10,6 +10,7 @@
 #include "runtime/cli/results_view.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/shape.h"
@@ -18,7 +19,7 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kStandardElements = std::int64_t{1} << 16;
-constexpr Flag kOwnFlags[] = {{"check"}};
+constexpr Flag kOwnFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
 
 /// What --check found out.
 struct Judgement {
@@ -53,6 +54,7 @@ struct Report {
     const WorkloadRequest& request;
     const Executor& executor;
     const std::optional<Plan>& plan;
+    const std::optional<Explanation>& explanation;
     const ResultsView& view;
     const Results& results;
     const std::optional<Judgement>& judgement;
@@ -82,6 +84,8 @@ std::string text_of(const Report& report)
         facts.emplace_back("stage", fmt::format("{} {} ({})", plan->stage->name,
                                                 print(plan->emitted.configuration), plan->chosen_by()));
     auto text = print_facts(facts);
+    if (report.explanation)
+        text += "\n" + print_facts(explain(*report.explanation));
     if (const auto table = report.view.print(report.results); !table.empty())
         text += "\n" + table;
     facts.clear();
@@ -113,6 +117,8 @@ Json document_of(const Report& report)
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
+    if (report.explanation)
+        document["explanation"] = json_of(*report.explanation);
     document["results"] = report.view.json(report.results);
     if (const auto& judgement = report.judgement) {
         document["comparisons"] = Json::array();
@@ -127,23 +133,69 @@ Json document_of(const Report& report)
     return document;
 }
 
-std::optional<Plan> plan_for(const Arguments& arguments, const Executor& executor, const Workload& workload,
-                             const Catalogue& catalogue)
+std::string text_of(const Stage& stage, const Configuration& configuration)
+{
+    return print(tune::Point{stage.name, configuration});
+}
+
+/// What the records say, or why nobody asks them.
+tune::Lookup lookup_for(const Arguments& arguments, const Executor& executor, const Problem& problem,
+                        const Shape& shape, const Catalogue& catalogue)
+{
+    tune::Lookup lookup;
+    const auto device = executor.device();
+    if (const auto flag = chosen_by_flag(arguments); !flag.empty())
+        lookup.reason = flag + " chooses, and no record is asked";
+    else if (arguments.has("no-tune"))
+        lookup.reason = "--no-tune: no record is asked";
+    else if (!device)
+        lookup.reason = fmt::format("records are of GPUs, and the back end is {}", name(executor.backend()));
+    else
+        lookup = tune::look_up(tune::RecordStore::open(tune::record_folder()),
+                               {tune::identity_of(*device), problem, shape, catalogue});
+    for (const auto& ignored : lookup.ignored)
+        write_error("warning: " + ignored);
+    return lookup;
+}
+
+/// A plan and why it was taken.
+struct Choice {
+    std::optional<Plan> plan;
+    std::optional<Explanation> explanation;
+};
+
+Choice choice_for(const Arguments& arguments, const Executor& executor, const Workload& workload,
+                  const Catalogue& catalogue)
 {
     if (!executor.runs_stages()) {
         for (const auto flag : {"stage", "set", "kernels", "reproducible"})
             arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
                                                name(executor.backend())));
-        return std::nullopt;
+        for (const auto flag : {"explain", "no-tune"})
+            arguments.refuse(flag,
+                             fmt::format("is about the choice of a stage, and the back end {} runs none",
+                                         name(executor.backend())));
+        return {};
     }
-    const auto& segments = workload.segments;
     const auto laws = quick_laws(workload.op);
     auto problem = make_problem(workload, laws);
     problem.target = executor.target();
-    auto plan = choose_plan(arguments, problem, shape_of(segments), laws, catalogue);
+    const auto shape = shape_of(workload.segments);
+    auto lookup = lookup_for(arguments, executor, problem, shape, catalogue);
+    Choice choice;
+    choice.plan =
+        choose_plan(arguments, problem, shape, laws, catalogue, lookup.point ? &*lookup.point : nullptr);
     for (const auto& warning : law_warnings(laws, workload.op))
         write_error("warning: " + warning);
-    return plan;
+    if (!arguments.has("explain"))
+        return choice;
+    const auto& rule = catalogue.rule_of_thumb(problem, shape);
+    const auto& plan = *choice.plan;
+    choice.explanation = {
+        std::move(lookup), text_of(rule, default_configuration(rule, plan_facts(problem, shape))),
+        fmt::format("{}, {}", text_of(*plan.stage, plan.emitted.configuration), plan.chosen_by()),
+        bench::compulsory_traffic(workload.op, workload.segments)};
+    return choice;
 }
 
 }  // namespace
@@ -160,7 +212,7 @@ int verb_run(const Words& words)
     const auto prepared = prepare_workload(op, request);
     const ResultsView view(arguments, prepared.workload);
     const Executor executor(arguments);
-    const auto plan = plan_for(arguments, executor, prepared.workload, kernels.catalogue());
+    const auto [plan, explanation] = choice_for(arguments, executor, prepared.workload, kernels.catalogue());
     Progress progress;
     progress.show(fmt::format("running on {}", name(executor.backend())));
     const auto results = executor.run(prepared.workload, plan ? &*plan : nullptr);
@@ -171,7 +223,7 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
-    const Report report{prepared, request, executor, plan, view, results, judgement, output};
+    const Report report{prepared, request, executor, plan, explanation, view, results, judgement, output};
     if (arguments.json())
         write_json(document_of(report));
     else
