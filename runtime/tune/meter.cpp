@@ -14,6 +14,7 @@
 #include "runtime/bench/stopwatch.h"
 #include "runtime/bench/traffic.h"
 #include "runtime/cuda/cuda_backend.h"
+#include "runtime/shape.h"
 
 namespace segfold::tune {
 namespace {
@@ -152,6 +153,22 @@ struct PlanMeter::State {
     /// Never twice the same byte in a row.
     void poison() { resident.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
+    /// Gives the results that those of large workloads are held against while plans are screened: those of
+    /// the rule of thumb, so that no wrong plan that happens to come first makes right ones look wrong.
+    void provide_expected()
+    {
+        if (is_expected_there)
+            return;
+        is_expected_there = true;
+        const auto shape = shape_of(workload.segments);
+        const auto& stage = catalogue.rule_of_thumb(problem, shape);
+        const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
+        const cuda::LoadedPlan plan(context, resident, text_of(point), stage.name, &compiled);
+        poison();
+        (void)stopwatch.once([&] { plan.launch(stopwatch.stream()); });
+        (void)agreements.check("the rule of thumb", {}, nullptr);
+    }
+
     Evaluation measure(const Point& point, double best);
 
     cuda::Context context;
@@ -165,6 +182,7 @@ struct PlanMeter::State {
     std::optional<Judge> judge;
     bool is_flushed;
     bool is_fit = true;
+    bool is_expected_there = false;
     int launches = 0;
     cuda::CompileCache compiled;
     Ahead ahead;
@@ -187,6 +205,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
     }
     if (auto why = objection(*plan); !why.empty())
         return failure(Outcome::resources, std::move(why));
+    provide_expected();
     auto& stream = stopwatch.stream();
     const auto launch = [&] { plan->launch(stream); };
     poison();
