@@ -69,7 +69,8 @@ TEST(Baseline, DamageIsPointedAt)
     EXPECT_EQ(complaint("\"version\": 1", "\"version\": 2"),
               "b.json: document.version is 2; this program reads version 1");
     EXPECT_EQ(complaint("\"registers\":40", "\"registers\":-1"),
-              "b.json: document.static_costs.costs[0].registers is -1; an integer of 0 or more is needed");
+              "b.json: document.static_costs.costs[0].registers is -1; an integer from 0 to 9007199254740992 "
+              "is needed");
     EXPECT_EQ(complaint("\"registers\":40,", ""),
               "b.json: document.static_costs.costs[0] has no 'registers'");
     EXPECT_EQ(complaint("1.25", "-1.25"),

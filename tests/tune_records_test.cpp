@@ -99,14 +99,14 @@ TEST(Records, DamageIsPointedAt)
     EXPECT_EQ(failure("[]"), "r.jsonl:3: row is []; an object is needed");
     EXPECT_EQ(failure("{}"), "r.jsonl:3: row has no 'version'");
     EXPECT_EQ(failure(replaced(line, "\"version\":1", "\"version\":7")),
-              "r.jsonl:3: row version is 7; this program reads version 1");
+              "r.jsonl:3: row.version is 7; this program reads version 1");
     EXPECT_EQ(failure(replaced(line, "\"milliseconds\":0.125", "\"milliseconds\":-2")),
-              "r.jsonl:3: row milliseconds is -2; milliseconds must be a number of 0 or more");
+              "r.jsonl:3: row.milliseconds is -2; milliseconds must be a number of 0 or more");
     EXPECT_EQ(failure(replaced(line, "\"correct\"", "\"fine\"")),
-              "r.jsonl:3: row outcome is \"fine\"; correct, abandoned, compile, resources, wrong, timeout or "
+              "r.jsonl:3: row.outcome is \"fine\"; correct, abandoned, compile, resources, wrong, timeout or "
               "runtime is needed");
     EXPECT_EQ(failure(replaced(line, "\"block_threads\":256", "\"block_threads\":\"many\"")),
-              "r.jsonl:3: row configuration.block_threads is \"many\"; an integer from 0 to 2147483647 is "
+              "r.jsonl:3: row.configuration.block_threads is \"many\"; an integer from 0 to 2147483647 is "
               "needed");
     for (std::size_t cut = 1; cut < line.size(); cut += 7)
         EXPECT_NE(failure(line.substr(0, cut)), "");

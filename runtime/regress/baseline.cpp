@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/files/file.h"
+#include "runtime/json_value.h"
 
 namespace segfold::regress {
 namespace {
@@ -19,71 +20,15 @@ constexpr std::string_view kFormat = "segfold regress baseline";
 constexpr std::int64_t kVersion = 1;
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 
-/// A value of the document, with its place for messages.
-class Node {
-public:
-    Node(std::string place, const Json& value) : place_(std::move(place)), value_(value) {}
+double ratio_of(const JsonValue& value)
+{
+    const double number = value.number();
+    if (!(number > 0) || !std::isfinite(number))
+        value.refuse("a ratio must be a positive number");
+    return number;
+}
 
-    [[noreturn]] void refuse(const std::string& right) const
-    {
-        constexpr std::size_t kMostShown = 60;
-        auto found = value_.dump(-1, ' ', true, Json::error_handler_t::replace);
-        if (found.size() > kMostShown)
-            found = found.substr(0, kMostShown) + "...";
-        throw InputError(fmt::format("{} is {}; {}", place_, found, right));
-    }
-
-    [[nodiscard]] bool has(const char* key) const { return value_.is_object() && value_.contains(key); }
-
-    [[nodiscard]] Node at(const char* key) const
-    {
-        if (!value_.is_object())
-            refuse("an object is needed");
-        const auto found = value_.find(key);
-        if (found == value_.end())
-            throw InputError(fmt::format("{} has no '{}'", place_, key));
-        return {fmt::format("{}.{}", place_, key), *found};
-    }
-
-    [[nodiscard]] std::vector<Node> elements() const
-    {
-        if (!value_.is_array())
-            refuse("a list is needed");
-        std::vector<Node> all;
-        for (std::size_t i = 0; i < value_.size(); ++i)
-            all.emplace_back(fmt::format("{}[{}]", place_, i), value_[i]);
-        return all;
-    }
-
-    [[nodiscard]] std::string text() const
-    {
-        if (!value_.is_string())
-            refuse("a text is needed");
-        return value_.get<std::string>();
-    }
-
-    [[nodiscard]] std::int64_t count() const
-    {
-        if (!value_.is_number_integer() || value_.get<std::int64_t>() < 0 ||
-            (value_.is_number_unsigned() && value_.get<std::uint64_t>() > (std::uint64_t{1} << 62)))
-            refuse("an integer of 0 or more is needed");
-        return value_.get<std::int64_t>();
-    }
-
-    [[nodiscard]] double ratio() const
-    {
-        const double number = value_.is_number() ? value_.get<double>() : 0;
-        if (!(number > 0) || !std::isfinite(number))
-            refuse("a ratio must be a positive number");
-        return number;
-    }
-
-private:
-    std::string place_;
-    const Json& value_;
-};
-
-StaticCosts static_costs_of(const Node& node)
+StaticCosts static_costs_of(const JsonValue& node)
 {
     StaticCosts all;
     all.compiler = node.at("compiler").text();
@@ -118,7 +63,7 @@ Json json_of(const StaticCost& cost)
             {"instructions", cost.instructions}};
 }
 
-TimeCase time_case_of(const Node& row)
+TimeCase time_case_of(const JsonValue& row)
 {
     TimeCase one;
     one.op = row.at("operator").text();
@@ -129,7 +74,7 @@ TimeCase time_case_of(const Node& row)
     for (const auto& round : row.at("rounds").elements()) {
         one.rounds.emplace_back();
         for (const auto& ratio : round.elements())
-            one.rounds.back().push_back(ratio.ratio());
+            one.rounds.back().push_back(ratio_of(ratio));
         if (one.rounds.back().empty())
             round.refuse("a round has at least one ratio");
     }
@@ -152,7 +97,7 @@ Json json_of(const TimeCase& one)
             {"rounds", std::move(rounds)}};
 }
 
-DeviceTimes device_times_of(const Node& node)
+DeviceTimes device_times_of(const JsonValue& node)
 {
     DeviceTimes times;
     times.device = node.at("device").text();
@@ -211,7 +156,7 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
         throw InputError(
             fmt::format("{}: no JSON: byte {}: a baseline is what --save has written", name, error.byte));
     }
-    const Node root(name + ": document", document);
+    const JsonValue root(name + ": document", document);
     if (const auto format = root.at("format"); format.text() != kFormat)
         format.refuse(fmt::format("'{}' is needed, which --save writes", kFormat));
     if (const auto version = root.at("version"); version.count() != kVersion)

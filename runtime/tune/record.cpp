@@ -6,12 +6,12 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "codegen/weave.h"
 #include "dsl/error.h"
+#include "runtime/json_value.h"
 
 namespace segfold::tune {
 namespace {
@@ -21,90 +21,25 @@ using Json = nlohmann::ordered_json;
 constexpr std::int64_t kVersion = 1;
 constexpr std::array<std::string_view, 4> kPhases = {"screened", "ranked", "chosen", "pinned"};
 
-/// A value of a row, with its place for messages.
-class Field {
-public:
-    Field(std::string place, const Json& value) : place_(std::move(place)), value_(value) {}
+double time_of(const JsonValue& value)
+{
+    const double milliseconds = value.number();
+    if (!(milliseconds >= 0) || !std::isfinite(milliseconds))
+        value.refuse("milliseconds must be a number of 0 or more");
+    return milliseconds;
+}
 
-    [[noreturn]] void refuse(const std::string& right) const
-    {
-        constexpr std::size_t kMostShown = 60;
-        auto found = value_.dump(-1, ' ', true, Json::error_handler_t::replace);
-        if (found.size() > kMostShown)
-            found = found.substr(0, kMostShown) + "...";
-        throw InputError(fmt::format("{} is {}; {}", place_, found, right));
-    }
-
-    [[nodiscard]] Field at(const char* key) const
-    {
-        if (!value_.is_object())
-            refuse("an object is needed");
-        const auto found = value_.find(key);
-        if (found == value_.end())
-            throw InputError(fmt::format("{} has no '{}'", place_, key));
-        return {fmt::format("{}{}{}", place_, place_.ends_with(": row") ? " " : ".", key), *found};
-    }
-
-    [[nodiscard]] std::string text() const
-    {
-        if (!value_.is_string())
-            refuse("a text is needed");
-        return value_.get<std::string>();
-    }
-
-    [[nodiscard]] bool truth() const
-    {
-        if (!value_.is_boolean())
-            refuse("true or false is needed");
-        return value_.get<bool>();
-    }
-
-    [[nodiscard]] std::int64_t count(std::int64_t most = std::int64_t{1} << 53) const
-    {
-        if (!value_.is_number_integer() || value_.get<std::int64_t>() < 0 ||
-            value_.get<std::int64_t>() > most)
-            refuse(fmt::format("an integer from 0 to {} is needed", most));
-        return value_.get<std::int64_t>();
-    }
-
-    [[nodiscard]] int small() const { return static_cast<int>(count(std::numeric_limits<int>::max())); }
-
-    [[nodiscard]] double time() const
-    {
-        const double number = value_.is_number() ? value_.get<double>() : -1;
-        if (!(number >= 0) || !std::isfinite(number))
-            refuse("milliseconds must be a number of 0 or more");
-        return number;
-    }
-
-    [[nodiscard]] Configuration configuration() const
-    {
-        if (!value_.is_object())
-            refuse("an object of tunables and their values is needed");
-        Configuration all;
-        for (const auto& [key, value] : value_.items())
-            all[key] = Field(place_ + "." + key, value).small();
-        return all;
-    }
-
-    [[nodiscard]] std::vector<double> times() const
-    {
-        if (!value_.is_array())
-            refuse("a list is needed");
-        std::vector<double> all;
-        for (std::size_t i = 0; i < value_.size(); ++i)
-            all.push_back(Field(fmt::format("{}[{}]", place_, i), value_[i]).time());
-        return all;
-    }
-
-private:
-    std::string place_;
-    const Json& value_;
-};
+Configuration configuration_of(const JsonValue& value)
+{
+    Configuration all;
+    for (const auto& [tunable, chosen] : value.members())
+        all[tunable] = chosen.small();
+    return all;
+}
 
 double rounded(double number) { return std::stod(fmt::format("{:.6g}", number)); }
 
-Evaluation evaluation_of(const Field& row)
+Evaluation evaluation_of(const JsonValue& row)
 {
     Evaluation evaluation;
     const auto outcome = row.at("outcome");
@@ -113,15 +48,16 @@ Evaluation evaluation_of(const Field& row)
         outcome.refuse("correct, abandoned, compile, resources, wrong, timeout or runtime is needed");
     evaluation.outcome = *parsed;
     evaluation.reason = row.at("reason").text();
-    evaluation.milliseconds = row.at("milliseconds").time();
+    evaluation.milliseconds = time_of(row.at("milliseconds"));
     if (evaluation.outcome == Outcome::correct && evaluation.milliseconds == 0)
         row.at("milliseconds").refuse("what was measured took some time");
-    evaluation.samples = row.at("samples").times();
-    evaluation.compile_milliseconds = row.at("compile_milliseconds").time();
+    for (const auto& sample : row.at("samples").elements())
+        evaluation.samples.push_back(time_of(sample));
+    evaluation.compile_milliseconds = time_of(row.at("compile_milliseconds"));
     return evaluation;
 }
 
-DeviceIdentity device_of(const Field& field)
+DeviceIdentity device_of(const JsonValue& field)
 {
     return {field.at("name").text(),
             field.at("compute_capability").small(),
@@ -132,7 +68,7 @@ DeviceIdentity device_of(const Field& field)
             field.at("memory_clock_khz").small()};
 }
 
-ProblemClass problem_of(const Field& field)
+ProblemClass problem_of(const JsonValue& field)
 {
     return {field.at("form").text(),         field.at("index_bits").small(),
             field.at("key_bytes").small(),   field.at("element_bytes").count(),
@@ -265,7 +201,7 @@ Record parse_record(const std::string& place, std::string_view line)
         throw InputError(
             fmt::format("{}: no JSON at byte {}; a record is one object a line", place, error.byte));
     }
-    const Field row(place + ": row", document);
+    const JsonValue row(place + ": row", document);
     if (const auto version = row.at("version"); version.count() != kVersion)
         version.refuse(fmt::format("this program reads version {}", kVersion));
     Record record;
@@ -278,7 +214,7 @@ Record parse_record(const std::string& place, std::string_view line)
     record.layout = row.at("layout").text();
     const auto shape = row.at("shape");
     record.shape = {shape.at("elements").count(), shape.at("segments").count(), shape.at("longest").count()};
-    record.point = {row.at("stage").text(), row.at("configuration").configuration()};
+    record.point = {row.at("stage").text(), configuration_of(row.at("configuration"))};
     record.stage_hash = row.at("stage_hash").text();
     const auto phase = row.at("phase");
     const auto found = std::ranges::find(kPhases, phase.text());

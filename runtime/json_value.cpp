@@ -1,0 +1,85 @@
+#include "runtime/json_value.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+
+namespace segfold {
+
+void JsonValue::refuse(const std::string& right) const
+{
+    constexpr std::size_t kMostShown = 60;
+    auto found = value_->dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (found.size() > kMostShown)
+        found = found.substr(0, kMostShown) + "...";
+    throw InputError(fmt::format("{} is {}; {}", place_, found, right));
+}
+
+bool JsonValue::has(const char* key) const { return value_->is_object() && value_->contains(key); }
+
+JsonValue JsonValue::at(const char* key) const
+{
+    if (!value_->is_object())
+        refuse("an object is needed");
+    const auto found = value_->find(key);
+    if (found == value_->end())
+        throw InputError(fmt::format("{} has no '{}'", place_, key));
+    return {fmt::format("{}.{}", place_, key), *found};
+}
+
+std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const
+{
+    if (!value_->is_object())
+        refuse("an object is needed");
+    std::vector<std::pair<std::string, JsonValue>> all;
+    for (const auto& [key, value] : value_->items())
+        all.emplace_back(key, JsonValue(fmt::format("{}.{}", place_, key), value));
+    return all;
+}
+
+std::vector<JsonValue> JsonValue::elements() const
+{
+    if (!value_->is_array())
+        refuse("a list is needed");
+    std::vector<JsonValue> all;
+    for (std::size_t i = 0; i < value_->size(); ++i)
+        all.emplace_back(fmt::format("{}[{}]", place_, i), (*value_)[i]);
+    return all;
+}
+
+std::string JsonValue::text() const
+{
+    if (!value_->is_string())
+        refuse("a text is needed");
+    return value_->get<std::string>();
+}
+
+bool JsonValue::truth() const
+{
+    if (!value_->is_boolean())
+        refuse("true or false is needed");
+    return value_->get<bool>();
+}
+
+std::int64_t JsonValue::count(std::int64_t most) const
+{
+    // What is too large for 64 bits with a sign becomes negative.
+    const auto integer = value_->is_number_integer() ? value_->get<std::int64_t>() : -1;
+    if (integer < 0 || integer > most)
+        refuse(fmt::format("an integer from 0 to {} is needed", most));
+    return integer;
+}
+
+int JsonValue::small() const { return static_cast<int>(count(std::numeric_limits<int>::max())); }
+
+double JsonValue::number() const
+{
+    if (!value_->is_number())
+        refuse("a number is needed");
+    return value_->get<double>();
+}
+
+}  // namespace segfold

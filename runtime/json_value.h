@@ -1,0 +1,46 @@
+#pragma once
+// Values of a JSON document that somebody else may have written: what is missing or wrong is refused by name.
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace segfold {
+
+/// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
+/// document, which has to outlive it. Every function but has() throws InputError that names the place, what
+/// stands there and what would be right.
+class JsonValue {
+public:
+    using Json = nlohmann::ordered_json;
+
+    JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
+
+    /// Throws InputError: "PLACE is VALUE; `right`".
+    [[noreturn]] void refuse(const std::string& right) const;
+
+    /// True if this is an object that has `key`.
+    [[nodiscard]] bool has(const char* key) const;
+    /// A member of an object.
+    [[nodiscard]] JsonValue at(const char* key) const;
+    /// All members of an object, by key.
+    [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
+    /// The elements of a list.
+    [[nodiscard]] std::vector<JsonValue> elements() const;
+
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool truth() const;
+    /// An integer from 0 to `most`.
+    [[nodiscard]] std::int64_t count(std::int64_t most = std::int64_t{1} << 53) const;
+    /// An integer from 0 to the greatest int.
+    [[nodiscard]] int small() const;
+    /// Any number.
+    [[nodiscard]] double number() const;
+
+private:
+    std::string place_;
+    const Json* value_;
+};
+
+}  // namespace segfold
