@@ -1,6 +1,7 @@
 #include "codegen/tile_section.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -115,6 +116,35 @@ std::string load_items(const std::vector<const Parameter*>& columns)
     return text + "    return items;\n}\n";
 }
 
+std::string is_aligned(const std::vector<const Parameter*>& columns)
+{
+    std::vector<std::string> conditions;
+    for (const auto* column : columns)
+        conditions.push_back(fmt::format("(unsigned long long)inputs.{} % alignof({}) == 0",
+                                         cuda_identifier(column->name), chunk_name(*column)));
+    return fmt::format(
+        "// Whether load_vectors() may be called.\n"
+        "__device__ __forceinline__ bool is_aligned(const Inputs&{})\n{{\n    return {};\n}}\n",
+        columns.empty() ? "" : " inputs",
+        columns.empty() ? std::string("true") : fmt::format("{}", fmt::join(conditions, " && ")));
+}
+
+std::string load_vectors(const std::vector<const Parameter*>& columns)
+{
+    std::string text =
+        "// The items from the element at `index` on, a multiple of kStepItems, all of which are there.\n"
+        "__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)\n{\n"
+        "    Items items;\n";
+    for (const auto* column : columns) {
+        const Chunks chunks(column->type);
+        for (int i = 0; i < chunks.chunks; ++i)
+            text += fmt::format("    items.{0}[{1}] = *(const {2}*)(inputs.{0} + index{3});\n",
+                                cuda_identifier(column->name), i, chunk_name(*column),
+                                i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
+    }
+    return text + "    return items;\n}\n";
+}
+
 std::string lift_item(const Operator& op)
 {
     std::vector<std::string> arguments;
@@ -166,6 +196,8 @@ std::vector<Piece> tile_section(const Problem& problem)
     add("Items", items(columns));
     add("take_items", take_items(columns));
     add("load_items", load_items(columns));
+    add("is_aligned", is_aligned(columns));
+    add("load_vectors", load_vectors(columns));
     add("lift_item", lift_item(problem.op));
     return pieces;
 }

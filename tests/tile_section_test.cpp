@@ -170,7 +170,9 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
             EXPECT_EQ(has(word), works_on_items) << stage.name << ": " << word;
         for (const auto& word : of_tiles)
             EXPECT_EQ(has(word), works_on_tiles) << stage.name << ": " << word;
-        EXPECT_EQ(has("load_items("), works_on_items && !works_on_tiles) << stage.name;
+        const bool loads_items = has("load_items(") || has("load_vectors(");
+        EXPECT_EQ(loads_items, works_on_items && !works_on_tiles) << stage.name;
+        EXPECT_EQ(has("is_aligned("), has("load_vectors(")) << stage.name;
         EXPECT_TRUE(works_on_items || has("load_item(")) << stage.name;
     }
 }

@@ -26,5 +26,6 @@ __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int
             total = combine(total, partials[mine]);
     }
     total = block_reduce(total);
+    __syncthreads();  // the warps' totals have been read, the next call may write them
     return true;
 }

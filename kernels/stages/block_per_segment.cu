@@ -56,43 +56,38 @@ reduce(Inputs inputs,
         for (; position < length; position += kBlockThreads)
             total = combine(total, load_item(inputs, first + position, position, segment));
         //% else
-        // The first elements, up to where vectors begin.
-        const Index before = min(length, -first & Index(kStepItems - 1));
-        if (threadIdx.x < before)
-            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
+        // The first elements, up to where vectors begin; all of them where there are no vectors.
+        const Index before = is_aligned(inputs) ? min(length, -first & Index(kStepItems - 1)) : length;
+        #pragma unroll 1
+        for (Index position = threadIdx.x; position < before; position += kBlockThreads)
+            total = combine(total, load_item(inputs, first + position, position, segment));
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
         constexpr int kStride = kStepItems * kBlockThreads;
         Index position = before + threadIdx.x * kStepItems;
-        // Where nothing is missing, nothing need be asked element by element.
+        // Many vectors are under way at once.
         for (; position + (kVectors - 1) * kStride + kStepItems <= length; position += kVectors * kStride) {
             Items items[kVectors];
             #pragma unroll
             for (int k = 0; k < kVectors; ++k)
-                items[k] = load_items(inputs, first + position + k * kStride, kStepItems);
+                items[k] = load_vectors(inputs, first + position + k * kStride);
             #pragma unroll
             for (int k = 0; k < kVectors * kStepItems; ++k) {
                 const Index index = first + position + k / kStepItems * kStride + k % kStepItems;
                 total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
             }
         }
-        for (; position < length; position += kVectors * kStride) {
-            Items items[kVectors];
-            int counts[kVectors];
+        // Fewer are left.
+        #pragma unroll 4
+        for (; position + kStepItems <= length; position += kStride) {
+            const Items items = load_vectors(inputs, first + position);
             #pragma unroll
-            for (int k = 0; k < kVectors; ++k) {
-                const Index place = position + k * kStride;
-                counts[k] = int(min(length - place, Index(kStepItems)));  // not above 0: none left
-                items[k] = load_items(inputs, first + place, counts[k]);
-            }
-            #pragma unroll
-            for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const int vector = k / kStepItems;
-                const int item = k % kStepItems;
-                const Index index = first + position + vector * kStride + item;
-                if (item < counts[vector])
-                    total = combine(total, lift_item(inputs, items[vector], item, index));
-            }
+            for (int k = 0; k < kStepItems; ++k)
+                total = combine(total, lift_item(inputs, items, k, first + position + k));
         }
+        // One thread finds less than a vector.
+        #pragma unroll 1
+        for (; position < length; ++position)
+            total = combine(total, load_item(inputs, first + position, position, segment));
         //% end
         //% else
         constexpr int kWarps = kBlockThreads / kWarpThreads;
@@ -114,5 +109,7 @@ reduce(Inputs inputs,
         total = block_reduce(total);
         if (threadIdx.x == 0)
             store(results, segment, length, total);
+        if (segment + gridDim.x < segments.num_segments)
+            __syncthreads();  // the warps' totals have been read, the next segment's may take their place
     }
 }

@@ -91,8 +91,8 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order.
-__device__ State block_reduce(State state)
+// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+__device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];
@@ -103,9 +103,12 @@ __device__ State block_reduce(State state)
     if (lane == 0)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
-    if (warp == 0)
-        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
-    __syncthreads();  // all have been read, the next call may write them
+    if (warp == 0) {
+        state = lane < kWarps ? partials[lane] : identity();
+        #pragma unroll
+        for (int delta = 1; delta < kWarps; delta *= 2)
+            state = combine(state, shuffle_down(state, delta));
+    }
     return state;
 }
 
@@ -120,18 +123,17 @@ struct Items {
     Chunk_x x[1];
 };
 
-// The items from the element at `index` on, of which `count` are there; the others become zero.
-__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
 {
-    Items items = {};
-    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
-        items.x[0] = *(const Chunk_x*)(inputs.x + index);
-    } else {
-        #pragma unroll
-        for (int k = 0; k < kStepItems; ++k)
-            if (k < count)
-                items.x[k / 4].at[k % 4] = inputs.x[index + k];
-    }
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)(inputs.x + index);
     return items;
 }
 
@@ -153,46 +155,43 @@ reduce(Inputs inputs,
         const Index first = segment_first(segments, segment);
         const Index length = segment_length(segments, segment);
         State total = identity();
-        // The first elements, up to where vectors begin.
-        const Index before = min(length, -first & Index(kStepItems - 1));
-        if (threadIdx.x < before)
-            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
+        // The first elements, up to where vectors begin; all of them where there are no vectors.
+        const Index before = is_aligned(inputs) ? min(length, -first & Index(kStepItems - 1)) : length;
+        #pragma unroll 1
+        for (Index position = threadIdx.x; position < before; position += kBlockThreads)
+            total = combine(total, load_item(inputs, first + position, position, segment));
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
         constexpr int kStride = kStepItems * kBlockThreads;
         Index position = before + threadIdx.x * kStepItems;
-        // Where nothing is missing, nothing need be asked element by element.
+        // Many vectors are under way at once.
         for (; position + (kVectors - 1) * kStride + kStepItems <= length; position += kVectors * kStride) {
             Items items[kVectors];
             #pragma unroll
             for (int k = 0; k < kVectors; ++k)
-                items[k] = load_items(inputs, first + position + k * kStride, kStepItems);
+                items[k] = load_vectors(inputs, first + position + k * kStride);
             #pragma unroll
             for (int k = 0; k < kVectors * kStepItems; ++k) {
                 const Index index = first + position + k / kStepItems * kStride + k % kStepItems;
                 total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
             }
         }
-        for (; position < length; position += kVectors * kStride) {
-            Items items[kVectors];
-            int counts[kVectors];
+        // Fewer are left.
+        #pragma unroll 4
+        for (; position + kStepItems <= length; position += kStride) {
+            const Items items = load_vectors(inputs, first + position);
             #pragma unroll
-            for (int k = 0; k < kVectors; ++k) {
-                const Index place = position + k * kStride;
-                counts[k] = int(min(length - place, Index(kStepItems)));  // not above 0: none left
-                items[k] = load_items(inputs, first + place, counts[k]);
-            }
-            #pragma unroll
-            for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const int vector = k / kStepItems;
-                const int item = k % kStepItems;
-                const Index index = first + position + vector * kStride + item;
-                if (item < counts[vector])
-                    total = combine(total, lift_item(inputs, items[vector], item, index));
-            }
+            for (int k = 0; k < kStepItems; ++k)
+                total = combine(total, lift_item(inputs, items, k, first + position + k));
         }
+        // One thread finds less than a vector.
+        #pragma unroll 1
+        for (; position < length; ++position)
+            total = combine(total, load_item(inputs, first + position, position, segment));
 
         total = block_reduce(total);
         if (threadIdx.x == 0)
             store(results, segment, length, total);
+        if (segment + gridDim.x < segments.num_segments)
+            __syncthreads();  // the warps' totals have been read, the next segment's may take their place
     }
 }

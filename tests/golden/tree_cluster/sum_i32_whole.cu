@@ -70,8 +70,8 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order.
-__device__ State block_reduce(State state)
+// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+__device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];
@@ -82,9 +82,12 @@ __device__ State block_reduce(State state)
     if (lane == 0)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
-    if (warp == 0)
-        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
-    __syncthreads();  // all have been read, the next call may write them
+    if (warp == 0) {
+        state = lane < kWarps ? partials[lane] : identity();
+        #pragma unroll
+        for (int delta = 1; delta < kWarps; delta *= 2)
+            state = combine(state, shuffle_down(state, delta));
+    }
     return state;
 }
 
@@ -115,6 +118,7 @@ __device__ __forceinline__ bool join_last(State* partials, unsigned* ticket, int
             total = combine(total, partials[mine]);
     }
     total = block_reduce(total);
+    __syncthreads();  // the warps' totals have been read, the next call may write them
     return true;
 }
 

@@ -157,6 +157,14 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
                                                Index segment)
 {
     State total = identity();
+    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // all are there: many loads at once
+        #pragma unroll 16
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index position = begin + k * kBlockThreads + threadIdx.x;
+            total = combine(total, load_item(inputs, first + position, position, segment));
+        }
+        return total;
+    }
     for (int k = 0; k < kItemsPerThread; ++k) {
         const Index position = begin + k * kBlockThreads + threadIdx.x;
         if (position < end)
@@ -175,8 +183,8 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// Reduces one state per thread to thread 0, in thread order.
-__device__ State block_reduce(State state)
+// Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
+__device__ __forceinline__ State block_reduce(State state)
 {
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     __shared__ State partials[kWarps];
@@ -187,9 +195,12 @@ __device__ State block_reduce(State state)
     if (lane == 0)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
-    if (warp == 0)
-        state = warp_reduce(lane < kWarps ? partials[lane] : identity());
-    __syncthreads();  // all have been read, the next call may write them
+    if (warp == 0) {
+        state = lane < kWarps ? partials[lane] : identity();
+        #pragma unroll
+        for (int delta = 1; delta < kWarps; delta *= 2)
+            state = combine(state, shuffle_down(state, delta));
+    }
     return state;
 }
 

@@ -110,6 +110,14 @@ __device__ __forceinline__ State fold_elements(const Inputs& inputs, Index first
                                                Index segment)
 {
     State total = identity();
+    if (kItemsPerThread > 1 && end - begin >= kTileItems) {  // all are there: many loads at once
+        #pragma unroll 16
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index position = begin + k * kBlockThreads + threadIdx.x;
+            total = combine(total, load_item(inputs, first + position, position, segment));
+        }
+        return total;
+    }
     for (int k = 0; k < kItemsPerThread; ++k) {
         const Index position = begin + k * kBlockThreads + threadIdx.x;
         if (position < end)
