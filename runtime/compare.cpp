@@ -156,10 +156,23 @@ public:
                            if (!is_long(open[static_cast<std::size_t>(i)]))
                                judge(open[static_cast<std::size_t>(i)], 1);
                    });
+        // Few are left: kernels bracket in ways of their own.
+        const bool are_few = refused_.size() <= kFewSegments;
+        for (auto& [segment, verdict] : refused_) {
+            if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
+                Values values(actual_.size(), wide_.size());
+                read(segment, values);
+                verdict = tolerance_.judge_by_runs(segment, values.actual, values.wide);
+                known_verdicts_[segment] = verdict;
+            }
+            note(segment, verdict);
+        }
         return summary();
     }
 
 private:
+    static constexpr std::size_t kFewSegments = 4096;
+
     struct Values {
         Values(std::size_t actual_fields, std::size_t wide_fields) : actual(actual_fields), wide(wide_fields)
         {}
@@ -180,7 +193,15 @@ private:
         const auto verdict = tolerance_.judge(segment, values.actual, values.wide, threads);
         const std::lock_guard lock(mutex_);
         if (is_long(segment))
-            long_verdicts_[segment] = verdict;
+            known_verdicts_[segment] = verdict;
+        if (verdict.agrees)
+            note(segment, verdict);
+        else
+            refused_[segment] = verdict;
+    }
+
+    void note(std::int64_t segment, const SegmentVerdict& verdict)
+    {
         if (!verdict.agrees) {
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
@@ -203,9 +224,9 @@ private:
     {
         Values values(actual_.size(), wide_.size());
         read(segment, values);
-        const auto known = long_verdicts_.find(segment);
+        const auto known = known_verdicts_.find(segment);
         const auto verdict =
-            known != long_verdicts_.end()
+            known != known_verdicts_.end()
                 ? known->second
                 : tolerance_.judge(segment, values.actual, values.wide, thread_count(options_.threads), true);
         auto described = describe_segment(workload_, segment);
@@ -236,7 +257,8 @@ private:
     const JudgeOptions& options_;
     Tolerance tolerance_;
     std::mutex mutex_;
-    std::map<std::int64_t, SegmentVerdict> long_verdicts_;
+    std::map<std::int64_t, SegmentVerdict> known_verdicts_;
+    std::map<std::int64_t, SegmentVerdict> refused_;
     std::int64_t num_wrong_ = 0;
     std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t worst_ = -1;

@@ -10,8 +10,15 @@
 
 namespace segfold {
 
-/// How a segment is bracketed: ((a b) c) d, (a b) (c d), or at places drawn by lot.
-enum class FoldOrder : std::uint8_t { left, balanced, random };
+/// How a segment is bracketed: ((a b) c) d, (a b) (c d), at places drawn by lot, or in runs that are folded
+/// from left to right and joined as a balanced tree.
+enum class FoldOrder : std::uint8_t { left, balanced, random, runs };
+
+/// Where runs begin: the first has `first` elements, all others but the last `width`. 0 < first <= width.
+struct Runs {
+    std::int64_t width = 1;
+    std::int64_t first = 1;
+};
 
 /// Mixes a number's bits; good enough to draw lots from consecutive numbers (Steele, Lea, Flood 2014,
 /// SplitMix64).
@@ -52,17 +59,18 @@ struct Stripes {
 /// `Folder` is a copyable type with `Value`, `state_fields()`, `lift(index, Value* state)` and
 /// `combine(earlier, later, node, out)`, where `node` is a number that no other combination of the tree has
 /// and `out` may be one of the operands. The tree depends on length, order and seed alone; `threads` only
-/// shares out its branches.
+/// shares out its branches. `runs` matters to FoldOrder::runs alone.
 template <class Folder>
 class TreeFold {
 public:
     using Value = typename Folder::Value;
 
-    TreeFold(Folder folder, FoldOrder order, Stripes stripes, std::uint64_t seed)
+    TreeFold(Folder folder, FoldOrder order, Stripes stripes, std::uint64_t seed, Runs runs = {})
         : folder_(std::move(folder)),
           order_(order),
           stripes_(stripes),
           seed_(seed),
+          runs_(runs),
           arena_(kMaxDepth * folder_.state_fields())
     {}
 
@@ -70,7 +78,9 @@ public:
     void fold(int threads, Value* state)
     {
         if (order_ == FoldOrder::left)
-            fold_left(state);
+            fold_left(0, stripes_.length, 0, state);
+        else if (order_ == FoldOrder::runs)
+            fold_runs(0, num_runs(), 0, state);
         else
             fold_tree(0, stripes_.length, threads, 0, state);
     }
@@ -80,13 +90,38 @@ private:
     static constexpr std::size_t kMaxDepth = 160;
     static constexpr std::int64_t kMinParallelLength = std::int64_t{1} << 16;
 
-    void fold_left(Value* state)
+    void fold_left(std::int64_t begin, std::int64_t end, std::size_t depth, Value* state)
     {
-        folder_.lift(stripes_.element(0), state);
-        for (std::int64_t i = 1; i < stripes_.length; ++i) {
-            folder_.lift(stripes_.element(i), arena_.data());
-            folder_.combine(state, arena_.data(), i, state);
+        Value* const item = arena_.data() + depth * folder_.state_fields();
+        folder_.lift(stripes_.element(begin), state);
+        for (std::int64_t i = begin + 1; i < end; ++i) {
+            folder_.lift(stripes_.element(i), item);
+            folder_.combine(state, item, i, state);
         }
+    }
+
+    [[nodiscard]] std::int64_t run_begin(std::int64_t run) const
+    {
+        return run == 0 ? 0 : std::min(stripes_.length, runs_.first + (run - 1) * runs_.width);
+    }
+
+    [[nodiscard]] std::int64_t num_runs() const
+    {
+        const std::int64_t behind_first = std::max<std::int64_t>(0, stripes_.length - runs_.first);
+        return 1 + (behind_first + runs_.width - 1) / runs_.width;
+    }
+
+    void fold_runs(std::int64_t first, std::int64_t last, std::size_t depth, Value* state)
+    {
+        if (last - first == 1) {
+            fold_left(run_begin(first), run_begin(last), depth, state);
+            return;
+        }
+        const std::int64_t middle = first + (last - first) / 2;
+        Value* const later = arena_.data() + depth * folder_.state_fields();
+        fold_runs(first, middle, depth + 1, state);
+        fold_runs(middle, last, depth + 1, later);
+        folder_.combine(state, later, run_begin(middle), state);
     }
 
     void fold_tree(std::int64_t begin, std::int64_t end, int threads, std::size_t depth, Value* state)
@@ -128,6 +163,7 @@ private:
     FoldOrder order_;
     Stripes stripes_;
     std::uint64_t seed_;
+    Runs runs_;
     std::vector<Value> arena_;
 };
 

@@ -103,6 +103,7 @@ struct Tolerance::Fold {
     FoldOrder order;
     std::int64_t stripe_width;  ///< 1: in order
     std::uint64_t seed;
+    Runs runs = {};
 };
 
 /// The folds of one segment that were made so far.
@@ -144,7 +145,8 @@ std::vector<WideValue> Tolerance::working_result(std::int64_t segment, const Fol
         if (fold.order == FoldOrder::left && fold.stripe_width <= 1)
             evaluator.fold(inputs_.columns, begin, end, 0, segment, state.data());
         else
-            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, fold.order, stripes, fold.seed)
+            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, fold.order, stripes, fold.seed,
+                     fold.runs)
                 .fold(threads, state.data());
         evaluator.finish(state.data(), segment, end - begin, result.data());
     }
@@ -169,7 +171,7 @@ std::vector<WideValue> Tolerance::disturbed_result(std::int64_t segment, const F
         return result;
     }
     const Stripes stripes{begin, end - begin, fold.stripe_width};
-    TreeFold(DisturbedFolder{evaluator, begin, segment}, fold.order, stripes, fold.seed)
+    TreeFold(DisturbedFolder{evaluator, begin, segment}, fold.order, stripes, fold.seed, fold.runs)
         .fold(threads, state.data());
     evaluator.finish(state.data(), segment, end - begin, result.data());
     return result;
@@ -242,6 +244,20 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     return fold;
 }
 
+bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed,
+                    int threads) const
+{
+    try {
+        if (is_disturbed)
+            samples.disturbed.push_back(disturbed_result(segment, fold, threads));
+        else
+            samples.working.push_back(working_result(segment, fold, threads));
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
                                 std::span<const WideValue> wide, int threads, bool to_the_end)
 {
@@ -254,16 +270,8 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     Samples samples;
     SegmentVerdict verdict;
     for (int i = 0; i < folds; ++i) {
-        const Fold fold = choose_fold(segment, length, i);
-        try {
-            if (i % 2 == 0)
-                samples.working.push_back(working_result(segment, fold, threads));
-            else
-                samples.disturbed.push_back(disturbed_result(segment, fold, threads));
-        } catch (const InputError&) {
-            // Rounded otherwise, a computed place lies outside of a table: this fold says nothing.
+        if (!add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, threads))
             continue;
-        }
         verdict = weigh(samples, actual, wide);
         if (to_the_end)
             continue;
@@ -271,6 +279,29 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
             break;
     }
     return verdict.errors.empty() ? weigh(samples, actual, wide) : verdict;
+}
+
+SegmentVerdict Tolerance::judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
+                                        std::span<const WideValue> wide)
+{
+    const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
+    Samples samples;
+    for (int i = 0; i < kMaxFolds; ++i)
+        (void)add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, 1);
+    if (const auto verdict = weigh(samples, actual, wide);
+        verdict.ratio > kGrossError && std::isfinite(verdict.ratio))
+        return verdict;
+    for (const std::int64_t width : {16, 8, 32, 4, 64})
+        for (std::int64_t first = 1; first <= std::min(width, length); ++first) {
+            const auto seed = seed_ + static_cast<std::uint64_t>(width * kMostRunElements + first);
+            const Fold fold{FoldOrder::runs, 1, mix_bits(seed), {width, first}};
+            (void)add(samples, segment, fold, false, 1);
+            (void)add(samples, segment, fold, true, 1);
+            const auto verdict = weigh(samples, actual, wide);
+            if (verdict.agrees)
+                return verdict;
+        }
+    return weigh(samples, actual, wide);
 }
 
 }  // namespace segfold

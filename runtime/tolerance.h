@@ -41,6 +41,10 @@ struct SegmentVerdict {
 /// after six. Integer results of an
 /// operator that rounds have no ulp: they must equal the wide ones unless the folds differ too.
 ///
+/// Those folds rarely meet the brackets of a kernel: a lane folds a run of elements from left to right, runs
+/// begin where lanes do, and lanes are joined as a tree. Where products cancel, one such cut can cost more
+/// than all others; judge_by_runs() folds a segment along every such cut.
+///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
 /// one of the working-precision folds, which may overflow where long double does not.
 class Tolerance {
@@ -58,10 +62,20 @@ public:
     [[nodiscard]] SegmentVerdict judge(std::int64_t segment, std::span<const WideValue> actual,
                                        std::span<const WideValue> wide, int threads, bool to_the_end = false);
 
+    /// Judges a segment of at most kMostRunElements by runs of 4 to 64 elements that begin anywhere, besides
+    /// the folds of judge(), unless the error is a hundred times what those allow. Takes some hundred folds:
+    /// for the few segments that judge() refused.
+    [[nodiscard]] SegmentVerdict judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
+                                               std::span<const WideValue> wide);
+
+    static constexpr std::int64_t kMostRunElements = 4096;
+
 private:
     struct Fold;
     struct Samples;
 
+    /// False where the fold says nothing: rounded otherwise, a computed place lies outside of a table.
+    bool add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed, int threads) const;
     [[nodiscard]] Fold choose_fold(std::int64_t segment, std::int64_t length, int number) const;
     [[nodiscard]] std::vector<WideValue> working_result(std::int64_t segment, const Fold& fold,
                                                         int threads) const;

@@ -368,6 +368,48 @@ TEST(Compare, AZeroThatRoundedElsewhereIsAccepted)
     EXPECT_TRUE(compare(workload, result_of(workload, {&mean, &variance})).agrees());
 }
 
+/// A kernel's lanes fold runs of 16 elements that begin where 16 divides the place in the array, and join
+/// them. Of products of integers up to 8 some cancel at such a place as at no other, and some become infinite
+/// there.
+TEST(Compare, RunsOfLanesThatCancelAreAccepted)
+{
+    constexpr std::int64_t kElements = 1 << 19, kRun = 16;
+    const auto scales = generate_values(Type::f32, kElements, 11, ValueRange::small_integers);
+    const auto shifts = generate_values(Type::f32, kElements, 12, ValueRange::small_integers);
+    const auto workload = workload_of(standard_operator("affine_f32"),
+                                      resolve(parse_layout("geometric:mean=32,seed=7"), kElements).segments,
+                                      scales.copy(), shifts.copy());
+    const auto num_segments = static_cast<std::size_t>(workload.segments.num_segments);
+    Array scale(Type::f32, num_segments), shift(Type::f32, num_segments);
+    for (std::size_t s = 0; s < num_segments; ++s) {
+        float outer[2] = {1, 0};
+        const std::int64_t end = workload.segments.end(static_cast<std::int64_t>(s));
+        for (std::int64_t i = workload.segments.begin(static_cast<std::int64_t>(s)); i < end;) {
+            float run[2] = {1, 0};
+            const std::int64_t run_end = std::min(end, (i / kRun + 1) * kRun);
+            for (; i < run_end; ++i) {
+                const auto place = static_cast<std::size_t>(i);
+                run[1] = scales.as<float>()[place] * run[1] + shifts.as<float>()[place];
+                run[0] = scales.as<float>()[place] * run[0];
+            }
+            outer[1] = run[0] * outer[1] + run[1];
+            outer[0] = run[0] * outer[0];
+        }
+        scale.as<float>()[s] = outer[0];
+        shift.as<float>()[s] = outer[1];
+    }
+    const Judge judge(workload);
+    const auto comparison = judge.compare(result_of(workload, {&scale, &shift}));
+    EXPECT_TRUE(comparison.agrees()) << print(comparison);
+
+    // Where nothing rounds, a result that is off by one is refused as before.
+    std::size_t segment = 0;
+    while (workload.segments.length(static_cast<std::int64_t>(segment)) != 5)
+        ++segment;
+    shift.as<float>()[segment] += 1;
+    EXPECT_EQ(judge.compare(result_of(workload, {&scale, &shift})).num_wrong, 1);
+}
+
 TEST(Tolerance, UlpsOfAllTypes)
 {
     EXPECT_EQ(ulp(Type::f32, 1), 0x1p-23L);
