@@ -184,6 +184,35 @@ TEST(Lookup, BetweenShapesThePlanThatLosesLeastIsTaken)
     EXPECT_NE(far.reason.find("6.0 doublings away"), std::string::npos) << far.reason;
 }
 
+TEST(Lookup, BetweenShapesTheRuleOfThumbStaysWhereNothingGains)
+{
+    const auto own = problem();
+    const auto& catalogue = Catalogue::standard();
+    const auto rule = [&](const Shape& at) {
+        const auto& stage = catalogue.rule_of_thumb(own, at);
+        return Point{stage.name, default_configuration(stage, plan_facts(own, at))};
+    };
+    const auto near = shape(1 << 20, 32), asked = shape(1 << 21, 32);
+    const auto stays = ask({row(rule(near), near, 1.02), row(scan(64, 8), near, 1.0)}, asked);
+    EXPECT_EQ(stays.match, Match::near_shape);
+    EXPECT_EQ(stays.point, rule(asked));
+    EXPECT_NE(stays.reason.find("nothing gains 3 % on the rule of thumb"), std::string::npos) << stays.reason;
+    const auto goes = ask({row(rule(near), near, 1.05), row(scan(64, 8), near, 1.0)}, asked);
+    EXPECT_EQ(goes.point, scan(64, 8));
+}
+
+TEST(Lookup, AnotherStageIsNotTrustedWhereTheLongestSegmentIsUnknown)
+{
+    const auto own = problem();
+    const auto near = shape(1 << 24, 32);
+    Shape unknown{1 << 25, 1 << 20, 0};
+    ASSERT_NE(Catalogue::standard().rule_of_thumb(own, unknown).name, "tile_scan");
+    const auto found = ask({row(scan(64, 8), near, 1.0)}, unknown);
+    EXPECT_NE(found.point->stage, "tile_scan") << "lengths may differ by any factor";
+    unknown.longest = 64;
+    EXPECT_EQ(ask({row(scan(64, 8), near, 1.0)}, unknown).point, scan(64, 8));
+}
+
 TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)
 {
     const auto at = shape(1 << 20, 32);

@@ -16,7 +16,8 @@ namespace {
 constexpr double kFarthest = 3;  // doublings in all
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
-constexpr double kUnmeasured = 2;  // times the best, where nobody has measured a plan at a shape
+constexpr double kUnmeasured = 2;    // times the best, where nobody has measured a plan at a shape
+constexpr double kLeastGain = 0.03;  // over the rule of thumb, between shapes
 
 double mean_length(const Shape& shape)
 {
@@ -169,16 +170,35 @@ private:
         std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
     }
 
+    [[nodiscard]] Point rule_of_thumb(const Shape& shape) const
+    {
+        const auto& stage = question_.catalogue.rule_of_thumb(question_.problem, shape);
+        return {stage.name, default_configuration(stage, plan_facts(question_.problem, shape))};
+    }
+
+    /// How many times the best of a shape a plan takes there.
+    [[nodiscard]] static double loss_at(const Measured& measured, const Point& point)
+    {
+        const auto row = measured.rows.find(point);
+        return row == measured.rows.end()
+                   ? kUnmeasured
+                   : row->second->evaluation.milliseconds / measured.best->evaluation.milliseconds;
+    }
+
     void take_near()
     {
         const auto within =
             std::ranges::find_if(shapes_, [](const Measured& shape) { return shape.away > kFarthest; });
         const auto count = std::min(static_cast<std::size_t>(within - shapes_.begin()), kMostNear);
-        std::set<Point> points;
+        const Point own = rule_of_thumb(question_.shape);
+        std::set<Point> points = {own};
         double weights = 0, logarithm = 0;
         for (std::size_t i = 0; i < count; ++i) {
+            // Where nobody knows how long the longest segment is, other stages may be slower by any factor.
+            const bool is_known = shapes_[i].shape.longest > 0 && question_.shape.longest > 0;
             for (const auto& [point, row] : shapes_[i].rows)
-                points.insert(point);
+                if (is_known || point.stage == own.stage)
+                    points.insert(point);
             const double weight = 1 / std::max(shapes_[i].away, 0.01);
             const double growth = log2_of(static_cast<double>(question_.shape.num_elements)) -
                                   log2_of(static_cast<double>(shapes_[i].shape.num_elements));
@@ -190,12 +210,13 @@ private:
             double loss = 0;
             std::size_t measured = 0;
             for (std::size_t i = 0; i < count; ++i) {
-                const auto row = shapes_[i].rows.find(point);
-                const bool is_there = row != shapes_[i].rows.end();
+                const bool is_there = shapes_[i].rows.contains(point);
                 measured += is_there ? 1 : 0;
-                const double ratio =
-                    is_there ? row->second->evaluation.milliseconds / shapes_[i].best->evaluation.milliseconds
-                             : kUnmeasured;
+                // The rule follows the shape: where its plan for this one was not measured, that for the
+                // other one stands for it.
+                const double ratio = point == own && !is_there
+                                         ? loss_at(shapes_[i], rule_of_thumb(shapes_[i].shape))
+                                         : loss_at(shapes_[i], point);
                 loss += std::log(ratio) / std::max(shapes_[i].away, 0.01) / weights;
             }
             answer_.considered.push_back(
@@ -205,17 +226,22 @@ private:
         }
         std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
         const auto& best = answer_.considered.front();
+        const auto& rule = *std::ranges::find(answer_.considered, own, &Considered::point);
+        const bool gains = best.milliseconds < (1 - kLeastGain) * rule.milliseconds;
+        const auto& taken = gains ? best : rule;
         const auto& nearest = shapes_.front();
         answer_.match = Match::near_shape;
-        answer_.point = best.point;
-        answer_.predicted_milliseconds = best.milliseconds;
-        const auto row = nearest.rows.find(best.point);
+        answer_.point = taken.point;
+        answer_.predicted_milliseconds = taken.milliseconds;
+        const auto row = nearest.rows.find(taken.point);
         answer_.record = (row == nearest.rows.end() ? nearest.best : row->second)->origin;
         answer_.reason = fmt::format(
-            "near shape: nothing was measured at {}, and it loses least over the {} nearest shape{} on {}; "
+            "near shape: nothing was measured at {}, and {} over the {} nearest shape{} on {}; "
             "the nearest has {}",
-            text_of(question_.shape), count, count == 1 ? "" : "s", question_.device.name,
-            text_of(nearest.shape));
+            text_of(question_.shape),
+            gains ? std::string("it loses least")
+                  : fmt::format("nothing gains {:.0f} % on the rule of thumb", 100 * kLeastGain),
+            count, count == 1 ? "" : "s", question_.device.name, text_of(nearest.shape));
     }
 
     void take_none()

@@ -101,7 +101,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
             return session;
         }
         dropped += fmt::format("{} was dropped: {} ({}); ", print(space[winner->place]),
-                               name(verdict.outcome), verdict.reason);
+                               name(verdict.outcome), verdict.reason.substr(0, verdict.reason.find('\n')));
         standing.erase(winner);
     }
     session.reason = dropped + "no finalist gives right results";
