@@ -274,7 +274,7 @@ TEST_F(KernelCacheTest, TooSmallABoundIsNotedOnce)
 TEST_F(KernelCacheTest, ThirtyTwoProcessesAtOnce)
 {
     constexpr int kProcesses = 32;
-    std::vector<std::vector<char>> shared;
+    std::vector<Image> shared;
     for (int i = 0; i < 3; ++i)
         shared.push_back(compile(store(i)).cubin);
     std::vector<pid_t> children;

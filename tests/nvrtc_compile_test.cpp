@@ -186,7 +186,7 @@ TEST_F(NvrtcCompile, PtxIsText)
 {
     EXPECT_NE(ptx({store(7), "store.cu", "sm_90", {}}).find(".target sm_90"), std::string::npos);
     const Compiled compiled = compile({store(7), "store.cu", "compute_90", {}});
-    EXPECT_EQ(compiled.cubin.back(), '\0');
+    EXPECT_EQ(*(compiled.cubin.end() - 1), '\0');
     EXPECT_EQ(std::string(compiled.cubin.data()), ptx({store(7), "store.cu", "compute_90", {}}));
 }
 

@@ -61,8 +61,9 @@ TEST_F(RegressCosts, InstructionsAreCounted)
 
 TEST_F(RegressCosts, DamagedImagesAreRefused)
 {
-    const auto image =
+    const cuda::Image compiled =
         cuda::compile({"extern \"C\" __global__ void k(int* x) { *x = 1; }\n", "k.cu", "sm_90", {}}).cubin;
+    const std::vector<char> image(compiled.begin(), compiled.end());
     const auto attempt = [](const std::vector<char>& damaged) {
         try {
             (void)cuda::instruction_counts(damaged);

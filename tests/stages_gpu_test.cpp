@@ -81,6 +81,41 @@ TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
                     run_matrix(stage, op, kind, 32, false);
 }
 
+/// Plans of one program find their own kernels in it.
+TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
+{
+    const std::string op = "affine_u32";
+    const auto workload =
+        make_workload(op, segments_in_form(SegmentForm::offsets, {1, 31, 0, 33, 1000, 7, 50000, 3, 2049}), 5);
+    const Problem problem(standard_operator(op), SegmentForm::offsets, workload.segments.index_bits());
+    std::vector<std::pair<std::string, Emitted>> list;
+    std::vector<cuda::Variant> variants;
+    for (const auto& stage : plans())
+        if (!Catalogue::standard().unmet(stage, problem))
+            for (const auto& configuration : some_configurations(stage, problem, 2)) {
+                list.emplace_back(stage.name, emit(problem, stage, configuration));
+                variants.push_back(cuda::variant_of(*context_, list.back().second, stage.name));
+            }
+    // Not the one of the fixture: no plan may be there yet.
+    cuda::CompileCache cache;
+    cache.prepare(variants);
+    const Judge judge(workload);
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const auto& [stage, emitted] = list[i];
+        EXPECT_FALSE(cache.get(variants[i].request)->kernel_prefix.empty()) << stage;
+        cuda::ResidentWorkload resident(*context_, workload);
+        const cuda::LoadedPlan plan(*context_, resident, emitted, stage, &cache);
+        cuda::Stream stream(*context_);
+        plan.launch(stream);
+        stream.synchronize();
+        const auto comparison = judge.compare(resident.results());
+        EXPECT_TRUE(comparison.agrees()) << stage << ": " << segfold::print(comparison);
+        for (const auto& kernel : plan.kernels())
+            EXPECT_GT(kernel.resources.registers, 0) << stage << " " << kernel.resources.kernel;
+    }
+    EXPECT_EQ(cache.counts().misses, variants.size());
+}
+
 TEST_F(StagesOnGpu, WideIndicesAgreeWithTheReference)
 {
     for (const auto& stage : plans())

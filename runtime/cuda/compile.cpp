@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "runtime/cuda/compile_batch.h"
 #include "runtime/cuda/compile_error.h"
 #include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/library.h"
@@ -134,7 +135,8 @@ std::vector<std::string> optional_options(const CompileRequest& request)
 }
 
 struct Output {
-    std::vector<char> image;
+    nvrtcResult result = nvrtcResult::success;
+    std::vector<char> image;  ///< empty unless `result` is success
     std::string log;
 };
 
@@ -149,13 +151,31 @@ Output run(const CompileRequest& request, bool want_ptx)
         options.pop_back();
         result = program.compile(options);
     }
-    const std::string log = program.log();
-    if (result == nvrtcResult::success)
-        return {want_ptx ? program.ptx() : program.cubin(), log};
-    const std::string said = split_resource_report(log).second;
+    const bool is_compiled = result == nvrtcResult::success;
+    return {result,
+            !is_compiled ? std::vector<char>()
+            : want_ptx   ? program.ptx()
+                         : program.cubin(),
+            program.log()};
+}
+
+[[noreturn]] void fail(const CompileRequest& request, const Output& output)
+{
+    const std::string said = split_resource_report(output.log).second;
     throw DeviceError(compile_failure(request.name, request.source,
                                       fmt::format("{} for {}", compiler_name(), request.architecture),
-                                      said.empty() ? nvrtc().nvrtcGetErrorString(result) : said));
+                                      said.empty() ? nvrtc().nvrtcGetErrorString(output.result) : said));
+}
+
+using Clock = std::chrono::steady_clock;
+
+Compiled compiled_from(Output output, Clock::time_point start)
+{
+    Compiled compiled;
+    compiled.cubin = std::move(output.image);
+    std::tie(compiled.resources, compiled.log) = split_resource_report(output.log);
+    compiled.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    return compiled;
 }
 
 // Lengths stand before the parts, so that no two requests run into the same key.
@@ -179,13 +199,20 @@ std::vector<std::string> compile_options(const CompileRequest& request)
 
 Compiled compile(const CompileRequest& request)
 {
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = Clock::now();
     Output output = run(request, is_virtual(request.architecture));
-    Compiled compiled;
-    compiled.cubin = std::move(output.image);
-    std::tie(compiled.resources, compiled.log) = split_resource_report(output.log);
-    compiled.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return compiled;
+    if (output.result != nvrtcResult::success)
+        fail(request, output);
+    return compiled_from(std::move(output), start);
+}
+
+std::optional<Compiled> try_compile(const CompileRequest& request)
+{
+    const auto start = Clock::now();
+    Output output = run(request, is_virtual(request.architecture));
+    if (output.result != nvrtcResult::success)
+        return std::nullopt;
+    return compiled_from(std::move(output), start);
 }
 
 std::vector<Compiled> compile_many(std::span<const CompileRequest> requests, unsigned threads)
@@ -221,8 +248,10 @@ std::string ptx(const CompileRequest& request)
     CompileRequest virtual_request = request;
     if (!is_virtual(request.architecture) && request.architecture.starts_with("sm_"))
         virtual_request.architecture = "compute_" + request.architecture.substr(3);
-    const std::vector<char> image = run(virtual_request, true).image;
-    return std::string(image.data());
+    const Output output = run(virtual_request, true);
+    if (output.result != nvrtcResult::success)
+        fail(virtual_request, output);
+    return std::string(output.image.data());
 }
 
 std::vector<std::string> supported_architectures()
@@ -274,6 +303,72 @@ std::shared_ptr<const Compiled> CompileCache::get(const CompileRequest& request)
         entries_.erase(key);
         throw;
     }
+}
+
+/// A program that this cache has promised to whoever asks.
+struct CompileCache::Claim {
+    const Variant* variant = nullptr;
+    std::string key;
+    std::promise<std::shared_ptr<const Compiled>> promise;
+    bool is_settled = false;
+};
+
+void CompileCache::settle(Claim& claim, Compiled compiled)
+{
+    claim.promise.set_value(std::make_shared<const Compiled>(std::move(compiled)));
+    claim.is_settled = true;
+}
+
+void CompileCache::settle(Claim& claim, std::exception_ptr failure)
+{
+    claim.promise.set_exception(std::move(failure));
+    claim.is_settled = true;
+    const std::lock_guard lock(mutex_);
+    entries_.erase(claim.key);
+}
+
+void CompileCache::prepare(std::span<const Variant> variants)
+{
+    std::vector<Claim> claims;
+    claims.reserve(variants.size());
+    {
+        const std::lock_guard lock(mutex_);
+        for (const Variant& variant : variants) {
+            std::string key = cache_key(variant.request);
+            const auto [place, is_new] = entries_.try_emplace(key);
+            if (!is_new)
+                continue;
+            ++counts_.misses;
+            place->second = claims.emplace_back(&variant, std::move(key)).promise.get_future().share();
+        }
+    }
+    try {
+        std::vector<Variant> missing;
+        std::vector<Claim*> owners;
+        for (Claim& claim : claims)
+            if (auto kept = load_kept(claim.variant->request)) {
+                settle(claim, std::move(*kept));
+            } else {
+                missing.push_back(*claim.variant);
+                owners.push_back(&claim);
+            }
+        compile_batch(missing, [&](std::size_t i, BatchOutcome outcome) {
+            if (outcome.failure)
+                settle(*owners[i], outcome.failure);
+            else
+                settle(*owners[i], std::move(outcome.compiled));
+        });
+    } catch (...) {
+        for (Claim& claim : claims)
+            if (!claim.is_settled)
+                settle(claim, std::current_exception());
+    }
+}
+
+bool CompileCache::contains(const CompileRequest& request) const
+{
+    const std::lock_guard lock(mutex_);
+    return entries_.contains(cache_key(request));
 }
 
 CompileCache::Counts CompileCache::counts() const

@@ -1,14 +1,16 @@
 #pragma once
 // CUDA text to a cubin by NVRTC, with an error message a person can act on.
-#include <filesystem>
+#include <exception>
 #include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/cuda/image.h"
 #include "runtime/cuda/resource_report.h"
 
 namespace segfold::cuda {
@@ -23,12 +25,15 @@ struct CompileRequest {
 };
 
 struct Compiled {
-    std::vector<char> cubin;  ///< an ELF image; PTX text with its closing zero for a compute_ architecture
-    std::string log;          ///< warnings; empty when there are none
+    Image cubin;      ///< an ELF image; PTX text with its closing zero for a compute_ architecture
+    std::string log;  ///< warnings; empty when there are none
     double seconds = 0;
     std::vector<KernelResources> resources;  ///< one per kernel; none for PTX
     bool is_from_disk = false;               ///< `seconds` were those of another process then
+    std::string kernel_prefix = "";  ///< before the name of each kernel in `cubin`; empty but for a Variant
 };
+
+struct Variant;  // compile_batch.h
 
 /// Every option that compile() gives NVRTC, in order.
 [[nodiscard]] std::vector<std::string> compile_options(const CompileRequest& request);
@@ -38,6 +43,9 @@ struct Compiled {
 /// Throws DeviceError with NVRTC's first error beside the lines it points to, the path where the source was
 /// kept, and NVRTC's whole log.
 [[nodiscard]] Compiled compile(const CompileRequest& request);
+
+/// The same; nothing where NVRTC refuses the program, and its source is not kept.
+[[nodiscard]] std::optional<Compiled> try_compile(const CompileRequest& request);
 
 /// Compiles independent programs on up to `threads` threads (0: as many as cores, at most 8), or takes them
 /// from the kernel cache; in the order given.
@@ -68,6 +76,16 @@ class CompileCache {
 public:
     [[nodiscard]] std::shared_ptr<const Compiled> get(const CompileRequest& request);
 
+    /// Compiles in one batch what of `variants` is neither there, nor under way, nor on the disk.
+    ///
+    /// get() of one of them waits from now on. A variant that does not compile is no failure of this call:
+    /// those who wait for it are told, and whoever asks later compiles it again. Nothing is written to the
+    /// disk.
+    void prepare(std::span<const Variant> variants);
+
+    /// True where get() would compile nothing: the program is there or under way.
+    [[nodiscard]] bool contains(const CompileRequest& request) const;
+
     struct Counts {
         std::size_t hits = 0;
         std::size_t misses = 0;
@@ -76,6 +94,10 @@ public:
 
 private:
     using Entry = std::shared_future<std::shared_ptr<const Compiled>>;
+    struct Claim;
+    void settle(Claim& claim, Compiled compiled);
+    void settle(Claim& claim, std::exception_ptr failure);
+
     mutable std::mutex mutex_;
     std::unordered_map<std::string, Entry> entries_;
     Counts counts_;

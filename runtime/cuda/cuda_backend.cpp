@@ -117,6 +117,19 @@ Results ResidentWorkload::results() const
     return results;
 }
 
+Variant variant_of(const Context& context, const Emitted& emitted, const std::string& name)
+{
+    const auto& info = context.info();
+    Variant variant{
+        {emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}}, {}};
+    if (emitted.is_reproducible)
+        variant.request.extra_options.emplace_back("--fmad=false");
+    for (const auto& launch : emitted.launches)
+        if (std::ranges::find(variant.kernels, launch.kernel) == variant.kernels.end())
+            variant.kernels.push_back(launch.kernel);
+    return variant;
+}
+
 struct LoadedPlan::State {
     struct Step {
         Kernel kernel;
@@ -136,11 +149,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
 {
     auto& state = *state_;
     const auto& segments = resident.workload().segments;
-    const auto& info = context.info();
-    CompileRequest request{
-        emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}};
-    if (emitted.is_reproducible)
-        request.extra_options.emplace_back("--fmad=false");
+    const auto request = variant_of(context, emitted, name).request;
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
     const Module module(context, *state.compiled, name);
 
@@ -148,7 +157,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     state.values["segments"] =
         pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
     state.values["results"] = pack_pointers(resident.result_arrays().addresses);
-    const auto plan = plan_launches(emitted, segments, info.multiprocessors);
+    const auto plan = plan_launches(emitted, segments, context.info().multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
         state.is_zero.push_back(zero);

@@ -6,7 +6,7 @@
 
 #include "codegen/emit.h"
 #include "runtime/backend.h"
-#include "runtime/cuda/compile.h"
+#include "runtime/cuda/compile_batch.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/device_buffer.h"
 
@@ -76,6 +76,9 @@ struct PlannedKernel {
     int resident_blocks = 0;  ///< blocks that one multiprocessor holds at a time
     std::int64_t dynamic_shared_bytes = 0;
 };
+
+/// What a LoadedPlan asks the compiler for, and the names of the kernels in it.
+[[nodiscard]] Variant variant_of(const Context& context, const Emitted& emitted, const std::string& name);
 
 /// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {

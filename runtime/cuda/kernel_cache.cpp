@@ -176,26 +176,37 @@ void KernelCache::record_open_compiler()
     write(record_name(), encode(compilers_.front()));
 }
 
+bool KernelCache::is_kept(const CompileRequest& request) const
+{
+    return folder_ && is_self_contained(request);
+}
+
+std::optional<Compiled> KernelCache::load(const CompileRequest& request)
+{
+    if (!is_kept(request))
+        return std::nullopt;
+    std::vector<CompilerIdentity> compilers;
+    {
+        const std::lock_guard lock(compiler_mutex_);
+        identify();
+        compilers = compilers_;
+    }
+    for (const CompilerIdentity& compiler : compilers)
+        if (auto found = find(request, kernel_key(request, compiler.version)))
+            return found;
+    return std::nullopt;
+}
+
 Compiled KernelCache::get(const CompileRequest& request)
 {
-    const bool is_kept = folder_ && is_self_contained(request);
-    if (is_kept) {
-        std::vector<CompilerIdentity> compilers;
-        {
-            const std::lock_guard lock(compiler_mutex_);
-            identify();
-            compilers = compilers_;
-        }
-        for (const CompilerIdentity& compiler : compilers)
-            if (auto found = find(request, kernel_key(request, compiler.version)))
-                return std::move(*found);
-    }
+    if (auto loaded = load(request))
+        return std::move(*loaded);
     Compiled compiled = compile(request);
     {
         const std::lock_guard lock(mutex_);
         ++counts_.compiled;
     }
-    if (is_kept)
+    if (is_kept(request))
         keep(request, compiled);
     return compiled;
 }
@@ -276,5 +287,7 @@ std::optional<std::string> take_cache_note()
 }
 
 Compiled load_or_compile(const CompileRequest& request) { return kernel_cache().get(request); }
+
+std::optional<Compiled> load_kept(const CompileRequest& request) { return kernel_cache().load(request); }
 
 }  // namespace segfold::cuda

@@ -40,6 +40,9 @@ public:
     /// The program from the disk, or compiled and kept. Throws DeviceError as compile() does.
     [[nodiscard]] Compiled get(const CompileRequest& request);
 
+    /// The program from the disk; nothing where it is not there. Throws DeviceError as compiler() does.
+    [[nodiscard]] std::optional<Compiled> load(const CompileRequest& request);
+
     /// The NVRTC that compiles here. It is opened only where the disk has no record of it.
     ///
     /// Where none can be opened, the one whose record was used last: its kernels can still be loaded. Throws
@@ -60,6 +63,7 @@ private:
     void identify();
     void record_open_compiler();
     [[nodiscard]] std::string record_name() const;
+    [[nodiscard]] bool is_kept(const CompileRequest& request) const;
     [[nodiscard]] std::optional<Compiled> find(const CompileRequest& request, const std::string& key);
     void keep(const CompileRequest& request, const Compiled& compiled);
     void write(const std::string& name, std::string_view bytes);
@@ -83,5 +87,8 @@ private:
 
 /// `kernel_cache().get(request)`
 [[nodiscard]] Compiled load_or_compile(const CompileRequest& request);
+
+/// `kernel_cache().load(request)`
+[[nodiscard]] std::optional<Compiled> load_kept(const CompileRequest& request);
 
 }  // namespace segfold::cuda

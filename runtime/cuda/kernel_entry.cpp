@@ -119,7 +119,7 @@ KernelEntry decode_entry(std::string_view bytes)
     const std::string_view contents = bytes.substr(kMagic.size() + sizeof(Lengths), content_bytes);
     try {
         KernelEntry entry = entry_of(Json::parse(contents.substr(0, lengths.header_bytes)));
-        entry.compiled.cubin.assign(contents.begin() + lengths.header_bytes, contents.end());
+        entry.compiled.cubin = std::vector<char>(contents.begin() + lengths.header_bytes, contents.end());
         return entry;
     } catch (const Json::exception& error) {
         throw InputError(fmt::format("its header is not understood: {}", error.what()));

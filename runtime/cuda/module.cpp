@@ -103,7 +103,10 @@ void** Arguments::pointers()
 // CUDA's own loading of code does since 12.0.
 struct LoadedImage {
     LoadedImage(const Context& owner, const Compiled& compiled, std::string title)
-        : context(owner), name(std::move(title)), kernels(compiled.resources)
+        : context(owner),
+          name(std::move(title)),
+          kernels(compiled.resources),
+          kernel_prefix(compiled.kernel_prefix)
     {
         const CurrentContext current(context);
         const CUresult result =
@@ -132,10 +135,11 @@ struct LoadedImage {
     CUresult find(const std::string& kernel, CUfunction& function) const
     {
         const CurrentContext current(context);
+        const std::string symbol = kernel_prefix + kernel;
         if (module)
-            return driver().cuModuleGetFunction(&function, module, kernel.c_str());
+            return driver().cuModuleGetFunction(&function, module, symbol.c_str());
         CUkernel handle = nullptr;
-        const CUresult result = driver().cuLibraryGetKernel(&handle, library, kernel.c_str());
+        const CUresult result = driver().cuLibraryGetKernel(&handle, library, symbol.c_str());
         return result != CUresult::success ? result : driver().cuKernelGetFunction(&function, handle);
     }
 
@@ -150,6 +154,7 @@ struct LoadedImage {
     Context context;
     std::string name;
     std::vector<KernelResources> kernels;
+    std::string kernel_prefix;
     CUlibrary library = nullptr;
     CUmodule module = nullptr;
 };

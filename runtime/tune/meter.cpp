@@ -3,11 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <deque>
-#include <mutex>
 #include <optional>
-#include <thread>
 
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
@@ -15,6 +11,7 @@
 #include "runtime/bench/traffic.h"
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/shape.h"
+#include "runtime/tune/ahead.h"
 
 namespace segfold::tune {
 namespace {
@@ -23,66 +20,6 @@ constexpr int kScreeningRuns = 5;
 constexpr int kMostSpilledBytes = 256;
 constexpr double kHopeless = 2;
 constexpr double kMillisecondsPerSecond = 1e3;
-
-/// Compiles in the background, a few at a time, what has been asked for last first.
-class Ahead {
-public:
-    explicit Ahead(cuda::CompileCache& cache) : cache_(cache)
-    {
-        const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-        for (unsigned i = 0; i < std::min(8u, cores); ++i)
-            threads_.emplace_back([this] { work(); });
-    }
-
-    ~Ahead()
-    {
-        {
-            const std::scoped_lock lock(mutex_);
-            is_over_ = true;
-        }
-        woken_.notify_all();
-        for (auto& thread : threads_)
-            thread.join();
-    }
-
-    void add(std::vector<cuda::CompileRequest> requests)
-    {
-        {
-            const std::scoped_lock lock(mutex_);
-            waiting_.assign(std::make_move_iterator(requests.begin()),
-                            std::make_move_iterator(requests.end()));
-        }
-        woken_.notify_all();
-    }
-
-private:
-    void work()
-    {
-        for (;;) {
-            cuda::CompileRequest request;
-            {
-                std::unique_lock lock(mutex_);
-                woken_.wait(lock, [&] { return is_over_ || !waiting_.empty(); });
-                if (is_over_)
-                    return;
-                request = std::move(waiting_.front());
-                waiting_.pop_front();
-            }
-            try {
-                (void)cache_.get(request);
-            } catch (const Error&) {
-                // Whoever needs the plan compiles it again and is told.
-            }
-        }
-    }
-
-    cuda::CompileCache& cache_;
-    std::mutex mutex_;
-    std::condition_variable woken_;
-    std::deque<cuda::CompileRequest> waiting_;
-    bool is_over_ = false;
-    std::vector<std::thread> threads_;
-};
 
 Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
 
@@ -125,13 +62,9 @@ struct PlanMeter::State {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue);
     }
 
-    [[nodiscard]] cuda::CompileRequest request_of(const Point& point) const
+    [[nodiscard]] cuda::Variant variant_of(const Point& point) const
     {
-        const auto& info = context.info();
-        return {text_of(point).source,
-                point.stage + ".cu",
-                cuda::architecture_for(info.compute_major, info.compute_minor),
-                {}};
+        return cuda::variant_of(context, text_of(point), point.stage);
     }
 
     /// Runs `work`; a failure of the GPU becomes an outcome.
@@ -192,7 +125,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
-        compile_milliseconds = compiled.get(request_of(point))->seconds * kMillisecondsPerSecond;
+        compile_milliseconds = compiled.get(variant_of(point).request)->seconds * kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(Outcome::compile, error.what());
     }
@@ -239,14 +172,14 @@ Evaluation PlanMeter::evaluate(const Point& point, double best)
 
 void PlanMeter::expect(std::span<const Point> points)
 {
-    std::vector<cuda::CompileRequest> requests;
+    std::vector<cuda::Variant> variants;
     for (const auto& point : points)
         try {
-            requests.push_back(state_->request_of(point));
+            variants.push_back(state_->variant_of(point));
         } catch (const Error&) {
             // Whoever measures the point is told.
         }
-    state_->ahead.add(std::move(requests));
+    state_->ahead.add(std::move(variants));
 }
 
 std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, int rounds)

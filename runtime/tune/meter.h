@@ -10,7 +10,8 @@ namespace segfold::tune {
 
 /// Measures plans of one workload.
 ///
-/// Plans that are expected are compiled ahead on the host's cores while others run. A plan is not run at all
+/// Plans that are expected are compiled ahead on the host's cores while others run: the first by itself, the
+/// others several to a program, of whose time each counts an equal part. A plan is not run at all
 /// where its resource report says that no block fits a multiprocessor, or that it spills more than 256 bytes
 /// a thread; it is abandoned where one run takes twice the best time. Screening makes five runs; where the
 /// data would stay in the L2, that is emptied before each.

@@ -1,0 +1,30 @@
+#pragma once
+// The bytes of a compiled program.
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace segfold::cuda {
+
+/// Bytes that never change; copies share them.
+class Image {
+public:
+    Image() : Image(std::vector<char>()) {}
+    Image(std::vector<char> bytes) : bytes_(std::make_shared<const std::vector<char>>(std::move(bytes))) {}
+    Image(std::initializer_list<char> bytes) : Image(std::vector<char>(bytes)) {}
+
+    [[nodiscard]] const char* data() const { return bytes_->data(); }
+    [[nodiscard]] std::size_t size() const { return bytes_->size(); }
+    [[nodiscard]] const char* begin() const { return data(); }
+    [[nodiscard]] const char* end() const { return data() + size(); }
+
+    /// True where the bytes are the same.
+    bool operator==(const Image& other) const { return *bytes_ == *other.bytes_; }
+
+private:
+    std::shared_ptr<const std::vector<char>> bytes_;  ///< never null, but for what was moved from
+};
+
+}  // namespace segfold::cuda

@@ -1,0 +1,86 @@
+#include "runtime/tune/ahead.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace segfold::tune {
+namespace {
+
+constexpr unsigned kMostThreads = 8;
+// Of a program: more of them, or larger ones, gain little, and whoever needs one waits for all.
+constexpr std::size_t kMostVariants = 8;
+constexpr std::size_t kMostTextBytes = 32 * 1024;
+
+}  // namespace
+
+std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant> variants,
+                                                  std::size_t threads)
+{
+    std::deque<std::vector<cuda::Variant>> batches;
+    if (variants.empty())
+        return batches;
+    batches.push_back({variants.front()});
+    variants = variants.subspan(1);
+    const std::size_t share = (variants.size() + threads - 1) / threads;
+    const std::size_t most = std::min(share, kMostVariants);
+    std::size_t text_bytes = kMostTextBytes;  // of the last batch; the first one takes no more
+    for (const auto& variant : variants) {
+        text_bytes += variant.request.source.size();
+        if (text_bytes > kMostTextBytes || batches.back().size() == most) {
+            batches.emplace_back();
+            text_bytes = variant.request.source.size();
+        }
+        batches.back().push_back(variant);
+    }
+    return batches;
+}
+
+Ahead::Ahead(cuda::CompileCache& cache, unsigned threads) : cache_(cache)
+{
+    if (threads == 0)
+        threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
+    for (unsigned i = 0; i < threads; ++i)
+        threads_.emplace_back([this] { work(); });
+}
+
+Ahead::~Ahead()
+{
+    {
+        const std::scoped_lock lock(mutex_);
+        is_over_ = true;
+    }
+    woken_.notify_all();
+    for (auto& thread : threads_)
+        thread.join();
+}
+
+void Ahead::add(std::vector<cuda::Variant> variants)
+{
+    const auto is_known = [&](const cuda::Variant& variant) { return cache_.contains(variant.request); };
+    std::erase_if(variants, is_known);
+    auto batches = batches_of(variants, threads_.size());
+    {
+        const std::scoped_lock lock(mutex_);
+        waiting_ = std::move(batches);
+    }
+    woken_.notify_all();
+}
+
+void Ahead::work()
+{
+    for (;;) {
+        std::vector<cuda::Variant> batch;
+        {
+            std::unique_lock lock(mutex_);
+            woken_.wait(lock, [&] { return is_over_ || !waiting_.empty(); });
+            if (is_over_)
+                return;
+            batch = std::move(waiting_.front());
+            waiting_.pop_front();
+        }
+        // Whoever needs a plan that does not compile compiles it again and is told.
+        cache_.prepare(batch);
+    }
+}
+
+}  // namespace segfold::tune

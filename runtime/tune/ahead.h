@@ -1,0 +1,43 @@
+#pragma once
+// Plans compiled in the background, before somebody needs them.
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "runtime/cuda/compile_batch.h"
+
+namespace segfold::tune {
+
+/// Parts plans into programs: the first by itself, as it is needed next, the others up to eight to a program
+/// of at most 32 KiB of text, but so few that each of `threads` threads has a program. In the order given.
+[[nodiscard]] std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant> variants,
+                                                                std::size_t threads);
+
+/// Compiles in the background what has been expected last.
+class Ahead {
+public:
+    /// The cache must outlive this object. `threads` of 0: as many as cores, at most 8.
+    explicit Ahead(cuda::CompileCache& cache, unsigned threads = 0);
+    /// Waits for what is being compiled, and leaves the rest.
+    ~Ahead();
+    Ahead(const Ahead&) = delete;
+    Ahead& operator=(const Ahead&) = delete;
+
+    /// Takes the place of what is still waiting. Plans that the cache has are passed over.
+    void add(std::vector<cuda::Variant> variants);
+
+private:
+    void work();
+
+    cuda::CompileCache& cache_;
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    std::deque<std::vector<cuda::Variant>> waiting_;
+    bool is_over_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace segfold::tune
