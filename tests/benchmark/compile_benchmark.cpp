@@ -3,7 +3,13 @@
 //
 // Prints one line for each, medians with the lowest and highest; takes about 30 seconds. Loading onto a GPU
 // is timed too where there is one. Called as "compile_benchmark --warm STAGE" it is such a new process.
+//
+// "compile_benchmark --every" compiles every stage for every standard operator that it can serve, of the
+// operator's usual type where it can serve that, over offsets or else the stage's first form, three times
+// each; and eight configurations of some stages in a batch, beside one by one, on all cores that the process
+// may use. A line for each stage, and where there is a GPU, loading is part of all times. Takes some minutes.
 #include <fmt/format.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +20,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/cuda/compile_batch.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/kernel_cache.h"
@@ -34,6 +42,11 @@ namespace fs = std::filesystem;
 constexpr int kColdRuns = 15, kWarmRuns = 15, kHeaderRuns = 3;
 constexpr const char* kStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
                                    "warp_stream"};
+constexpr int kRunsOfEvery = 3, kBatchRuns = 5;
+constexpr std::size_t kBatch = 8;
+constexpr double kLong = 60;  // milliseconds
+constexpr const char* kBatchedStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
+                                          "warp_stream", "group_or_grid"};
 constexpr const char* kWithHeader = R"(#include <cub/block/block_reduce.cuh>
 extern "C" __global__ void fold(const float* values, float* results)
 {
@@ -51,6 +64,12 @@ double milliseconds(Work work)
     const auto start = std::chrono::steady_clock::now();
     work();
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median_of(std::vector<double> times)
+{
+    std::ranges::sort(times);
+    return times[times.size() / 2];
 }
 
 /// Prints and gives the median.
@@ -151,6 +170,177 @@ void compare()
     fs::remove_all(folder);
 }
 
+/// The first GPU, if there is one, onto which compiled programs are loaded.
+class Target {
+public:
+    Target()
+    {
+        if (!cuda::devices().empty())
+            context_.emplace();
+    }
+
+    void load(const cuda::Compiled& compiled, const std::vector<std::string>& kernels) const
+    {
+        if (!context_)
+            return;
+        const cuda::Module module(*context_, compiled, "a timed program");
+        for (const auto& kernel : kernels)
+            (void)module.kernel(kernel);
+    }
+
+    [[nodiscard]] std::string what() const { return context_ ? "compiled and loaded" : "compiled"; }
+
+private:
+    std::optional<cuda::Context> context_;
+};
+
+cuda::Variant variant_of(const Emitted& emitted, const std::string& stage)
+{
+    cuda::Variant variant{{emitted.source, stage + ".cu", architecture(), {}}, {}};
+    for (const auto& launch : emitted.launches)
+        if (std::ranges::find(variant.kernels, launch.kernel) == variant.kernels.end())
+            variant.kernels.push_back(launch.kernel);
+    return variant;
+}
+
+/// A stage in its usual configuration for one operator, and the median time until it can be launched.
+struct TimedPlan {
+    std::string name;
+    std::size_t num_kernels = 0;
+    double milliseconds = 0;
+};
+
+/// The problem of an operator that a stage can serve: of the usual type, else of the first that it takes.
+std::optional<Problem> served_problem(const Stage& stage, const StandardOperator& standard, SegmentForm form)
+{
+    std::vector<std::optional<Type>> types = {std::nullopt};
+    types.insert(types.end(), standard.types.begin(), standard.types.end());
+    for (const auto type : types) {
+        Problem problem(standard_operator(standard.name, type), form);
+        if (!Catalogue::standard().unmet(stage, problem))
+            return problem;
+    }
+    return std::nullopt;
+}
+
+/// The plans of a stage for all operators that it can serve.
+std::vector<TimedPlan> time_plans(const Stage& stage, const Target& target)
+{
+    const auto takes_offsets = std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
+    const auto form = takes_offsets ? SegmentForm::offsets : stage.forms.front();
+    std::vector<TimedPlan> plans;
+    for (const auto& standard : standard_operators()) {
+        const auto problem = served_problem(stage, standard, form);
+        if (!problem)
+            continue;
+        const auto emitted = emit(*problem, stage, default_configuration(stage, plan_facts(*problem)));
+        const auto variant = variant_of(emitted, stage.name);
+        std::vector<double> times;
+        for (int i = 0; i < kRunsOfEvery; ++i)
+            times.push_back(
+                milliseconds([&] { target.load(cuda::compile(variant.request), variant.kernels); }));
+        plans.push_back({problem->op.name, variant.kernels.size(), median_of(times)});
+    }
+    return plans;
+}
+
+void time_every(const Target& target)
+{
+    auto stages = Catalogue::standard().stages();
+    std::ranges::stable_partition(stages, [](const Stage& stage) { return !stage.is_rung; });
+    std::size_t num_small = 0, num_long = 0;
+    TimedPlan slowest;
+    for (const auto& stage : stages) {
+        const auto plans = time_plans(stage, target);
+        if (plans.empty()) {
+            std::printf("%-24s   0 operators\n", stage.name.c_str());
+            continue;
+        }
+        std::vector<double> times;
+        for (const auto& plan : plans) {
+            times.push_back(plan.milliseconds);
+            num_small += plan.num_kernels == 1 ? 1 : 0;
+            num_long += plan.num_kernels == 1 && plan.milliseconds > kLong ? 1 : 0;
+        }
+        const auto& worst = *std::ranges::max_element(plans, {}, &TimedPlan::milliseconds);
+        if (worst.milliseconds > slowest.milliseconds)
+            slowest = {stage.name + " of " + worst.name, worst.num_kernels, worst.milliseconds};
+        std::printf("%-24s %3zu operators  %9.2f ms  slowest %-20s %9.2f ms\n", stage.name.c_str(),
+                    plans.size(), median_of(times), worst.name.c_str(), worst.milliseconds);
+        std::fflush(stdout);
+    }
+    std::printf("plans of one kernel over %.0f ms: %zu of %zu\n", kLong, num_long, num_small);
+    std::printf("the slowest plan: %s, %.2f ms\n", slowest.name.c_str(), slowest.milliseconds);
+}
+
+unsigned usable_cores()
+{
+    cpu_set_t cores;
+    if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+        return std::max(1u, std::thread::hardware_concurrency());
+    return static_cast<unsigned>(CPU_COUNT(&cores));
+}
+
+/// Configurations of a stage, spread over all that it has.
+std::vector<cuda::Variant> configurations_of(const std::string& name)
+{
+    const auto& stage = Catalogue::standard().stage(name);
+    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
+    const auto all = configurations(stage, plan_facts(problem));
+    const auto count = std::min(kBatch, all.size());
+    std::vector<cuda::Variant> variants;
+    for (std::size_t i = 0; i < count; ++i)
+        variants.push_back(variant_of(emit(problem, stage, all[i * all.size() / count]), name));
+    return variants;
+}
+
+/// The median time of a variant where all threads do the same work on all of them.
+template <class Work>
+double time_on_all_cores(std::size_t num_variants, Work work)
+{
+    const unsigned cores = usable_cores();
+    std::vector<double> times;
+    for (int run = 0; run < kBatchRuns; ++run)
+        times.push_back(milliseconds([&] {
+                            std::vector<std::jthread> threads;
+                            for (unsigned i = 0; i < cores; ++i)
+                                threads.emplace_back(work);
+                        }) /
+                        static_cast<double>(cores * num_variants));
+    return median_of(times);
+}
+
+void time_batches(const Target& target)
+{
+    for (const std::string stage : kBatchedStages) {
+        const auto variants = configurations_of(stage);
+        const double alone = time_on_all_cores(variants.size(), [&] {
+            for (const auto& variant : variants)
+                target.load(cuda::compile(variant.request), variant.kernels);
+        });
+        const double together = time_on_all_cores(variants.size(), [&] {
+            cuda::compile_batch(variants, [&](std::size_t i, const cuda::BatchOutcome& outcome) {
+                if (outcome.failure)
+                    std::terminate();  // what is in the catalogue compiles
+                target.load(outcome.compiled, variants[i].kernels);
+            });
+        });
+        std::printf("%-24s %3zu configurations  one by one %8.2f ms each, in a batch %8.2f ms (%.2f times)\n",
+                    stage.c_str(), variants.size(), alone, together, alone / together);
+        std::fflush(stdout);
+    }
+}
+
+void compare_every()
+{
+    const Target target;
+    (void)cuda::compile(request_of(kStages[0]));  // opens NVRTC
+    std::printf("architecture %s, NVRTC %s, %u cores; %s, medians\n", architecture().c_str(),
+                cuda::nvrtc().version().c_str(), usable_cores(), target.what().c_str());
+    time_every(target);
+    time_batches(target);
+}
+
 }  // namespace
 
 int main(int argc, char** argv)
@@ -158,7 +348,10 @@ int main(int argc, char** argv)
     try {
         if (argc == 3 && std::strcmp(argv[1], "--warm") == 0)
             return run_warm(argv[2]);
-        compare();
+        if (argc == 2 && std::strcmp(argv[1], "--every") == 0)
+            compare_every();
+        else
+            compare();
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
