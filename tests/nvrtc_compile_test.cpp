@@ -244,6 +244,26 @@ TEST_F(NvrtcCompile, CacheCompilesOnceForAllThreads)
     EXPECT_EQ(cache.counts().misses, 3u);
 }
 
+TEST_F(NvrtcCompile, CachePreparesEachOnThreads)
+{
+    CompileCache cache;
+    std::vector<CompileRequest> requests;
+    for (int i = 0; i < 6; ++i)
+        requests.push_back({store(i % 5), "store.cu", "sm_90", {}});
+    requests.push_back({kBroken, "fold.cu", "sm_90", {}});
+    cache.prepare_each(requests, 2);
+    EXPECT_EQ(cache.counts().misses, 6u);
+    for (int i = 0; i < 5; ++i) {
+        EXPECT_TRUE(cache.contains(requests[static_cast<std::size_t>(i)]));
+        const auto compiled = cache.get(requests[static_cast<std::size_t>(i)]);
+        EXPECT_EQ(compiled->cubin, compile(requests[static_cast<std::size_t>(i)]).cubin) << i;
+        EXPECT_GT(compiled->seconds, 0) << "each has its own time";
+    }
+    EXPECT_EQ(cache.counts().misses, 6u) << "compiled again";
+    EXPECT_FALSE(cache.contains(requests.back()));
+    EXPECT_THROW((void)cache.get(requests.back()), DeviceError) << "whoever needs it is told";
+}
+
 TEST_F(NvrtcCompile, CacheKeepsNoFailure)
 {
     CompileCache cache;

@@ -80,6 +80,7 @@ public:
     {
         auto plans = request_.plans;
         std::ranges::stable_partition(plans, [](const LadderPlan& plan) { return plan.is_chosen; });
+        compile_plans(plans);
         for (const auto& plan : plans)
             measure_plan(plan);
         compile_peers();
@@ -164,6 +165,32 @@ private:
             best_ = entry.milliseconds.median;
     }
 
+    [[nodiscard]] Emitted text_of(const LadderPlan& plan) const
+    {
+        auto emitted = emit(request_.problem, *plan.stage, plan.configuration, request_.catalogue);
+        emitted.is_reproducible = plan.is_reproducible;
+        return emitted;
+    }
+
+    /// Compiles all plans that are not compiled yet, side by side; what fails is told when its turn comes.
+    void compile_plans(std::span<const LadderPlan> plans)
+    {
+        std::vector<cuda::CompileRequest> requests;
+        for (const auto& plan : plans)
+            if (plan.objection.empty())
+                try {
+                    auto request = cuda::variant_of(bench_.context, text_of(plan), plan.stage->name).request;
+                    if (!bench_.compiled.contains(request))
+                        requests.push_back(std::move(request));
+                } catch (const Error&) {
+                    // Measuring the plan says why.
+                }
+        if (requests.empty())
+            return;
+        progress("compiling the stages");
+        bench_.compiled.prepare_each(requests);
+    }
+
     void measure_plan(const LadderPlan& plan)
     {
         Entry entry;
@@ -178,8 +205,7 @@ private:
             return;
         }
         attempt(std::move(entry), [&](Entry& own) {
-            auto emitted = emit(request_.problem, *plan.stage, plan.configuration, request_.catalogue);
-            emitted.is_reproducible = plan.is_reproducible;
+            const auto emitted = text_of(plan);
             const cuda::LoadedPlan loaded(bench_.context, resident_, emitted, plan.stage->name,
                                           &bench_.compiled);
             own.compile_milliseconds = loaded.compile_seconds() * kMillisecondsPerSecond;

@@ -65,7 +65,8 @@ struct LadderListener {
     std::function<void(const WorkloadRecord& so_far, const Entry& entry)> measured;
 };
 
-/// Measures all plans and peers of a request, the chosen plan first.
+/// Measures all plans and peers of a request, the chosen plan first, after all plans have been compiled on
+/// the host's cores.
 ///
 /// A stage that cannot serve, does not compile or fails is an entry that says so and ends nothing, but for a
 /// failure that ends the GPU's work for this process. A plan is abandoned where one launch took `hopeless`

@@ -178,6 +178,23 @@ Compiled compiled_from(Output output, Clock::time_point start)
     return compiled;
 }
 
+// Calls `work` with 0 to count - 1; it must not throw. `threads` as compile_many() takes it.
+template <class Work>
+void for_each_on_threads(std::size_t count, unsigned threads, Work work)
+{
+    if (threads == 0)
+        threads = std::min(std::max(std::thread::hardware_concurrency(), 1u), kMaxThreads);
+    std::atomic<std::size_t> next = 0;
+    const auto take = [&] {
+        for (std::size_t i = next++; i < count; i = next++)
+            work(i);
+    };
+    std::vector<std::jthread> workers;
+    for (std::size_t i = 1; i < std::min<std::size_t>(threads, count); ++i)
+        workers.emplace_back(take);
+    take();
+}
+
 // Lengths stand before the parts, so that no two requests run into the same key.
 std::string cache_key(const CompileRequest& request)
 {
@@ -217,26 +234,15 @@ std::optional<Compiled> try_compile(const CompileRequest& request)
 
 std::vector<Compiled> compile_many(std::span<const CompileRequest> requests, unsigned threads)
 {
-    if (threads == 0)
-        threads = std::min(std::max(std::thread::hardware_concurrency(), 1u), kMaxThreads);
     std::vector<Compiled> results(requests.size());
     std::vector<std::exception_ptr> failures(requests.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < requests.size(); i = next++) {
-            try {
-                results[i] = load_or_compile(requests[i]);
-            } catch (...) {
-                failures[i] = std::current_exception();
-            }
+    for_each_on_threads(requests.size(), threads, [&](std::size_t i) {
+        try {
+            results[i] = load_or_compile(requests[i]);
+        } catch (...) {
+            failures[i] = std::current_exception();
         }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (std::size_t i = 1; i < std::min<std::size_t>(threads, requests.size()); ++i)
-            workers.emplace_back(work);
-        work();
-    }
+    });
     for (const std::exception_ptr& failure : failures)
         if (failure)
             std::rethrow_exception(failure);
@@ -363,6 +369,17 @@ void CompileCache::prepare(std::span<const Variant> variants)
             if (!claim.is_settled)
                 settle(claim, std::current_exception());
     }
+}
+
+void CompileCache::prepare_each(std::span<const CompileRequest> requests, unsigned threads)
+{
+    for_each_on_threads(requests.size(), threads, [&](std::size_t i) {
+        try {
+            (void)get(requests[i]);
+        } catch (...) {
+            // Whoever needs it compiles it again and is told.
+        }
+    });
 }
 
 bool CompileCache::contains(const CompileRequest& request) const

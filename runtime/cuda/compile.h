@@ -83,6 +83,10 @@ public:
     /// disk.
     void prepare(std::span<const Variant> variants);
 
+    /// Compiles each of `requests` that is not there by itself, on up to `threads` threads (0: as many as
+    /// cores, at most 8). As with prepare(), get() tells what fails.
+    void prepare_each(std::span<const CompileRequest> requests, unsigned threads = 0);
+
     /// True where get() would compile nothing: the program is there or under way.
     [[nodiscard]] bool contains(const CompileRequest& request) const;
 
