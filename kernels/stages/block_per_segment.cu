@@ -56,16 +56,17 @@ reduce(Inputs inputs,
         for (; position < length; position += kBlockThreads)
             total = combine(total, load_item(inputs, first + position, position, segment));
         //% else
-        // The first elements, up to where vectors begin; all of them where there are no vectors.
-        const Index before = is_aligned(inputs) ? min(length, -first & Index(kStepItems - 1)) : length;
-        #pragma unroll 1
-        for (Index position = threadIdx.x; position < before; position += kBlockThreads)
-            total = combine(total, load_item(inputs, first + position, position, segment));
+        // The first elements, up to where vectors begin.
+        const Index before = min(length, -first & Index(kStepItems - 1));
+        if (threadIdx.x < before)
+            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
         constexpr int kStride = kStepItems * kBlockThreads;
+        const bool aligned = is_aligned(inputs);
         Index position = before + threadIdx.x * kStepItems;
         // Many vectors are under way at once.
-        for (; position + (kVectors - 1) * kStride + kStepItems <= length; position += kVectors * kStride) {
+        for (; aligned && position + (kVectors - 1) * kStride + kStepItems <= length;
+             position += kVectors * kStride) {
             Items items[kVectors];
             #pragma unroll
             for (int k = 0; k < kVectors; ++k)
@@ -78,16 +79,20 @@ reduce(Inputs inputs,
         }
         // Fewer are left.
         #pragma unroll 4
-        for (; position + kStepItems <= length; position += kStride) {
+        for (; aligned && position + kStepItems <= length; position += kStride) {
             const Items items = load_vectors(inputs, first + position);
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
                 total = combine(total, lift_item(inputs, items, k, first + position + k));
         }
-        // One thread finds less than a vector.
+        // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
         #pragma unroll 1
-        for (; position < length; ++position)
-            total = combine(total, load_item(inputs, first + position, position, segment));
+        for (; position < length; position += kStride) {
+            #pragma unroll
+            for (int k = 0; k < kStepItems; ++k)
+                if (position + k < length)
+                    total = combine(total, load_item(inputs, first + position + k, position + k, segment));
+        }
         //% end
         //% else
         constexpr int kWarps = kBlockThreads / kWarpThreads;

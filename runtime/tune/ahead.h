@@ -19,7 +19,7 @@ namespace segfold::tune {
 /// Compiles in the background what has been expected last.
 class Ahead {
 public:
-    /// The cache must outlive this object. `threads` of 0: as many as cores, at most 8.
+    /// The cache must outlive this object. `threads` of 0: as many as cores, at most 16.
     explicit Ahead(cuda::CompileCache& cache, unsigned threads = 0);
     /// Waits for what is being compiled, and leaves the rest.
     ~Ahead();
