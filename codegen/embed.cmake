@@ -48,7 +48,7 @@ foreach(file IN LISTS FILES)
         string(APPEND delimiter "_")
         string(FIND "${text}" ")${delimiter}\"" place)
     endwhile()
-    string(APPEND entries "    {R\"(${file})\", R\"${delimiter}(${text})${delimiter}\"},\n")
+    string(APPEND entries "    {R\"(${file})\"sv, R\"${delimiter}(${text})${delimiter}\"sv},\n")
     math(EXPR count "${count} + 1")
 endforeach()
 
@@ -64,6 +64,7 @@ std::span<const EmbeddedFile> ${SYMBOL}();
 
 std::span<const EmbeddedFile> ${SYMBOL}()
 {
+    using namespace std::string_view_literals;  // a view that counts is limited by the compiler
     static constexpr std::array<EmbeddedFile, ${count}> kFiles{{
 ${entries}    }};
     return kFiles;

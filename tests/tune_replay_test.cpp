@@ -2,6 +2,7 @@
 #include "runtime/tune/replay.h"
 
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include <cmath>
 #include <filesystem>
@@ -62,6 +63,22 @@ double reached(Replay& replay, Strategy strategy, std::size_t budget)
     return sum / kSeeds;
 }
 
+/// The text of a file that gzip has packed.
+std::string unpacked(const std::string& path)
+{
+    const auto file = gzopen(path.c_str(), "rb");
+    EXPECT_NE(file, nullptr) << path;
+    std::string text;
+    char block[1 << 16];
+    int bytes = 0;
+    while (file != nullptr && (bytes = gzread(file, block, sizeof(block))) > 0)
+        text.append(block, static_cast<std::size_t>(bytes));
+    EXPECT_EQ(bytes, 0) << path;
+    if (file != nullptr)
+        gzclose(file);
+    return text;
+}
+
 void expect_better_than_chance(const std::string& name, const std::string& text)
 {
     const auto records = parse_records(name, text);
@@ -86,8 +103,8 @@ TEST(Replay, SearchBeatsChanceOnRecordedSpaces)
 {
     int found = 0;
     for (const auto& entry : std::filesystem::directory_iterator(SEGFOLD_SOURCE_DIR "/tests/tuning"))
-        if (entry.path().extension() == ".jsonl") {
-            expect_better_than_chance(entry.path().filename().string(), read_text(entry.path().string()));
+        if (entry.path().extension() == ".gz") {
+            expect_better_than_chance(entry.path().filename().string(), unpacked(entry.path().string()));
             ++found;
         }
     if (found == 0)

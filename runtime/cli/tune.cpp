@@ -380,6 +380,12 @@ int verb_tune(const Words& words)
     const Arguments arguments("tune", words, join({kOperatorFlags, kInputFlags, kDataFlags, kOwnFlags}), 1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
+    // Products of integers up to 8 overflow in long segments, and infinities tell nothing about a plan.
+    const auto& columns = op.parameters;
+    if (!arguments.has("values") && std::ranges::all_of(columns, [](const Parameter& column) {
+            return is_float(column.type) && !column.table;
+        }))
+        request.values = ValueRange::uniform;
     request.standard_elements = kStandardElements;
     (void)tune_request(arguments);
     if (arguments.has("worker"))
