@@ -199,7 +199,7 @@ TEST(Lookup, BetweenShapesThePlanThatLosesLeastIsTaken)
     const auto far = ask(rows, shape(1 << 28, 32));
     EXPECT_EQ(far.match, Match::none);
     EXPECT_FALSE(far.point);
-    EXPECT_NE(far.reason.find("6.0 doublings away"), std::string::npos) << far.reason;
+    EXPECT_NE(far.reason.find("6.0 doublings away and 1.5 is the limit"), std::string::npos) << far.reason;
 }
 
 TEST(Lookup, BetweenShapesTheRuleOfThumbStaysWhereNothingGains)

@@ -13,7 +13,7 @@
 namespace segfold::tune {
 namespace {
 
-constexpr double kFarthest = 3;  // doublings in all
+constexpr double kFarthest = 1.5;  // doublings in all: beyond, a plan that wins here loses there
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
 constexpr double kUnmeasured = 2;    // times the best, where nobody has measured a plan at a shape
