@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "runtime/bench/stopwatch.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
@@ -63,6 +64,24 @@ Presence find_thrust(ThrustSystem system)
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
+/// Bytes a second at which a kernel that does nothing else reads this GPU's memory; 0 where it cannot run.
+double measured_rate(const cuda::DeviceInfo& gpu)
+{
+    try {
+        const cuda::Context context(gpu.ordinal);
+        return bench::Stopwatch(context).read_ceiling().bytes_per_second;
+    } catch (const Error& error) {
+        write_error(
+            fmt::format("warning: the memory of GPU {} was not measured: {}", gpu.ordinal, error.what()));
+        return 0;
+    }
+}
+
+std::string rate_text(double bytes_per_second)
+{
+    return bytes_per_second > 0 ? fmt::format("{:.0f} GB/s", bytes_per_second / kGigabyte) : "unknown";
+}
+
 std::string print(const std::vector<cuda::DeviceInfo>& gpus)
 {
     using Align = Table::Align;
@@ -73,16 +92,16 @@ std::string print(const std::vector<cuda::DeviceInfo>& gpus)
                  {"memory", Align::right},
                  {"L2", Align::right},
                  {"peak", Align::right},
+                 {"measured", Align::right},
                  {"driver", Align::right}});
     for (const auto& gpu : gpus)
-        table.add(
-            {std::to_string(gpu.ordinal), gpu.name,
-             fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor), std::to_string(gpu.multiprocessors),
-             fmt::format("{:.0f} GB", static_cast<double>(gpu.memory_bytes) / kGigabyte),
-             fmt::format("{:.0f} MiB", static_cast<double>(gpu.l2_bytes) / kMebibyte),
-             gpu.peak_bytes_per_second > 0 ? fmt::format("{:.0f} GB/s", gpu.peak_bytes_per_second / kGigabyte)
-                                           : "unknown",
-             version_text(gpu.driver_version)});
+        table.add({std::to_string(gpu.ordinal), gpu.name,
+                   fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor),
+                   std::to_string(gpu.multiprocessors),
+                   fmt::format("{:.0f} GB", static_cast<double>(gpu.memory_bytes) / kGigabyte),
+                   fmt::format("{:.0f} MiB", static_cast<double>(gpu.l2_bytes) / kMebibyte),
+                   rate_text(gpu.peak_bytes_per_second), rate_text(measured_rate(gpu)),
+                   version_text(gpu.driver_version)});
     return table.print();
 }
 
@@ -128,6 +147,7 @@ Json json_of(const cuda::DeviceInfo& gpu)
             {"memory_bytes", gpu.memory_bytes},
             {"l2_bytes", gpu.l2_bytes},
             {"peak_bytes_per_second", gpu.peak_bytes_per_second},
+            {"measured_bytes_per_second", measured_rate(gpu)},
             {"driver", version_text(gpu.driver_version)},
             {"uuid", gpu.uuid}};
 }
