@@ -9,21 +9,20 @@
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/library.h"
 #include "tests/cli_program.h"
+#include "tests/needs_nvrtc.h"
 
 namespace segfold::test {
 namespace {
 
 namespace fs = std::filesystem;
 
-class EmitCompiled : public testing::Test {
+class EmitCompiled : public NeedsNvrtc {
 protected:
     void SetUp() override
     {
-        try {
-            cuda::nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
+        NeedsNvrtc::SetUp();
+        if (IsSkipped())
+            return;
         unsetenv("SEGFOLD_CACHE");
         setenv("SEGFOLD_CACHE_DIR", folder_.file("kernels").c_str(), 1);
     }

@@ -19,6 +19,7 @@
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/library.h"
 #include "runtime/tune/ahead.h"
+#include "tests/needs_nvrtc.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::cuda {
@@ -75,28 +76,8 @@ std::vector<BatchOutcome> outcomes_of(std::span<const Variant> variants)
     return outcomes;
 }
 
-class CompileBatch : public testing::Test {
+class CompileBatch : public test::NeedsNvrtcAndCache {
 protected:
-    void SetUp() override
-    {
-        try {
-            nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
-        folder_ =
-            fs::path(testing::TempDir()) / (std::string("compile_batch_test_") +
-                                            testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::remove_all(folder_);
-        setenv("XDG_CACHE_HOME", folder_.c_str(), 1);
-    }
-    void TearDown() override
-    {
-        unsetenv("XDG_CACHE_HOME");
-        if (!folder_.empty())
-            fs::remove_all(folder_);
-    }
-
     /// Compiles variants in batches of eight; expects one program of those that have dynamic shared arrays
     /// and one of the others, silently, with their kernels under the names that a module looks for.
     static std::vector<Compiled> compile_together(std::span<const Variant> variants)
@@ -145,8 +126,6 @@ protected:
             EXPECT_TRUE(together[i].resources == alone[i].resources) << name;
         }
     }
-
-    fs::path folder_;
 };
 
 TEST_F(CompileBatch, ResourcesAreThoseOfSingleCompilation)

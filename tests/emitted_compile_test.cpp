@@ -15,6 +15,7 @@
 #include "runtime/cuda/library.h"
 #include "runtime/simt/process.h"
 #include "tests/files.h"
+#include "tests/needs_nvrtc.h"
 #include "tests/random_operator.h"
 #include "tests/stage_cases.h"
 #include "tests/taken_names.h"
@@ -63,17 +64,8 @@ std::vector<Text> texts(const std::vector<std::string>& operators, Extent extent
     return result;
 }
 
-class EmittedCompile : public testing::Test {
+class EmittedCompile : public test::NeedsNvrtc {
 protected:
-    void SetUp() override
-    {
-        try {
-            cuda::nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
     /// Compiles all; expects silence and every launched kernel. Records the times and how many kernels spill.
     void compile_silently(const std::vector<Text>& list, const std::string& architecture)
     {

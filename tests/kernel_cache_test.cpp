@@ -14,6 +14,7 @@
 #include "runtime/cuda/kernel_entry.h"
 #include "runtime/cuda/library.h"
 #include "tests/files.h"
+#include "tests/needs_nvrtc.h"
 
 namespace segfold::cuda {
 namespace {
@@ -30,17 +31,8 @@ CompileRequest store(int value, const std::string& architecture = "sm_90")
             {}};
 }
 
-class KernelCacheTest : public testing::Test {
+class KernelCacheTest : public test::NeedsNvrtc {
 protected:
-    void SetUp() override
-    {
-        try {
-            nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
     [[nodiscard]] cache::Settings settings(std::uint64_t most_bytes = 64 * kMebibyte) const
     {
         return {.is_on = true, .folder = folder(), .most_bytes = most_bytes};

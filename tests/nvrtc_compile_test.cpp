@@ -11,6 +11,7 @@
 #include "runtime/cuda/compile.h"
 #include "runtime/cuda/compile_error.h"
 #include "runtime/cuda/library.h"
+#include "tests/needs_nvrtc.h"
 
 namespace segfold::cuda {
 namespace {
@@ -40,41 +41,19 @@ std::string replace(std::string text, const std::string& from, const std::string
     return text;
 }
 
-class NvrtcCompile : public testing::Test {
+class NvrtcCompile : public test::NeedsNvrtcAndCache {
 protected:
-    void SetUp() override
-    {
-        try {
-            nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
-        cache_ =
-            fs::path(testing::TempDir()) / (std::string("nvrtc_compile_test_") +
-                                            testing::UnitTest::GetInstance()->current_test_info()->name());
-        fs::remove_all(cache_);
-        setenv("XDG_CACHE_HOME", cache_.c_str(), 1);
-    }
-    void TearDown() override
-    {
-        unsetenv("XDG_CACHE_HOME");
-        if (!cache_.empty())
-            fs::remove_all(cache_);
-    }
-
     // The message of a request that must fail, with what differs between machines replaced.
     std::string failure(const CompileRequest& request) const
     {
         try {
             (void)compile(request);
         } catch (const DeviceError& error) {
-            std::string text = replace(error.what(), cache_.string(), "CACHE");
+            std::string text = replace(error.what(), folder_.string(), "CACHE");
             return replace(text, "NVRTC " + nvrtc().version() + " (" + nvrtc().library.path() + ")", "NVRTC");
         }
         return "compiled";
     }
-
-    fs::path cache_;
 };
 
 TEST_F(NvrtcCompile, ErrorShowsTheLineAndKeepsTheSource)
@@ -92,7 +71,7 @@ fold.cu(6): error: identifier "missing" is undefined
                          ^
 
 1 error detected in the compilation of "fold.cu".)");
-    std::ifstream file(cache_ / "segfold/failed/fold-21d71287.cu");
+    std::ifstream file(folder_ / "segfold/failed/fold-21d71287.cu");
     std::stringstream kept;
     kept << file.rdbuf();
     EXPECT_EQ(kept.str(), kBroken);
@@ -120,7 +99,7 @@ TEST_F(NvrtcCompile, UnknownArchitectureIsNamedBesideTheKnownOnes)
               "store.cu: NVRTC does not compile for 'sm_42'; it knows " + known);
     EXPECT_EQ(failure({store(1), "store.cu", "90", {}}),
               "store.cu: NVRTC does not compile for '90'; it knows " + known);
-    EXPECT_FALSE(fs::exists(cache_)) << "no source is at fault, so none is kept";
+    EXPECT_FALSE(fs::exists(folder_)) << "no source is at fault, so none is kept";
 }
 
 TEST_F(NvrtcCompile, UnknownOptionIsNamed)

@@ -5,21 +5,13 @@
 #include "dsl/error.h"
 #include "runtime/cuda/compile.h"
 #include "runtime/cuda/library.h"
+#include "tests/needs_nvrtc.h"
 
 namespace segfold {
 namespace {
 
-class ProbeCompile : public testing::Test {
+class ProbeCompile : public test::NeedsNvrtc {
 protected:
-    void SetUp() override
-    {
-        try {
-            cuda::nvrtc();
-        } catch (const DeviceError& error) {
-            GTEST_SKIP() << error.what();
-        }
-    }
-
     static cuda::Compiled compile(const Probe& probe, const std::map<std::string, int>& chosen)
     {
         const auto emitted = emit(probe, configure(probe, chosen),
