@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "codegen/cuda_names.h"
 #include "codegen/cuda_printer.h"
@@ -87,6 +88,18 @@ std::string take_items(const std::vector<const Parameter*>& columns)
     return text + "    return items;\n}\n";
 }
 
+/// Statements that read a step's items of one column from global memory.
+std::string read_chunks(const Parameter& column, std::string_view indent)
+{
+    const Chunks chunks(column.type);
+    std::string text;
+    for (int i = 0; i < chunks.chunks; ++i)
+        text += fmt::format("{0}items.{1}[{2}] = *(const {3}*)(inputs.{1} + index{4});\n", indent,
+                            cuda_identifier(column.name), i, chunk_name(column),
+                            i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
+    return text;
+}
+
 std::string load_items(const std::vector<const Parameter*>& columns)
 {
     std::string text =
@@ -100,10 +113,7 @@ std::string load_items(const std::vector<const Parameter*>& columns)
             "    if (count >= kStepItems && (unsigned long long)(inputs.{0} + index) % alignof({1}) == 0) "
             "{{\n",
             name, chunk_name(*column));
-        for (int i = 0; i < chunks.chunks; ++i)
-            text += fmt::format("        items.{0}[{1}] = *(const {2}*)(inputs.{0} + index{3});\n", name, i,
-                                chunk_name(*column),
-                                i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
+        text += read_chunks(*column, "        ");
         text += fmt::format(
             "    }} else {{\n"
             "        #pragma unroll\n"
@@ -135,13 +145,8 @@ std::string load_vectors(const std::vector<const Parameter*>& columns)
         "// The items from the element at `index` on, a multiple of kStepItems, all of which are there.\n"
         "__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)\n{\n"
         "    Items items;\n";
-    for (const auto* column : columns) {
-        const Chunks chunks(column->type);
-        for (int i = 0; i < chunks.chunks; ++i)
-            text += fmt::format("    items.{0}[{1}] = *(const {2}*)(inputs.{0} + index{3});\n",
-                                cuda_identifier(column->name), i, chunk_name(*column),
-                                i == 0 ? std::string() : fmt::format(" + {}", i * chunks.items));
-    }
+    for (const auto* column : columns)
+        text += read_chunks(*column, "    ");
     return text + "    return items;\n}\n";
 }
 
