@@ -31,9 +31,24 @@ FormulaNames facts_of(const Problem& problem)
             {"cc", problem.target.compute_capability}};
 }
 
+// What a node does by itself, in additions: divisions and transcendental functions are some dozens of
+// instructions.
+std::int64_t own_operations(const ExpressionNode& node)
+{
+    constexpr std::int64_t kLong = 8;
+    constexpr std::string_view kLongCalls[] = {"sqrt", "rsqrt", "exp", "exp2", "expm1", "log",
+                                               "log2", "log1p", "pow", "sin",  "cos",   "tanh"};
+    if (node.kind == ExpressionKind::binary && (node.symbol == "/" || node.symbol == "%"))
+        return kLong;
+    if (node.kind == ExpressionKind::call &&
+        std::ranges::find(kLongCalls, std::string_view(node.name)) != std::end(kLongCalls))
+        return kLong;
+    return node.arguments.empty() ? 0 : 1;
+}
+
 std::int64_t operations(const Expression& expression)
 {
-    std::int64_t count = expression->arguments.empty() ? 0 : 1;
+    std::int64_t count = own_operations(*expression);
     for (const auto& argument : expression->arguments)
         count += operations(argument);
     return count;

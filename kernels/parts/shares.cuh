@@ -46,11 +46,7 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
     const int begin = threadIdx.x * each;
     const int end = min(begin + each, int(gridDim.x));
     Share mine = {identity(), identity(), kNoEnd};
-    //% if costly_combine
     #pragma unroll 1
-    //% else
-    #pragma unroll 4
-    //% end
     for (int block = begin; block < end; ++block)
         mine = join_shares(segments, results, mine,
                            {block_heads[block], block_totals[block], block_waiting[block]});

@@ -52,6 +52,7 @@ reduce(Inputs inputs,
             total = combine(total, items[k]);
     }
     // The last tile may be a part of one; it is the only one left for its block.
+    #pragma unroll 1
     for (Index index = tile + threadIdx.x; index < length; index += kBlockThreads)
         total = combine(total, load_item(inputs, index, index, 0));
     //% else
@@ -74,29 +75,35 @@ reduce(Inputs inputs,
             total = combine(total, part);
     }
     //% end
-    total = block_reduce(total);
 
+    // Two rounds at most: all blocks fold what their threads have, and the last one what the blocks had.
     __shared__ bool last;
-    if (threadIdx.x == 0) {
-        partials[blockIdx.x] = total;
-        __threadfence();  // the partial is seen before the ticket is
-        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
-    }
-    __syncthreads();  // all threads know whether theirs is the last block
-    if (!last)
-        return;
-    __threadfence();  // the other blocks' partials are read after their tickets
-
-    // The last block joins the partials, each thread a few consecutive ones.
-    const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
-    total = identity();
     #pragma unroll 1
-    for (int k = 0; k < share; ++k) {
-        const int block = threadIdx.x * share + k;
-        if (block < int(gridDim.x))
-            total = combine(total, partials[block]);
+    for (bool is_last_round = false;; is_last_round = true) {
+        total = block_reduce(total);
+        if (is_last_round)
+            break;
+        if (threadIdx.x == 0) {
+            partials[blockIdx.x] = total;
+            __threadfence();  // the partial is seen before the ticket is
+            // Wraps to 0, ready for the next launch.
+            last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+        }
+        __syncthreads();  // all threads know whether theirs is the last block
+        if (!last)
+            return;
+        __threadfence();  // the other blocks' partials are read after their tickets
+
+        // Each thread joins a few consecutive ones.
+        const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
+        total = identity();
+        #pragma unroll 1
+        for (int k = 0; k < share; ++k) {
+            const int block = threadIdx.x * share + k;
+            if (block < int(gridDim.x))
+                total = combine(total, partials[block]);
+        }
     }
-    total = block_reduce(total);
     if (threadIdx.x == 0)
         store(results, 0, length, total);
 }

@@ -41,21 +41,22 @@
 //% use     parts/shares.cuh
 //% use     parts/warp_tile.cuh
 //% use     parts/warp_reduce.cuh
+//% if offsets
+//% use     parts/copy_offsets.cuh
+//% end
 
 constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 //% if costly_combine
 constexpr int kTiles = 2;         // one is folded while the other arrives
+constexpr int kCopies = 1;        // of the rounds of a loop that combines
 //% else
 constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
+constexpr int kCopies = 32;       // all rounds
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;         // ends that a lane looks for at a time
 constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
-//% if offsets
-constexpr int kVectorOffsets = 16 / sizeof(Index);
-constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
-//% end
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Desk {
@@ -66,24 +67,6 @@ struct alignas(128) Desk {
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
     //% end
 };
-
-//% if offsets
-
-// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring.
-__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
-{
-    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
-    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
-    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
-        copy_async(ring + mine % kRingOffsets, segments.offsets + mine);
-        return;
-    }
-    #pragma unroll 1
-    for (int k = 0; k < kVectorOffsets; ++k)
-        if (mine + k <= segments.num_segments)
-            ring[(mine + k) % kRingOffsets] = segments.offsets[mine + k];
-}
-//% end
 
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
 __device__ __forceinline__ void store_totals(const Segments& segments,
@@ -253,41 +236,38 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 count += __popc(__ballot_sync(kFullMask, ends));
             }
             next += count;
-            if (next < limit) {
-                if (count < kMarks * kWarpThreads)
-                    break;
-                continue;
-            }
-            if (next >= end_segment)
-                break;
             //% if offsets
-            // More ends than the ring holds.
-            //% if allows_empty
-            in_ring = false;
-            //% end
-            __syncwarp();  // all have read what the copy replaces
-            copy_offsets(desk.ring, segments, copied);
-            copied += kChunkOffsets;
+            if (next < limit && count == kMarks * kWarpThreads)
+                continue;
+            const bool is_done = next < limit || next >= end_segment;
+            Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+            if (!is_done) {  // more ends than the ring holds
+                most = copied;
+                //% if allows_empty
+                in_ring = false;
+                //% end
+            }
+            __syncwarp();  // all ends are marked; all have read what copies replace
+            #pragma unroll 1
+            for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+                copy_offsets(desk.ring, segments, copied);
+            if (is_done)
+                break;
             wait_for_copies();
             __syncwarp();  // the offsets are there
+            //% else
+            if (count < kMarks * kWarpThreads || next >= end_segment)
+                break;
             //% end
         }
+        //% if !offsets
         __syncwarp();  // all ends are marked
-        //% if offsets
-        #pragma unroll 1
-        for (Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
-             copied <= most && copied <= end_segment; copied += kChunkOffsets)
-            copy_offsets(desk.ring, segments, copied);
         //% end
 
         const Index row_begin = tile_begin + lane * kItemsPerThread;
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
-            //% if costly_combine
-            #pragma unroll 1
-            //% else
-            #pragma unroll
-            //% end
+            #pragma unroll kCopies
             for (int step = 0; step < kSteps; ++step) {
                 //% if costly_combine
                 const Items some = take_items(desk.tiles[turn], step);
@@ -332,11 +312,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
             State* place = here + rank;
-            //% if costly_combine
-            #pragma unroll 1
-            //% else
-            #pragma unroll
-            //% end
+            #pragma unroll kCopies
             for (int step = 0; step < kSteps; ++step) {
                 //% if costly_combine
                 const Items some = take_items(desk.tiles[turn], step);
@@ -366,11 +342,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             // A lane's run reaches back to the last lane in which something ends.
             const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
             const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-            //% if costly_combine
-            #pragma unroll 1
-            //% else
-            #pragma unroll
-            //% end
+            #pragma unroll kCopies
             for (int delta = 1; delta < kWarpThreads; delta *= 2) {
                 const State earlier = shuffle_up(run, delta);
                 if (lane - delta >= reach)

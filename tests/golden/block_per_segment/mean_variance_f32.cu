@@ -218,7 +218,7 @@ reduce(Inputs inputs,
             }
         }
         // Fewer are left.
-        #pragma unroll 4
+        #pragma unroll 1
         for (; aligned && position + kStepItems <= length; position += kStride) {
             const Items items = load_vectors(inputs, first + position);
             #pragma unroll

@@ -274,7 +274,7 @@ constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
 // consecutive ones each meet different banks.
-__device__ __forceinline__ int staged_place(int item)
+__device__ __forceinline__ unsigned staged_place(unsigned item)
 {
     return item + item / 16;
 }
@@ -408,10 +408,11 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
                                             State carry)
 {
     const int lane = threadIdx.x % kWarpThreads;
+    const State* const mine = staged + staged_place(lane * kItems);
     State items[kItems];
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        items[k] = staged[staged_place(lane * kItems + k)];
+    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
+        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
     __syncwarp();  // all lanes have their items, totals may take their places
 
     State tail = lane == 0 ? carry : identity();

@@ -246,7 +246,7 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
     const int begin = threadIdx.x * each;
     const int end = min(begin + each, int(gridDim.x));
     Share mine = {identity(), identity(), kNoEnd};
-    #pragma unroll 4
+    #pragma unroll 1
     for (int block = begin; block < end; ++block)
         mine = join_shares(segments, results, mine,
                            {block_heads[block], block_totals[block], block_waiting[block]});
@@ -316,6 +316,26 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
+constexpr int kVectorOffsets = 16 / sizeof(Index);
+constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
+
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring: offset i to place
+// i % kRingOffsets. Those behind the last one are left out.
+__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
+{
+    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
+    Index* const to = ring + unsigned(mine) % kRingOffsets;
+    const Index* const from = segments.offsets + mine;
+    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
+    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
+        copy_async(to, from);
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kVectorOffsets && mine + k <= segments.num_segments; ++k)
+        to[k] = from[k];
+}
+
 constexpr int kStepItems = 4;
 
 // The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
@@ -356,11 +376,10 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
+constexpr int kCopies = 32;       // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;         // ends that a lane looks for at a time
 constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
-constexpr int kVectorOffsets = 16 / sizeof(Index);
-constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Desk {
@@ -369,21 +388,6 @@ struct alignas(128) Desk {
     unsigned ends[kWarpThreads];                    // for each lane a bit an item: segments end before it
     alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
 };
-
-// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring.
-__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
-{
-    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
-    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
-    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
-        copy_async(ring + mine % kRingOffsets, segments.offsets + mine);
-        return;
-    }
-    #pragma unroll 1
-    for (int k = 0; k < kVectorOffsets; ++k)
-        if (mine + k <= segments.num_segments)
-            ring[(mine + k) % kRingOffsets] = segments.offsets[mine + k];
-}
 
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
 __device__ __forceinline__ void store_totals(const Segments& segments,
@@ -530,31 +534,28 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 count += __popc(__ballot_sync(kFullMask, ends));
             }
             next += count;
-            if (next < limit) {
-                if (count < kMarks * kWarpThreads)
-                    break;
+            if (next < limit && count == kMarks * kWarpThreads)
                 continue;
+            const bool is_done = next < limit || next >= end_segment;
+            Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+            if (!is_done) {  // more ends than the ring holds
+                most = copied;
+                in_ring = false;
             }
-            if (next >= end_segment)
+            __syncwarp();  // all ends are marked; all have read what copies replace
+            #pragma unroll 1
+            for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+                copy_offsets(desk.ring, segments, copied);
+            if (is_done)
                 break;
-            // More ends than the ring holds.
-            in_ring = false;
-            __syncwarp();  // all have read what the copy replaces
-            copy_offsets(desk.ring, segments, copied);
-            copied += kChunkOffsets;
             wait_for_copies();
             __syncwarp();  // the offsets are there
         }
-        __syncwarp();  // all ends are marked
-        #pragma unroll 1
-        for (Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
-             copied <= most && copied <= end_segment; copied += kChunkOffsets)
-            copy_offsets(desk.ring, segments, copied);
 
         const Index row_begin = tile_begin + lane * kItemsPerThread;
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
-            #pragma unroll
+            #pragma unroll kCopies
             for (int step = 0; step < kSteps; ++step) {
                 const Items& some = items[step];
                 #pragma unroll
@@ -595,7 +596,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
             State* place = here + rank;
-            #pragma unroll
+            #pragma unroll kCopies
             for (int step = 0; step < kSteps; ++step) {
                 const Items& some = items[step];
                 #pragma unroll
@@ -614,7 +615,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             // A lane's run reaches back to the last lane in which something ends.
             const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
             const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-            #pragma unroll
+            #pragma unroll kCopies
             for (int delta = 1; delta < kWarpThreads; delta *= 2) {
                 const State earlier = shuffle_up(run, delta);
                 if (lane - delta >= reach)
