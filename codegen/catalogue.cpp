@@ -109,6 +109,11 @@ std::int64_t mean_length(const Shape& shape)
     return shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
 }
 
+/// Where joining lanes takes longer than reading what they fold, so that few lanes with much each are best.
+bool joins_are_long(const Problem& problem) { return is_costly(problem.op) || state_bytes(problem.op) >= 16; }
+
+bool is_narrow(const Problem& problem) { return element_bytes(problem.op) <= 2; }
+
 /// Where order counts, stages that take a row of a segment at a time join lanes once a row; with wide states
 /// that is slower than what joins them once a tile.
 bool joins_are_dear(const Problem& problem)
@@ -122,16 +127,17 @@ std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
     const auto mean = mean_length(shape);
     const bool are_many = shape.num_segments >= kManySegments;
     const bool are_few_elements = shape.num_elements <= kFewElements;
-    if (mean < 8)
+    if (mean < 8 || (mean == 8 && (is_costly(problem.op) || is_narrow(problem))))
         return "thread_per_segment";
-    if (mean <= (are_few_elements ? 128 : 256))
+    const std::int64_t few = joins_are_long(problem) || is_narrow(problem) ? 64 : 128;
+    if (mean <= (are_few_elements ? few : 192))
         return "group_per_segment";
-    if (joins_are_dear(problem) && mean > 2048 && !are_few_elements)
-        return "";
     if (mean <= 1024 && (are_many || are_few_elements))
         return "warp_per_segment";
-    if (!problem.laws.commutative && mean <= 8192 && are_many)
+    if ((!problem.laws.commutative || joins_are_long(problem)) && mean <= 8192 && are_many)
         return "warp_per_segment";
+    if (joins_are_dear(problem) && mean > 2048 && !are_few_elements)
+        return "";
     const bool keeps_all_busy = shape.num_segments >= 256 && (problem.laws.commutative || mean <= 131072);
     if (keeps_all_busy || (are_few_elements && mean <= 65536))
         return "block_per_segment";
@@ -145,8 +151,13 @@ std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
     const auto longest = shape.longest;  // 0 where nobody knows
     // Where there are more segments than warps, less than a warp for each takes fewer turns.
     const bool are_alike = longest > 0 && longest <= 32 * mean && mean >= 8 && mean < 64;
-    if (are_alike && shape.num_segments >= kManySegments && shape.num_elements <= 2 * kFewElements)
-        return "group_per_segment";
+    if (are_alike && shape.num_segments >= kManySegments) {
+        if (is_costly(problem.op) && problem.form == SegmentForm::offsets)
+            return shape.num_elements <= kFewElements / 2 ? "warp_per_segment" : "";
+        const std::int64_t times = joins_are_long(problem) ? 1 : is_narrow(problem) ? 2 : 4;
+        if (shape.num_elements <= times * kFewElements)
+            return "group_per_segment";
+    }
     // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
     // long segment would keep its warp busy alone.
     if (shape.num_elements <= kFewElements) {

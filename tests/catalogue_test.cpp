@@ -284,7 +284,14 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     };
     constexpr std::int64_t kMany = std::int64_t{1} << 28;
     EXPECT_EQ(chosen("sum_i32", 7, kMany), "thread_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_f16", 8, kMany), "thread_per_segment") << "a lane reads four elements at once";
+    EXPECT_EQ(chosen("sum_i32", 8, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 192, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 193, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("mean_variance_f32", 4096, kMany), "warp_per_segment") << "joining lanes is long";
+    EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 22), "block_per_segment") << "too few for a warp each";
+    EXPECT_EQ(chosen("sum_i32", 128, 1 << 20), "group_per_segment");
+    EXPECT_EQ(chosen("argmax_f32", 128, 1 << 20), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 2048, kMany), "block_per_segment");
     EXPECT_EQ(chosen("sum_i32", 1 << 20, kMany), "block_per_segment");
@@ -292,7 +299,8 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     EXPECT_EQ(chosen("affine_u32", 4096, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("affine_u32", 65536, kMany), "block_per_segment");
     EXPECT_EQ(chosen("affine_u32", 1 << 20, kMany), "warp_stream");
-    EXPECT_EQ(chosen("trace_u64", 4096, kMany), "warp_stream");
+    EXPECT_EQ(chosen("trace_u64", 4096, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("trace_u64", 16384, kMany), "warp_stream") << "joining lanes once a row is dear";
 }
 
 TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
@@ -311,7 +319,19 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
-    EXPECT_EQ(chosen((1 << 22) + 1, 1 << 17, 64), "warp_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
+    EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 64), "warp_stream");
+    const auto of = [&](const std::string& op, std::int64_t elements,
+                        SegmentForm form = SegmentForm::offsets) {
+        return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300}).name;
+    };
+    EXPECT_EQ(of("sum_f16", 1 << 22), "group_per_segment");
+    EXPECT_EQ(of("sum_f16", 1 << 23), "warp_stream");
+    EXPECT_EQ(of("argmax_f32", 1 << 21), "group_per_segment");
+    EXPECT_EQ(of("argmax_f32", 1 << 22), "warp_stream") << "lanes are joined once a segment there";
+    EXPECT_EQ(of("mean_variance_f32", 1 << 20), "warp_per_segment");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 21), "warp_stream");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "group_per_segment");
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
 }
 

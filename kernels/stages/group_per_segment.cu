@@ -10,8 +10,14 @@
 //% let     few = mean_length <= 4 ? 1 : mean_length <= 8 ? 2 : 4
 //% let     many = mean_length <= 32 ? 8 : mean_length <= 64 ? 16 : 32
 //% let     even = mean_length <= 16 ? few : many
-//% prefer  lanes_per_segment = uniform ? even : min(32, 2 * even)
-//% prefer  segments_per_group = uniform ? 4 : 1
+//% let     is_busy = costly_combine || element_bytes <= 2
+//% let     busy = mean_length <= 16 ? 1 : mean_length <= 64 ? 2 : 4
+//% let     wide = mean_length <= 16 ? even : min(8, even / 2)
+//% let     alike = is_busy ? busy : state_bytes >= 16 ? wide : even
+//% let     is_little = num_elements <= 2097152
+//% prefer  lanes_per_segment = uniform ? alike : is_little && mean_length > 16 ? min(32, 2 * even) : even
+//% prefer  segments_per_group = uniform && !is_busy ? 4 : 1
+//% prefer  block_threads = uniform || is_little && mean_length > 16 ? 256 : 128
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh

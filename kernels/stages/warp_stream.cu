@@ -24,9 +24,11 @@
 //% let     elements = num_elements > 0 ? num_elements : 268435456
 //% let     is_short = elements <= 33554432 || mean_length < 6
 //% prefer  items_per_thread = item_bytes > 24 || elements <= 4194304 ? 8 : item_bytes > 8 || is_short ? 16 : 32
-//% prefer  held_totals = (all_bytes / 16 - 4 * state_bytes - 400 - own_bytes) / state_bytes
+//% let     num_warps = element_bytes <= 2 ? 24 : 16
+//% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
+//% prefer  held_totals = (all_bytes / num_warps - 4 * state_bytes - 400 - own_bytes) / state_bytes
 //% prefer  block_threads = min(256, (block_shared_bytes - 1200) / warp_bytes * 32)
-//% prefer  blocks_per_multiprocessor = min(512 / block_threads, all_bytes / block_bytes)
+//% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
 //% let     tile_items = items_per_thread * 32
 //% let     num_places = num_items + 3 * num_segments
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))

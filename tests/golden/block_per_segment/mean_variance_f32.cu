@@ -1,7 +1,7 @@
 // block_per_segment: One block reduces one segment
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
-// items_per_thread = 16
+// block_threads = 64
+// items_per_thread = 32
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
 // operator mean_variance(x: f32) -> (mean: f32, variance: f32) {
@@ -34,8 +34,8 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
-constexpr int kItemsPerThread = 16;
+constexpr int kBlockThreads = 64;
+constexpr int kItemsPerThread = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
