@@ -29,6 +29,7 @@ public:
     {
         visit(space_.starts());
         visit(options_.seeds);
+        visit(near_thresholds());
         const auto open = open_points();
         const bool fits = open.size() <= options_.evaluations - std::min(options_.evaluations, spent_);
         const auto strategy = options_.strategy;
@@ -121,6 +122,24 @@ private:
         std::vector<std::size_t> places;
         for (const auto& [time, place] : open)
             places.push_back(place);
+        return places;
+    }
+
+    /// What lies across the thresholds, of the stages whose best is close to the best of all.
+    [[nodiscard]] std::vector<std::size_t> near_thresholds() const
+    {
+        std::map<std::string, double, std::less<>> best;
+        for (const auto& [place, evaluation] : trials_)
+            if (evaluation.outcome == Outcome::correct) {
+                auto& time = best.emplace(space_[place].stage, kInfinity).first->second;
+                time = std::min(time, evaluation.milliseconds);
+            }
+        std::vector<std::size_t> places;
+        for (const auto place : space_.across()) {
+            const auto stage = best.find(space_[place].stage);
+            if (stage != best.end() && stage->second <= options_.close * best_)
+                places.push_back(place);
+        }
         return places;
     }
 

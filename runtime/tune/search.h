@@ -76,6 +76,9 @@ struct SearchOptions {
     /// Stages whose start takes more than so many times the best one's are searched no further: tuning
     /// inside a stage is worth less.
     double hopeless = 4;
+    /// Stages within so many times the best one's time are also tried as they would be for longer and shorter
+    /// segments, before anything else is.
+    double close = 1.25;
     std::vector<std::size_t> seeds = {};  ///< winners of earlier searches, other shapes, other GPUs
     std::vector<Trial> known = {};        ///< measured before; never asked for again
 };
@@ -86,8 +89,9 @@ struct SearchListener {
     std::function<bool()> stops;  ///< asked before each evaluation: out of time, or interrupted
 };
 
-/// Looks for the fastest point: first the start of every stage, which tells where thresholds between stages
-/// are; then seeds; then the stages that can still win.
+/// Looks for the fastest point: first the thresholds between strategies, which are the start of every stage,
+/// the seeds, and what close stages prefer for longer and shorter segments; then inside the stages that can
+/// still win.
 ///
 /// Deterministic by seed for an evaluator that is. Returns known and new trials, in that order.
 ///

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "dsl/error.h"
 
@@ -9,6 +10,24 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kOtherStage = 100;
+
+/// What a stage prefers, if it prefers anything that can be run.
+std::optional<Configuration> preferred(const Stage& stage, const FormulaNames& facts)
+{
+    try {
+        return default_configuration(stage, facts);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+/// The same number of elements in segments `times` as long, or as short where `times` is negative.
+Shape stretched(const Shape& shape, std::int64_t times)
+{
+    const auto segments = times < 0 ? shape.num_segments * -times : shape.num_segments / times;
+    return {shape.num_elements,
+            std::clamp<std::int64_t>(segments, 1, std::max<std::int64_t>(1, shape.num_elements)), 0};
+}
 
 }  // namespace
 
@@ -36,8 +55,9 @@ std::optional<std::string> impossible(const Point& point, const Problem& problem
     return std::nullopt;
 }
 
-SearchSpace::SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts)
-    : points_(std::move(points)), starts_(std::move(starts))
+SearchSpace::SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
+                         std::vector<std::size_t> across)
+    : points_(std::move(points)), starts_(std::move(starts)), across_(std::move(across))
 {
     for (std::size_t place = 0; place < points_.size(); ++place) {
         const auto& [stage, configuration] = points_[place];
@@ -58,10 +78,11 @@ SearchSpace::SearchSpace(std::vector<Point> points, std::vector<std::size_t> sta
             ranks.push_back(static_cast<int>(std::ranges::lower_bound(values, value) - values.begin()));
         }
     }
-    for (const auto start : starts_)
-        if (start >= points_.size())
-            throw InternalError("a search space of " + std::to_string(points_.size()) +
-                                " points starts at place " + std::to_string(start));
+    for (const auto& places : {starts_, across_})
+        for (const auto place : places)
+            if (place >= points_.size())
+                throw InternalError("a search space of " + std::to_string(points_.size()) +
+                                    " points starts at place " + std::to_string(place));
 }
 
 SearchSpace SearchSpace::of(const Problem& problem, const Shape& shape, const Catalogue& catalogue)
@@ -79,16 +100,25 @@ SearchSpace SearchSpace::of(const Problem& problem, const Shape& shape, const Ca
         for (const auto& configuration : all)
             points.push_back({stage.name, configuration});
         // What the stage prefers may be excluded for this problem; then any configuration is as good.
-        Point start{stage.name, all.front()};
-        try {
-            start.configuration = default_configuration(stage, facts);
-        } catch (const InputError&) {}
-        first.insert(&stage == &favourite ? first.begin() : first.end(), std::move(start));
+        first.insert(&stage == &favourite ? first.begin() : first.end(),
+                     {stage.name, preferred(stage, facts).value_or(all.front())});
     }
-    std::vector<std::size_t> starts;
+    std::map<Point, std::size_t> places;
+    for (std::size_t place = 0; place < points.size(); ++place)
+        places.emplace(points[place], place);
+    std::vector<std::size_t> starts, across;
     for (const auto& start : first)
-        starts.push_back(static_cast<std::size_t>(std::ranges::find(points, start) - points.begin()));
-    return {std::move(points), std::move(starts)};
+        starts.push_back(places.at(start));
+    std::set<std::size_t> taken(starts.begin(), starts.end());
+    for (const std::int64_t times : {2, -2, 4, -4, 8, -8, 16, -16})
+        for (const auto& start : first) {
+            auto other =
+                preferred(catalogue.stage(start.stage), plan_facts(problem, stretched(shape, times)));
+            const auto found = other ? places.find({start.stage, std::move(*other)}) : places.end();
+            if (found != places.end() && taken.insert(found->second).second)
+                across.push_back(found->second);
+        }
+    return {std::move(points), std::move(starts), std::move(across)};
 }
 
 std::optional<std::size_t> SearchSpace::find(const Point& point) const

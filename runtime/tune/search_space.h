@@ -31,19 +31,22 @@ std::optional<std::string> impossible(const Point& point, const Problem& problem
 /// A finite set of points, each known by its place.
 class SearchSpace {
 public:
-    /// Any points, each once; `starts` are the places of those to be looked at first, in order. Throws
-    /// InternalError for a point that is there twice or a place that is none.
-    SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts);
+    /// Any points, each once; `starts` are the places of those to be looked at first, in order, `across` of
+    /// those next. Throws InternalError for a point that is there twice or a place that is none.
+    SearchSpace(std::vector<Point> points, std::vector<std::size_t> starts,
+                std::vector<std::size_t> across = {});
 
     /// What the operator's needs, the device's limits and the `where` conditions allow, rungs left out.
     ///
     /// The first start is the rule of thumb in its preferred configuration, then come those of the other
-    /// stages.
+    /// stages. Across the thresholds lies what stages prefer where segments are twice to sixteen times as
+    /// long or as short, the nearest first.
     static SearchSpace of(const Problem& problem, const Shape& shape, const Catalogue& catalogue);
 
     [[nodiscard]] std::size_t size() const { return points_.size(); }
     [[nodiscard]] const Point& operator[](std::size_t place) const { return points_[place]; }
     [[nodiscard]] const std::vector<std::size_t>& starts() const { return starts_; }
+    [[nodiscard]] const std::vector<std::size_t>& across() const { return across_; }
     [[nodiscard]] std::optional<std::size_t> find(const Point& point) const;
 
     /// Points of the same stage that differ in one tunable.
@@ -61,6 +64,7 @@ private:
 
     std::vector<Point> points_;
     std::vector<std::size_t> starts_;
+    std::vector<std::size_t> across_;
     std::map<Point, std::size_t> places_;
     std::map<std::string, Values, std::less<>> values_;  ///< by stage
     std::vector<std::vector<int>> ranks_;                ///< of each point's values among those that occur
