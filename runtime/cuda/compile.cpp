@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <atomic>
@@ -209,6 +210,16 @@ std::string cache_key(const CompileRequest& request)
 }
 
 }  // namespace
+
+void keep_memory_for_compilations()
+{
+#ifdef __GLIBC__
+    constexpr int kMegabyte = 1 << 20;
+    mallopt(M_MMAP_THRESHOLD, 32 * kMegabyte);  // the most that is allowed
+    mallopt(M_TRIM_THRESHOLD, 256 * kMegabyte);
+    mallopt(M_TOP_PAD, 16 * kMegabyte);
+#endif
+}
 
 std::vector<std::string> compile_options(const CompileRequest& request)
 {

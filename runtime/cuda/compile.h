@@ -35,6 +35,11 @@ struct Compiled {
 
 struct Variant;  // compile_batch.h
 
+/// Lets the process keep the memory that a compilation frees, which the next one asks for again: for programs
+/// that compile much, at their start. A tenth of the time of a small kernel is otherwise the kernel's for new
+/// pages.
+void keep_memory_for_compilations();
+
 /// Every option that compile() gives NVRTC, in order.
 [[nodiscard]] std::vector<std::string> compile_options(const CompileRequest& request);
 

@@ -345,6 +345,7 @@ void compare_every()
 
 int main(int argc, char** argv)
 {
+    cuda::keep_memory_for_compilations();
     try {
         if (argc == 3 && std::strcmp(argv[1], "--warm") == 0)
             return run_warm(argv[2]);
