@@ -7,7 +7,8 @@
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16
 //% prefer  block_threads = num_elements >= 16777216 ? 512 : 256
-//% prefer  items_per_thread = !commutative && state_bytes >= 16 ? 16 : 8
+//% prefer  items_per_thread = !commutative && state_bytes >= 16 && element_bytes <= 4 ? 16 : 8
+//% prefer  blocks_per_multiprocessor = !commutative && state_bytes >= 8 ? 1024 / block_threads : 8
 //% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
 //% let     num_blocks = max(1, min(num_tiles, num_multiprocessors * blocks_per_multiprocessor))
 //% scratch partials : State[num_blocks]

@@ -23,7 +23,8 @@
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% let     elements = num_elements > 0 ? num_elements : 268435456
 //% let     is_short = elements <= 33554432 || mean_length < 6
-//% prefer  items_per_thread = item_bytes > 24 || elements <= 4194304 ? 8 : item_bytes > 8 || is_short ? 16 : 32
+//% let     is_little = elements <= 4194304 && state_bytes <= 8
+//% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : item_bytes > 8 || is_short ? 16 : 32
 //% let     num_warps = element_bytes <= 2 ? 24 : 16
 //% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
 //% prefer  held_totals = (all_bytes / num_warps - 4 * state_bytes - 400 - own_bytes) / state_bytes
