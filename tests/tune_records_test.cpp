@@ -162,6 +162,24 @@ TEST(Records, ShippedOnesAreOfTheStagesThatAreHere)
         GTEST_SKIP() << "shipped records are of earlier texts:" << text << "; tune again on their GPUs";
 }
 
+TEST(Records, WhatAStagePrefersIsNoPartOfItsHash)
+{
+    const auto& catalogue = Catalogue::standard();
+    auto stage = catalogue.stage("tile_scan");
+    const auto hash = stage_hash(stage, catalogue);
+    const auto with = [&](const std::string& line) {
+        auto changed = stage;
+        changed.text = line + changed.text;
+        return stage_hash(changed, catalogue);
+    };
+    EXPECT_EQ(with("//% prefer  block_threads = 64\n"), hash);
+    EXPECT_EQ(with("//% source  Somebody 1970\n"), hash);
+    EXPECT_NE(with("//% let     more = 1\n"), hash);
+    EXPECT_NE(with("// a comment, which the emitted text has\n"), hash);
+    stage.text += "more without an end";
+    EXPECT_NE(stage_hash(stage, catalogue), hash);
+}
+
 TEST(Lookup, TheVeryShapeDecides)
 {
     const auto at = shape(1 << 20, 32);

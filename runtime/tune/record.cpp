@@ -19,6 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::int64_t kVersion = 1;
+constexpr std::array<std::string_view, 4> kAdvice = {"//% prefer ", "//% title ", "//% source ",
+                                                     "//% after "};
 constexpr std::array<std::string_view, 4> kPhases = {"screened", "ranked", "chosen", "pinned"};
 
 double time_of(const JsonValue& value)
@@ -76,6 +78,21 @@ ProblemClass problem_of(const JsonValue& field)
             field.at("identity").truth(),    field.at("costly").truth()};
 }
 
+/// A stage's text but for the lines that say what to prefer and where it comes from: a row names a whole
+/// configuration, and what runs does not depend on them.
+std::string without_advice(std::string_view text)
+{
+    std::string kept;
+    while (!text.empty()) {
+        const auto line = text.substr(0, std::min(text.find('\n'), text.size() - 1) + 1);
+        const auto is_advice = [&](std::string_view word) { return line.starts_with(word); };
+        if (!std::ranges::any_of(kAdvice, is_advice))
+            kept += line;
+        text.remove_prefix(line.size());
+    }
+    return kept;
+}
+
 }  // namespace
 
 DeviceIdentity identity_of(const cuda::DeviceInfo& info)
@@ -128,7 +145,7 @@ std::string hash_text(std::string_view text)
 
 std::string stage_hash(const Stage& stage, const Catalogue& catalogue)
 {
-    std::string text = stage.text;
+    std::string text = without_advice(stage.text);
     std::set<std::string> used;
     const std::function<void(std::string_view)> add = [&](std::string_view source) {
         for (const auto& directive : directives_of(source))
