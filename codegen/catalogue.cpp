@@ -167,6 +167,11 @@ std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
             return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
         return problem.form == SegmentForm::offsets ? "group_or_grid" : "";
     }
+    // The same for somewhat more elements, if much of them is one segment and its pieces are joined quickly.
+    const bool has_giant = longest >= shape.num_elements / 4;
+    if (has_giant && shape.num_elements <= 2 * kFewElements && !joins_are_long(problem) &&
+        problem.form == SegmentForm::offsets)
+        return "group_or_grid";
     // Where no segment is much longer than others, warps or blocks that take one each keep nobody waiting.
     const bool are_even = longest > 0 && longest <= 4 * mean && longest <= 8192;
     if (problem.form != SegmentForm::offsets || !are_even || mean < 256 || shape.num_segments < kManySegments)

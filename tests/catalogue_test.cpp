@@ -319,6 +319,9 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, 1 << 20), "group_or_grid") << "a quarter of all is one segment";
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "warp_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 1 << 21), "warp_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
     EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 64), "warp_stream");
     const auto of = [&](const std::string& op, std::int64_t elements,
