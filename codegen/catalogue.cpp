@@ -112,7 +112,19 @@ std::int64_t mean_length(const Shape& shape)
 /// Where joining lanes takes longer than reading what they fold, so that few lanes with much each are best.
 bool joins_are_long(const Problem& problem) { return is_costly(problem.op) || state_bytes(problem.op) >= 16; }
 
-bool is_narrow(const Problem& problem) { return element_bytes(problem.op) <= 2; }
+/// Where elements are so short that instructions, not bytes, take the time.
+bool is_narrow(const Problem& problem)
+{
+    const auto bytes = element_bytes(problem.op);
+    return bytes > 0 && bytes <= 2;
+}
+
+/// Whether warp_stream reads such segments and such a lift.
+bool can_stream(const Problem& problem)
+{
+    return problem.form == SegmentForm::offsets && element_bytes(problem.op) > 0 &&
+           !uses_name(problem.op.lift, "position") && !uses_name(problem.op.lift, "segment");
+}
 
 /// Where order counts, stages that take a row of a segment at a time join lanes once a row; with wide states
 /// that is slower than what joins them once a tile.
@@ -129,8 +141,8 @@ std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
     const bool are_few_elements = shape.num_elements <= kFewElements;
     if (mean < 8 || (mean == 8 && (is_costly(problem.op) || is_narrow(problem))))
         return "thread_per_segment";
-    const std::int64_t few = joins_are_long(problem) || is_narrow(problem) ? 64 : 128;
-    if (mean <= (are_few_elements ? few : 192))
+    const std::int64_t longest_for_few = joins_are_long(problem) || is_narrow(problem) ? 64 : 128;
+    if (mean <= (are_few_elements ? longest_for_few : 192))
         return "group_per_segment";
     if (mean <= 1024 && (are_many || are_few_elements))
         return "warp_per_segment";
@@ -152,9 +164,13 @@ std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
     // Where there are more segments than warps, less than a warp for each takes fewer turns.
     const bool are_alike = longest > 0 && longest <= 32 * mean && mean >= 8 && mean < 64;
     if (are_alike && shape.num_segments >= kManySegments) {
-        if (is_costly(problem.op) && problem.form == SegmentForm::offsets)
+        // How far less than a warp for each is ahead of what streams, where anything can stream.
+        if (can_stream(problem) && is_costly(problem.op))
             return shape.num_elements <= kFewElements / 2 ? "warp_per_segment" : "";
-        const std::int64_t times = joins_are_long(problem) ? 1 : is_narrow(problem) ? 2 : 4;
+        const std::int64_t times = !can_stream(problem)      ? 2
+                                   : joins_are_long(problem) ? 1
+                                   : is_narrow(problem)      ? 2
+                                                             : 4;
         if (shape.num_elements <= times * kFewElements)
             return "group_per_segment";
     }

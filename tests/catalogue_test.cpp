@@ -331,7 +331,7 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(of("sum_f16", 1 << 22), "group_per_segment");
     EXPECT_EQ(of("sum_f16", 1 << 23), "warp_stream");
     EXPECT_EQ(of("argmax_f32", 1 << 21), "group_per_segment");
-    EXPECT_EQ(of("argmax_f32", 1 << 22), "warp_stream") << "lanes are joined once a segment there";
+    EXPECT_EQ(of("argmax_f32", 1 << 22), "warp_stream") << "which joins lanes once a tile";
     EXPECT_EQ(of("mean_variance_f32", 1 << 20), "warp_per_segment");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21), "warp_stream");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "group_per_segment");

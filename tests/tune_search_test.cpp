@@ -112,6 +112,25 @@ TEST(SearchSpace, HoldsWhatTheProblemAllows)
         EXPECT_EQ(space[place].stage, space[space.starts().front()].stage);
 }
 
+TEST(SearchSpace, HasWhatStagesPreferForOtherLengths)
+{
+    const auto& catalogue = Catalogue::standard();
+    const Problem problem(standard_operator("sum"), SegmentForm::uniform);
+    const Shape shape{1 << 24, 1 << 19};
+    const auto space = SearchSpace::of(problem, shape, catalogue);
+    const auto lanes = [&](std::size_t place) { return space[place].configuration.at("lanes_per_segment"); };
+    std::vector<int> of_groups;
+    std::set<std::size_t> seen(space.starts().begin(), space.starts().end());
+    for (const auto place : space.across()) {
+        EXPECT_TRUE(seen.insert(place).second) << print(space[place]) << " is there twice";
+        if (space[place].stage == "group_per_segment")
+            of_groups.push_back(lanes(place));
+    }
+    EXPECT_EQ(of_groups, (std::vector<int>{16, 4, 32, 2, 1})) << "eight for this length; the nearest first";
+    const SearchSpace none = SearchSpace::of(problem, {0, 0}, catalogue);
+    EXPECT_FALSE(none.starts().empty());
+}
+
 TEST(SearchSpace, SaysWhyAPointIsImpossible)
 {
     const auto& catalogue = Catalogue::standard();
@@ -214,6 +233,39 @@ TEST(Search, BeatsChanceAtEqualBudgets)
         EXPECT_GT(ours, chance) << budget;
     }
     EXPECT_GT(reached(Strategy::elite, 100), 0.9);
+}
+
+/// Three stages that take what their first tunable says, in milliseconds.
+class Plain : public Evaluator {
+public:
+    Evaluation evaluate(const Point& point, double) override
+    {
+        asked.push_back(point);
+        return {Outcome::correct, static_cast<double>(point.configuration.at("ms")), {}, ""};
+    }
+    std::vector<std::vector<double>> rank(std::span<const Point>, int) override { return {}; }
+    Evaluation validate(const Point&) override { return {}; }
+
+    std::vector<Point> asked;
+};
+
+TEST(Search, LooksAcrossTheThresholdsOfCloseStagesFirst)
+{
+    std::vector<Point> points;
+    for (const auto& [stage, first] :
+         {std::pair("best", 100), std::pair("close", 124), std::pair("far", 126)})
+        for (int i = 0; i < 20; ++i)
+            points.push_back({stage, {{"ms", first + i}}});
+    const SearchSpace space(points, {0, 20, 40}, {45, 27, 9, 28});
+    Plain evaluator;
+    (void)search(space, evaluator, {.strategy = Strategy::elite, .evaluations = 6});
+    const std::vector<Point> expected = {points[0],  points[20], points[40],
+                                         points[27], points[9],  points[28]};
+    EXPECT_EQ(evaluator.asked, expected);
+    Plain again;
+    const Trial known{27, {Outcome::correct, 131, {}, ""}};
+    (void)search(space, again, {.strategy = Strategy::elite, .evaluations = 5, .known = {known}});
+    EXPECT_EQ(again.asked, (std::vector<Point>{points[0], points[20], points[40], points[9], points[28]}));
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
+//% use parts/segments.cuh
 //% use parts/async_copy.cuh
+// For stages with a tunable ring_offsets, a power of two.
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 

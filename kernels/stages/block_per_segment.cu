@@ -9,7 +9,9 @@
 //% tune    blocks_per_multiprocessor = 8192, 2, 32
 //% let     is_little = num_elements > 0 && num_elements <= 2097152
 //% let     fewest = is_little && mean_length >= 4096 ? 256 : 128
-//% let     is_busy = commutative && !is_little && mean_length <= 16384 && (costly_combine || state_bytes >= 16)
+//% let     is_long = costly_combine || state_bytes >= 16
+//% let     held_bytes = uses_position || uses_segment ? state_bytes : element_bytes
+//% let     is_busy = commutative && is_long && held_bytes <= 8 && !is_little && mean_length <= 16384
 //% let     usual = mean_length >= 65536 ? 512 : commutative && mean_length < 8192 ? fewest : 256
 //% prefer  block_threads = is_busy ? 64 : usual
 //% prefer  items_per_thread = !commutative ? 8 : is_busy || is_little && mean_length >= 65536 ? 32 : 16

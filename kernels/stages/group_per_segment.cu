@@ -14,7 +14,7 @@
 //% let     busy = mean_length <= 16 ? 1 : mean_length <= 64 ? 2 : 4
 //% let     wide = mean_length <= 16 ? even : min(8, even / 2)
 //% let     alike = is_busy ? busy : state_bytes >= 16 ? wide : even
-//% let     is_little = num_elements <= 2097152
+//% let     is_little = num_elements > 0 && num_elements <= 2097152
 //% prefer  lanes_per_segment = uniform ? alike : is_little && mean_length > 16 ? min(32, 2 * even) : even
 //% prefer  segments_per_group = uniform && !is_busy ? 4 : 1
 //% prefer  block_threads = uniform || is_little && mean_length > 16 ? 256 : 128

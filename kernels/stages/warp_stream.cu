@@ -206,7 +206,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         //% end
 
-        // Mark where segments end in the tile, two a lane at a time.
+        // Mark where segments end in the tile, two a lane at a time, and copy more offsets: afterwards, or
+        // between where the ring holds too few for the tile.
         const Index ended = next;
         //% if offsets && allows_empty
         bool in_ring = true;

@@ -35,9 +35,9 @@ struct Compiled {
 
 struct Variant;  // compile_batch.h
 
-/// Lets the process keep the memory that a compilation frees, which the next one asks for again: for programs
-/// that compile much, at their start. A tenth of the time of a small kernel is otherwise the kernel's for new
-/// pages.
+/// Lets the process keep the memory that a compilation frees, which the next one asks for again.
+///
+/// For programs that compile much, at their start: new pages cost 3 to 4 ms a compilation.
 void keep_memory_for_compilations();
 
 /// Every option that compile() gives NVRTC, in order.

@@ -64,7 +64,7 @@ struct Record {
     std::string layout;  ///< as it was given, for people
     Shape shape;
     Point point;
-    std::string stage_hash;  ///< of stage and parts, but for what it prefers: another one makes the row a mere seed
+    std::string stage_hash;  ///< of stage and parts without advice: another one makes the row a mere seed
     Phase phase = Phase::screened;
     Evaluation evaluation;
     std::int64_t bytes = 0;   ///< compulsory

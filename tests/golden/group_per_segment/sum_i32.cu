@@ -1,7 +1,7 @@
 // group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
 // Segments given as offsets, 32-bit indices.
-// block_threads = 256
-// lanes_per_segment = 32
+// block_threads = 128
+// lanes_per_segment = 16
 // segments_per_group = 1
 //
 // Sum of the values.
@@ -16,8 +16,8 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
-constexpr int kLanesPerSegment = 32;
+constexpr int kBlockThreads = 128;
+constexpr int kLanesPerSegment = 16;
 constexpr int kSegmentsPerGroup = 1;
 constexpr unsigned kFullMask = 0xffffffffu;
 

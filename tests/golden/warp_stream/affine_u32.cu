@@ -333,6 +333,7 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
+// For stages with a tunable ring_offsets, a power of two.
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
@@ -538,7 +539,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (!is_last)
             copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
 
-        // Mark where segments end in the tile, two a lane at a time.
+        // Mark where segments end in the tile, two a lane at a time, and copy more offsets: afterwards, or
+        // between where the ring holds too few for the tile.
         const Index ended = next;
         bool in_ring = true;
         for (;;) {
