@@ -99,16 +99,22 @@ private:
             evaluator_.expect(points);
     }
 
+    /// The best time of each stage that was tried, infinite where nothing of it is correct.
+    [[nodiscard]] std::map<std::string, double, std::less<>> best_of_stages() const
+    {
+        std::map<std::string, double, std::less<>> best;
+        for (const auto& [place, evaluation] : trials_) {
+            const double time = evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kInfinity;
+            const auto stage = best.emplace(space_[place].stage, kInfinity).first;
+            stage->second = std::min(stage->second, time);
+        }
+        return best;
+    }
+
     /// Points not measured yet of the stages that can still win, the most promising stage first.
     [[nodiscard]] std::vector<std::size_t> open_points() const
     {
-        std::map<std::string, double, std::less<>> by_stage;
-        for (const auto& trial : trials_) {
-            const auto& evaluation = trial.evaluation;
-            const double time = evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kInfinity;
-            const auto place = by_stage.emplace(space_[trial.place].stage, kInfinity).first;
-            place->second = std::min(place->second, time);
-        }
+        const auto by_stage = best_of_stages();
         std::vector<std::pair<double, std::size_t>> open;
         for (std::size_t place = 0; place < space_.size(); ++place) {
             const auto stage = by_stage.find(space_[place].stage);
@@ -128,16 +134,11 @@ private:
     /// What lies across the thresholds, of the stages whose best is close to the best of all.
     [[nodiscard]] std::vector<std::size_t> near_thresholds() const
     {
-        std::map<std::string, double, std::less<>> best;
-        for (const auto& [place, evaluation] : trials_)
-            if (evaluation.outcome == Outcome::correct) {
-                auto& time = best.emplace(space_[place].stage, kInfinity).first->second;
-                time = std::min(time, evaluation.milliseconds);
-            }
+        const auto best = best_of_stages();
         std::vector<std::size_t> places;
         for (const auto place : space_.across()) {
             const auto stage = best.find(space_[place].stage);
-            if (stage != best.end() && stage->second <= options_.close * best_)
+            if (stage != best.end() && stage->second < kInfinity && stage->second <= options_.close * best_)
                 places.push_back(place);
         }
         return places;
