@@ -13,12 +13,20 @@
 namespace segfold {
 namespace {
 
-/// `text` is what stands below: tunables that it does not mention are not named.
+using NumberValues = std::map<std::string, int, std::less<>>;
+
+/// `text_below` is what stands below: of tunables it names those that are mentioned there.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
-                    std::string_view text_below)
+                    const NumberValues& numbers, Numbers place, std::string_view text_below)
 {
     Identifiers words;
     add_words(text_below, words);
+    const auto is_mentioned = [&](const std::string& name) {
+        if (numbers.contains(name))
+            return place == Numbers::constant &&
+                   (words.contains(name) || words.contains(constant_name("most_" + name)));
+        return words.contains(constant_name(name)) || words.contains(constant_name("most_" + name));
+    };
     const auto segments = problem.form == SegmentForm::whole ? std::string("One segment")
                           : problem.form == SegmentForm::uniform
                               ? "Segments of one length"
@@ -27,7 +35,7 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
     std::string text = fmt::format("// {}: {}\n// {}{}, {}-bit indices.\n", stage.name, stage.title, segments,
                                    keys, problem.index_bits);
     for (const auto& [name, value] : configuration)
-        if (words.contains(constant_name(name)))
+        if (is_mentioned(name))
             text += fmt::format("// {} = {}\n", name, value);
     text += "//\n" + operator_comment(problem.op);
     return text +
@@ -43,7 +51,8 @@ bool lifts_from_tables(const Operator& op)
 Facts facts_of(const Problem& problem)
 {
     const auto& op = problem.op;
-    return {{"commutative", problem.laws.commutative},
+    return {{"at_launch", 0},
+            {"commutative", problem.laws.commutative},
             {"idempotent", problem.laws.idempotent},
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
@@ -76,12 +85,49 @@ void check_parameters(const Emitted& emitted, const std::string& file)
         for (const auto& parameter : launch.parameters) {
             const bool known =
                 parameter == "inputs" || parameter == "segments" || parameter == "results" ||
+                emitted.numbers.contains(parameter) ||
                 std::ranges::find(emitted.scratch, parameter, &EmittedScratch::name) != emitted.scratch.end();
             if (!known)
                 throw SpecError(
                     file + ": kernel '" + launch.kernel + "' has the parameter '" + parameter +
-                    "'; parameters are inputs, segments, results and the names of scratch buffers");
+                    "'; parameters are inputs, segments, results, the names of scratch buffers, and numbers");
         }
+}
+
+/// The values of what a stage declares by `number`: tunables, and sizes that no workload is needed for.
+NumberValues values_of(const std::vector<std::string>& numbers, const Stage& stage, const FormulaNames& sizes)
+{
+    NumberValues values;
+    for (const auto& number : numbers) {
+        const bool is_known =
+            std::ranges::find(stage.tunables, number, &Tunable::name) != stage.tunables.end() ||
+            std::ranges::any_of(stage.sizes, [&](const auto& size) { return size.first == number; });
+        if (!is_known || !sizes.contains(number))
+            throw SpecError(stage.file + ": number '" + number +
+                            "' is neither a tunable nor a size above the last where or prefer");
+        values[number] = static_cast<int>(sizes.find(number)->second);
+    }
+    return values;
+}
+
+/// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
+/// much where a launch says it as the tunable can be.
+std::vector<Constant> constants_of(const Stage& stage, const Configuration& configuration,
+                                   const NumberValues& numbers, Numbers place)
+{
+    std::vector<Constant> constants;
+    for (const auto& [name, value] : configuration) {
+        const bool is_number = numbers.contains(name);
+        const auto tunable = std::ranges::find(stage.tunables, name, &Tunable::name);
+        if (!is_number)
+            constants.emplace_back(constant_name(name), value);
+        constants.emplace_back(constant_name("most_" + name), is_number && place == Numbers::at_launch
+                                                                  ? std::ranges::max(tunable->values)
+                                                                  : value);
+    }
+    if (place == Numbers::constant)
+        constants.insert(constants.end(), numbers.begin(), numbers.end());
+    return constants;
 }
 
 }  // namespace
@@ -94,13 +140,14 @@ std::string part_text(std::string_view path, const Problem& problem, const Catal
 }
 
 Emitted emit(const Problem& asked, const Stage& stage, const Configuration& configuration,
-             const Catalogue& catalogue)
+             const Catalogue& catalogue, Numbers place)
 {
     catalogue.require(stage, asked);
     Problem problem = asked;
     problem.form = *served_form(stage, asked.form);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
     auto facts = facts_of(problem);
+    facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
     const auto woven = weave(stage.file, stage.text, facts, read_part);
@@ -121,6 +168,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         emitted.scratch.push_back(
             {scratch.name, element_bytes(scratch.element, problem), scratch.count, scratch.zero});
     const auto sizes = names_of(stage, configuration, plan_facts(problem, {}));
+    const auto numbers = values_of(woven.numbers, stage, sizes);
+    if (place == Numbers::at_launch)
+        emitted.numbers = numbers;
     const auto written = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     for (auto& launch : plumbing.launches)
         emitted.launches.push_back({launch.kernel, kernel_parameters(launch.kernel, written, stage.file),
@@ -129,10 +179,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     check_parameters(emitted, stage.file);
 
     // Known to the text like a tunable, so that it can assert that its arrays fit.
-    auto constants = configuration;
+    auto constants = constants_of(stage, configuration, numbers, place);
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0)
-            constants["dynamic_shared_bytes"] = static_cast<int>(launch.shared_bytes);
+            constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
     // Parts come above what is generated for tiles and items, because that needs some of them; but those that
     // work on items come below it.
     const auto generated = tile_section(problem);
@@ -145,7 +195,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto below =
         fmt::format("{}{}{}", fmt::join(woven.parts.begin(), works_on_items, ""), tiles, users);
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
-    emitted.source = heading(problem, stage, configuration, below) +
+    emitted.source = heading(problem, stage, configuration, numbers, place, below) +
                      keep_mentioned(operator_section(problem, constants, read_type), below) + '\n' + below;
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))

@@ -1,5 +1,6 @@
 #pragma once
 // From a problem, a stage and a configuration to CUDA text with all that is needed to launch it.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,14 @@ struct EmittedScratch {
     bool zero;  ///< must be zero before the first launch
 };
 
-/// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer.
+/// Where a text has the numbers that a stage lets a launch say (`//% number NAME`).
+///
+/// Constants are faster to run. Given at the launch, one text, compiled once, serves all configurations that
+/// differ in nothing else, which is how a tuner looks through many.
+enum class Numbers { constant, at_launch };
+
+/// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer or
+/// of a number.
 struct EmittedLaunch {
     std::string kernel;
     std::vector<std::string> parameters;
@@ -37,6 +45,8 @@ struct Emitted {
         sizes;  ///< evaluated in order, each may use the earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
+    /// What kernels are given as `int` parameters.
+    std::map<std::string, int, std::less<>> numbers;
     Configuration configuration;
     /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU,
     /// whatever GPU is there, and multiplications and additions stay apart.
@@ -49,9 +59,10 @@ std::string part_text(std::string_view path, const Problem& problem,
 
 /// Writes the CUDA text of `stage` for `problem`. A pure function: same arguments, same bytes.
 ///
-/// A stage that takes neither flags nor keys is emitted for the offsets that the host makes of them.
+/// A stage that takes neither flags nor keys is emitted for the offsets that the host makes of them. The
+/// heading names the tunables that are constants of the text.
 /// Throws InputError if the stage cannot serve the problem, SpecError if its file is at fault.
 Emitted emit(const Problem& problem, const Stage& stage, const Configuration& configuration,
-             const Catalogue& catalogue = Catalogue::standard());
+             const Catalogue& catalogue = Catalogue::standard(), Numbers numbers = Numbers::constant);
 
 }  // namespace segfold

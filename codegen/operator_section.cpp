@@ -332,7 +332,7 @@ bool lift_uses(const Operator& op, const Parameter& parameter)
                                [&](const auto& set) { return gathers(set.value, parameter.name); });
 }
 
-std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
+std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type)
 {
     std::vector<Piece> pieces;
@@ -341,8 +341,8 @@ std::vector<Piece> operator_section(const Problem& problem, const Configuration&
         pieces.push_back(
             {name, fmt::format("constexpr {} {} = {};\n", type, name, value), Piece::Kind::constant});
     };
-    for (const auto& [name, value] : configuration)
-        constant("int", constant_name(name), std::to_string(value));
+    for (const auto& [name, value] : constants)
+        constant("int", name, std::to_string(value));
     constant("int", "kWarpThreads", "32");
     constant("unsigned", "kFullMask", "0xffffffffu");
     for (const char* half : {"f16", "bf16"})

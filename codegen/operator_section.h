@@ -24,10 +24,13 @@ std::string constant_name(const std::string& name);
 /// True if `lift` reads the parameter, which may be a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
+/// A constant of the text, such as {"kBlockThreads", 256}.
+using Constant = std::pair<std::string, int>;
+
 /// Every piece of the operator's section in the order in which it must stand.
 ///
 /// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven.
-std::vector<Piece> operator_section(const Problem& problem, const Configuration& configuration,
+std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type);
 
 }  // namespace segfold

@@ -9,9 +9,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 17> kWords = {
+constexpr std::array<std::string_view, 18> kWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
-    "let",   "scratch", "launch", "use",    "if",     "elif",  "else",   "end"};
+    "let",   "scratch", "launch", "use",    "number", "if",    "elif",   "else", "end"};
 constexpr std::array<std::string_view, 5> kElements = {"State", "Index", "unsigned", "u64", "bool"};
 constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};

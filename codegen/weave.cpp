@@ -79,13 +79,15 @@ public:
                 continue;
             if (directive.word == "use")
                 use(directive.argument, place);
+            else if (directive.word == "number")
+                out += number(directive.argument, line.substr(0, line.find(kMark)));
             else if (!is_part)
                 directives_.push_back(std::move(directive));
             else if (directive.word == "let" || directive.word == "scratch" || directive.word == "launch")
                 add_of_part(std::move(directive), file);
             else
                 throw SpecError(place + ": a part has no use for '" + directive.word +
-                                "'; it knows let, scratch, launch, use, if, elif, else and end");
+                                "'; it knows let, scratch, launch, use, number, if, elif, else and end");
         }
         if (!open.empty())
             throw SpecError(open.back().place + ": 'if' without 'end'");
@@ -93,6 +95,7 @@ public:
     }
 
     std::vector<std::string> parts() && { return std::move(parts_); }
+    std::vector<std::string> numbers() && { return std::move(numbers_); }
     std::vector<Directive> directives() && { return std::move(directives_); }
 
 private:
@@ -145,6 +148,17 @@ private:
         directives_.push_back(std::move(directive));
     }
 
+    /// What stands for a number in a list of parameters.
+    std::string number(const std::string& name, std::string_view indent)
+    {
+        if (std::ranges::find(numbers_, name) == numbers_.end())
+            numbers_.push_back(name);
+        const auto at_launch = names_.find("at_launch");
+        if (at_launch == names_.end() || at_launch->second == 0)
+            return "";
+        return std::string(indent) + "int " + name + ",\n";
+    }
+
     void use(const std::string& path, const std::string& place)
     {
         if (used_.contains(path))
@@ -171,6 +185,7 @@ private:
     std::set<std::string, std::less<>> used_;
     std::set<std::string, std::less<>> active_;
     std::vector<std::string> parts_;
+    std::vector<std::string> numbers_;
     std::vector<Directive> directives_;
 };
 
@@ -181,6 +196,7 @@ Woven weave(std::string_view file, std::string_view text, const Facts& facts, co
     Weaver weaver(facts, read_part);
     Woven woven;
     woven.body = weaver.weave(file, text, false);
+    woven.numbers = std::move(weaver).numbers();
     woven.directives = std::move(weaver).directives();
     woven.parts = std::move(weaver).parts();
     return woven;

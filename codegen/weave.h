@@ -26,12 +26,14 @@ struct Directive {
 struct Woven {
     std::vector<std::string> parts;     ///< every part used, once each, the used before the user
     std::string body;                   ///< the stage's own text, directives gone
+    std::vector<std::string> numbers;   ///< of `//% number NAME`, in order
     std::vector<Directive> directives;  ///< of the stage file and the parts, in order, those in dropped
                                         ///< paragraphs left out; parts bring let, scratch and launch only
 };
 
 /// Resolves `//% if / elif / else / end` against `facts` and follows `//% use`.
 ///
+/// Where the fact at_launch holds, `//% number NAME` becomes the parameter `int NAME,`; elsewhere nothing.
 /// A condition is a formula over the facts: `//% if offsets || ranges`, `if !commutative`. Throws SpecError
 /// naming file and line for an unknown fact, an unbalanced block, an unknown part, or parts that use each
 /// other.

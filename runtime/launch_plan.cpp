@@ -139,6 +139,13 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
         results.keys = cut(found.front().array);
 }
 
+std::vector<std::byte> pack_number(int value)
+{
+    std::vector<std::byte> bytes;
+    append(bytes, value);
+    return bytes;
+}
+
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
 {
     std::vector<std::byte> bytes;

@@ -64,6 +64,9 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
 /// Number of items: elements counted along the segments, which differs from num_elements only for ranges.
 std::int64_t num_items(const Segments& segments);
 
+/// The bytes of an `int` parameter.
+std::vector<std::byte> pack_number(int value);
+
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 

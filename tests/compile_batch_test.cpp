@@ -423,6 +423,22 @@ TEST_F(CompileBatch, ExpectedPlansGoTogetherButForTheFirst)
     EXPECT_EQ(cache.counts().misses, 9u) << "compiled twice";
 }
 
+TEST_F(CompileBatch, ExpectedPlansOfOneTextTakeOnePlaceInABatch)
+{
+    CompileCache cache;
+    tune::Ahead ahead(cache, 1);
+    // The first goes by itself, the others are eight at most.
+    std::vector<Variant> variants = {store(0)};
+    for (int i = 1; i <= 8; ++i)
+        variants.insert(variants.end(), 3, store(i));
+    ahead.add(variants);
+    while (!cache.contains(store(8).request))
+        std::this_thread::yield();
+    for (int i = 1; i <= 8; ++i)
+        EXPECT_EQ(cache.get(store(i).request)->kernel_prefix, fmt::format("variant_{}_", i - 1));
+    EXPECT_EQ(cache.counts().misses, 9u);
+}
+
 TEST_F(CompileBatch, WhoAsksWhileABatchIsUnderWayWaitsForIt)
 {
     CompileCache cache;

@@ -41,11 +41,15 @@ std::vector<std::pair<std::string, Emitted>> everything()
             for (const int bits : {32, 64})
                 for (const std::string op : kOperators) {
                     const Problem problem(standard_operator(op), form, bits);
-                    if (!catalogue.unmet(stage, problem))
-                        all.emplace_back(
-                            stage.name + " " + op + " " + std::string(name(form)) + " " +
-                                std::to_string(bits),
-                            emit(problem, stage, default_configuration(stage, plan_facts(problem))));
+                    if (catalogue.unmet(stage, problem))
+                        continue;
+                    const auto what =
+                        stage.name + " " + op + " " + std::string(name(form)) + " " + std::to_string(bits);
+                    const auto configuration = default_configuration(stage, plan_facts(problem));
+                    all.emplace_back(what, emit(problem, stage, configuration));
+                    if (!stage.is_rung)
+                        all.emplace_back(what + " at launch",
+                                         emit(problem, stage, configuration, catalogue, Numbers::at_launch));
                 }
     return all;
 }
@@ -218,9 +222,8 @@ TEST(Emit, FaultsOfAStageAreNamed)
     EXPECT_EQ(failure(launch + "__device__ void fold(Inputs inputs)\n{\n}\n"),
               "stages/x.cu: launches 'fold', but has no such kernel");
     EXPECT_EQ(failure(launch + "extern \"C\" __global__ void fold(Inputs inputs, int n)\n{\n}\n"),
-              "stages/x.cu: kernel 'fold' has the parameter 'n'; parameters are inputs, segments, results "
-              "and the names of "
-              "scratch buffers");
+              "stages/x.cu: kernel 'fold' has the parameter 'n'; parameters are inputs, segments, results, "
+              "the names of scratch buffers, and numbers");
     EXPECT_EQ(failure(launch + "//% use parts/none.cuh\n"), "stages/x.cu:5: unknown part 'parts/none.cuh'");
     EXPECT_EQ(failure(launch + "//% if comutative\n//% end\n"),
               "stages/x.cu:5: in 'comutative': unknown name 'comutative'; did you mean 'commutative'?");

@@ -139,6 +139,20 @@ TEST_F(EmittedCompile, ConfigurationsCompileInSilence)
     compile_silently(list, "sm_90");
 }
 
+TEST_F(EmittedCompile, TextsWithNumbersAtLaunchCompileInSilence)
+{
+    std::vector<Text> list;
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const std::string op : {"sum_f16", "argmax_f32", "affine_u32", "mean_variance_f32"}) {
+            const Problem problem(standard_operator(op), stage.forms.back());
+            if (!stage.is_rung && !Catalogue::standard().unmet(stage, problem))
+                list.push_back({stage.name + "." + op + ".at_launch.cu",
+                                emit(problem, stage, default_configuration(stage, plan_facts(problem)),
+                                     Catalogue::standard(), Numbers::at_launch)});
+        }
+    compile_silently(list, "sm_90");
+}
+
 TEST_F(EmittedCompile, NamesThatOthersHaveTakenStayUsable)
 {
     std::vector<Text> list;

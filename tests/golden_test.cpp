@@ -18,10 +18,11 @@ struct Golden {
     std::string op;
     SegmentForm form;
     std::string file;  ///< below tests/golden
+    Numbers numbers = Numbers::constant;
 };
 
 /// Offsets where the stage takes them, else its first form; tile_scan, whose text depends on the form, in
-/// others too.
+/// others too. Of stages whose numbers may come with the launch, that text as well.
 std::vector<Golden> goldens()
 {
     std::vector<Golden> all;
@@ -32,6 +33,9 @@ std::vector<Golden> goldens()
         for (const std::string op : kOperators)
             if (!catalogue.unmet(stage, Problem(standard_operator(op), form)))
                 all.push_back({&stage, op, form, stage.name + "/" + op + ".cu"});
+        if (stage.text.find("//% number") != std::string::npos)
+            all.push_back(
+                {&stage, "sum_i32", form, stage.name + "/sum_i32_at_launch.cu", Numbers::at_launch});
         if (stage.is_rung)
             all.push_back({&stage, "sum_i32", SegmentForm::whole, stage.name + "/sum_i32_whole.cu"});
         if (stage.name == "run_stream")
@@ -47,7 +51,9 @@ std::vector<Golden> goldens()
 std::string text_of(const Golden& golden)
 {
     const Problem problem(standard_operator(golden.op), golden.form);
-    return emit(problem, *golden.stage, default_configuration(*golden.stage, plan_facts(problem))).source;
+    return emit(problem, *golden.stage, default_configuration(*golden.stage, plan_facts(problem)),
+                Catalogue::standard(), golden.numbers)
+        .source;
 }
 
 class GoldenText : public testing::TestWithParam<Golden> {};

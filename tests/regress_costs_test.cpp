@@ -89,8 +89,8 @@ TEST_F(RegressCosts, DamagedImagesAreRefused)
 TEST_F(RegressCosts, ASpillingConfigurationIsFound)
 {
     const auto kernels = copy_kernels(folder_, "kernels");
-    plant(kernels, "stages/warp_per_segment.cu", "__launch_bounds__(kBlockThreads)",
-          "__launch_bounds__(kBlockThreads, 2048 / kBlockThreads)");
+    plant(kernels, "stages/warp_per_segment.cu", "__launch_bounds__(kMostBlockThreads)",
+          "__launch_bounds__(kMostBlockThreads, 2048 / kMostBlockThreads)");
     const auto before = costs(Catalogue::standard(), "warp_per_segment", "mean_variance_f64");
     const auto now = costs(Catalogue::from_directory(kernels), "warp_per_segment", "mean_variance_f64");
     ASSERT_EQ(before.costs.size(), 2u) << "whole and offsets, and sm_1 is left out";

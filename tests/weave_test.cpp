@@ -155,6 +155,19 @@ TEST(Weave, PartsBringSizesScratchAndLaunches)
     EXPECT_EQ(woven.directives[2].file, "");
 }
 
+TEST(Weave, NumbersAreParametersWhereTheLaunchSaysThem)
+{
+    const std::string text =
+        "f(int a,\n  //% number rows\n  //% if offsets\n  //% number ring\n  //% end\n  int b)\n"
+        "g(//\n  //% number rows\n  int b)\n";
+    const auto constant = weave_with(text, {{"offsets", true}, {"at_launch", false}});
+    EXPECT_EQ(constant.body, "f(int a,\n  int b)\ng(//\n  int b)\n");
+    EXPECT_EQ(constant.numbers, (std::vector<std::string>{"rows", "ring"}));
+    const auto open = weave_with(text, {{"offsets", false}, {"at_launch", true}});
+    EXPECT_EQ(open.body, "f(int a,\n  int rows,\n  int b)\ng(//\n  int rows,\n  int b)\n");
+    EXPECT_EQ(open.numbers, std::vector<std::string>{"rows"});
+}
+
 TEST(Weave, FaultsOfPartsNameWhereTheyAre)
 {
     EXPECT_EQ(failure("x\n//% use p/none\n"), "stages/x.cu:2: unknown part 'p/none'");
@@ -162,9 +175,9 @@ TEST(Weave, FaultsOfPartsNameWhereTheyAre)
               "p/b:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "//% use p/a\n"}}), "p/a:1: p/a uses itself");
     EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "\n//% if offsets\n"}}), "p/a:2: 'if' without 'end'");
-    EXPECT_EQ(
-        failure("//% use p/a\n", {{"p/a", "a\n//% tune a = 1\n"}}),
-        "p/a:2: a part has no use for 'tune'; it knows let, scratch, launch, use, if, elif, else and end");
+    EXPECT_EQ(failure("//% use p/a\n", {{"p/a", "a\n//% tune a = 1\n"}}),
+              "p/a:2: a part has no use for 'tune'; it knows let, scratch, launch, use, number, if, elif, "
+              "else and end");
 }
 
 }  // namespace

@@ -2,7 +2,12 @@
 // Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
 __device__ __forceinline__ State block_reduce(State state)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarps = kMostBlockThreads / kWarpThreads;
+    //% if at_launch
+    const int num_warps = blockDim.x / kWarpThreads;
+    //% else
+    constexpr int num_warps = kWarps;
+    //% end
     __shared__ State partials[kWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -12,7 +17,7 @@ __device__ __forceinline__ State block_reduce(State state)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
     if (warp == 0) {
-        state = lane < kWarps ? partials[lane] : identity();
+        state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
         for (int delta = 1; delta < kWarps; delta *= 2)
             state = combine(state, shuffle_down(state, delta));

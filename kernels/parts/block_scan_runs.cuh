@@ -17,7 +17,7 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
 // Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
-    __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
 

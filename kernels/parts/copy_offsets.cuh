@@ -1,15 +1,17 @@
 //% use parts/segments.cuh
 //% use parts/async_copy.cuh
-// For stages with a tunable ring_offsets, a power of two.
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
-// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring: offset i to place
-// i % kRingOffsets. Those behind the last one are left out.
-__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
+// power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
+__device__ __forceinline__ void copy_offsets(Index* ring,
+                                             int ring_offsets,
+                                             const Segments& segments,
+                                             Index begin)
 {
     const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
-    Index* const to = ring + unsigned(mine) % kRingOffsets;
+    Index* const to = ring + (unsigned(mine) & (ring_offsets - 1));
     const Index* const from = segments.offsets + mine;
     const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
     if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {

@@ -24,18 +24,19 @@
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.
 //% if commutative && (uses_position || uses_segment)
-// Thread t takes the elements t, t + kBlockThreads, ... of the segment, kItemsPerThread of them at once.
+// Thread t takes the elements t, t + block_threads, ... of the segment, kItemsPerThread of them at once.
 //% elif commutative
-// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once, one
+// Thread t takes the vectors t, t + block_threads, ... of the segment, kItemsPerThread elements at once, one
 // vector at least.
 //% else
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
 // their shares.
 //% end
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
+       //% number block_threads
        Results results)
 {
     for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
@@ -45,19 +46,19 @@ reduce(Inputs inputs,
         //% if commutative
         //% if uses_position || uses_segment
         Index position = threadIdx.x;
-        constexpr int kStride = kItemsPerThread * kBlockThreads;
-        for (; position + kStride - kBlockThreads < length; position += kStride) {
+        const int stride = kItemsPerThread * block_threads;
+        for (; position + stride - block_threads < length; position += stride) {
             State items[kItemsPerThread];
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k) {
-                const Index place = position + k * kBlockThreads;
+                const Index place = position + k * block_threads;
                 items[k] = load_item(inputs, first + place, place, segment);
             }
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k)
                 total = combine(total, items[k]);
         }
-        for (; position < length; position += kBlockThreads)
+        for (; position < length; position += block_threads)
             total = combine(total, load_item(inputs, first + position, position, segment));
         //% else
         // The first elements, up to where vectors begin.
@@ -65,25 +66,25 @@ reduce(Inputs inputs,
         if (threadIdx.x < before)
             total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
-        constexpr int kStride = kStepItems * kBlockThreads;
+        const int stride = kStepItems * block_threads;
         const bool aligned = is_aligned(inputs);
         Index position = before + threadIdx.x * kStepItems;
         // Many vectors are under way at once.
-        for (; aligned && position + (kVectors - 1) * kStride + kStepItems <= length;
-             position += kVectors * kStride) {
+        for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
+             position += kVectors * stride) {
             Items items[kVectors];
             #pragma unroll
             for (int k = 0; k < kVectors; ++k)
-                items[k] = load_vectors(inputs, first + position + k * kStride);
+                items[k] = load_vectors(inputs, first + position + k * stride);
             #pragma unroll
             for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const Index index = first + position + k / kStepItems * kStride + k % kStepItems;
+                const Index index = first + position + k / kStepItems * stride + k % kStepItems;
                 total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
             }
         }
         // Fewer are left.
         #pragma unroll 1
-        for (; aligned && position + kStepItems <= length; position += kStride) {
+        for (; aligned && position + kStepItems <= length; position += stride) {
             const Items items = load_vectors(inputs, first + position);
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
@@ -91,7 +92,7 @@ reduce(Inputs inputs,
         }
         // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
         #pragma unroll 1
-        for (; position < length; position += kStride) {
+        for (; position < length; position += stride) {
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
                 if (position + k < length)
@@ -99,10 +100,10 @@ reduce(Inputs inputs,
         }
         //% end
         //% else
-        constexpr int kWarps = kBlockThreads / kWarpThreads;
+        const int num_warps = block_threads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
-        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all
+        const Index share = (length / kChunk + num_warps) / num_warps * kChunk;  // whole chunks
         const Index begin = min(share * (threadIdx.x / kWarpThreads), length);
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {

@@ -7,7 +7,7 @@
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
 //% tune    slices_per_warp = 4, 1, 2, 8
-//% tune    resident_threads = 1024, 1536, 768
+//% tune    resident_threads = 1024, 768
 //% prefer  slices_per_warp = num_elements >= 33554432 ? 8 : num_elements >= 4194304 ? 4 : 1
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
@@ -31,13 +31,11 @@
 //% use     parts/look_back.cuh
 //% use     parts/combining_tree.cuh
 
-constexpr int kWarps = kBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
 // Wide states get fewer items, so that a tile takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kShareItems = kSliceItems * kSlicesPerWarp;  // of a tile, a warp's
-constexpr int kTileItems = kShareItems * kWarps;
 constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
@@ -61,13 +59,13 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 // tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
 // read but between barriers or after the third one.
 struct Shares {
-    int counts[kWarps];    // heads
-    Index firsts[kWarps];  // heads in the input before the share
-    Run runs[kWarps];      // from the last head on
-    State heads[kWarps];   // before the first head, if there is one
+    int counts[kMostWarps];    // heads
+    Index firsts[kMostWarps];  // heads in the input before the share
+    Run runs[kMostWarps];      // from the last head on
+    State heads[kMostWarps];   // before the first head, if there is one
     //% if uses_length
-    Index first_heads[kWarps];
-    Index last_heads[kWarps];
+    Index first_heads[kMostWarps];
+    Index last_heads[kMostWarps];
     //% end
 };
 
@@ -318,7 +316,7 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
 }
 
 // What the whole tile has to tell other tiles.
-__device__ __forceinline__ Partial join_shares(const Shares& shares)
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     Partial tile;
     Run run = {identity(), false};
@@ -328,7 +326,7 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares)
     tile.last_head = 0;
     //% end
     #pragma unroll 1
-    for (int warp = 0; warp < kWarps; ++warp) {
+    for (int warp = 0; warp < num_warps; ++warp) {
         const Run share = shares.runs[warp];
         if (share.ends && !run.ends)
             tile.head = combine(run.total, shares.heads[warp]);
@@ -352,10 +350,12 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares)
 // segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
 // to the tree while they look for heads in the next tile. How fast that number travels from tile to
 // tile bounds the rate, so tiles are large.
-extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentThreads / kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
           Results results,
+          //% number block_threads
+          //% number slices_per_warp
           unsigned* ticket,
           volatile unsigned* launches,
           volatile u64* tile_counts,
@@ -369,16 +369,19 @@ fold_runs(Inputs inputs,
           //% end
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kWarps * kSliceRoom];
-    __shared__ unsigned short marks[kTileItems / kItems];  // a bit an item that is a head
+    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    __shared__ unsigned short marks[kMostWarps * kMostSlicesPerWarp * kWarpThreads];  // a bit an item: a head
     //% if keys || uses_length
-    __shared__ unsigned short head_places[kWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
     //% end
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const int share_items = kSliceItems * slices_per_warp;   // of a tile, a warp's
+    const int tile_items = share_items * num_warps;
+    const Index num_tiles = (segments.num_items - 1) / tile_items + 1;
     // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     //% if uses_length
@@ -387,10 +390,10 @@ fold_runs(Inputs inputs,
     //% else
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
     //% end
-    State* const staged = staged_items + warp % kWarps * kSliceRoom;
-    unsigned short* const own_marks = marks + warp % kWarps * (kShareItems / kItems);
+    State* const staged = staged_items + warp % num_warps * kSliceRoom;
+    unsigned short* const own_marks = marks + warp % num_warps * (slices_per_warp * kWarpThreads);
     //% if keys || uses_length
-    unsigned short* const places = head_places + warp % kWarps * kSliceItems;
+    unsigned short* const places = head_places + warp % num_warps * kSliceItems;
     //% else
     unsigned short* const places = nullptr;
     //% end
@@ -405,11 +408,11 @@ fold_runs(Inputs inputs,
 
     #pragma unroll 1
     while (tile < num_tiles) {
-        const Index begin = tile * kTileItems + warp * kShareItems;
-        if (warp < kWarps) {
+        const Index begin = tile * tile_items + warp * share_items;
+        if (warp < num_warps) {
             int count = 0;
             #pragma unroll 1
-            for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            for (int slice = 0; slice < slices_per_warp; ++slice) {
                 const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
                 own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
                 count += __popc(heads);
@@ -426,10 +429,10 @@ fold_runs(Inputs inputs,
         State carry = identity();
         Index opener = 0;
         #pragma unroll 1
-        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+        for (int slice = 0; slice < slices_per_warp; ++slice) {
             const Index slice_begin = begin + slice * kSliceItems;
             int slice_heads = 0;
-            if (warp < kWarps) {
+            if (warp < num_warps) {
                 load_slice(inputs, segments, slice_begin, staged);
                 const unsigned heads = own_marks[slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
@@ -438,7 +441,7 @@ fold_runs(Inputs inputs,
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
             } else if (slice == 0) {
-                const int count = lane < kWarps ? shares.counts[lane] : 0;
+                const int count = lane < num_warps ? shares.counts[lane] : 0;
                 const int up_to_here = warp_scan_counts(count);
                 num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
                 unsigned taken = 0;
@@ -451,12 +454,12 @@ fold_runs(Inputs inputs,
                     publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
                     next_tile = Index(taken);
                 }
-                if (lane < kWarps)
+                if (lane < num_warps)
                     shares.firsts[lane] = first + up_to_here - count;
             }
             if (slice == 0)
                 __syncthreads();  // the numbers of earlier heads and the next tile are there
-            if (warp < kWarps) {
+            if (warp < num_warps) {
                 store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
                             shares.firsts[warp] + num_heads, slice_begin, opener);
                 //% if uses_length
@@ -467,7 +470,7 @@ fold_runs(Inputs inputs,
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
         }
-        if (warp < kWarps && lane == 0) {
+        if (warp < num_warps && lane == 0) {
             shares.runs[warp] = {carry, num_heads > 0};
             //% if uses_length
             shares.last_heads[warp] = opener;
@@ -475,11 +478,11 @@ fold_runs(Inputs inputs,
         }
         __syncthreads();  // what the shares leave open is there
 
-        if (warp < kWarps) {
+        if (warp < num_warps) {
             if (lane == 0 && num_heads > 0)
                 store_first_end(results, shares);
         } else {
-            Partial partial = join_shares(shares);
+            Partial partial = join_shares(shares, num_warps);
             partial.last_segment = first + num_heads - 1;
             if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
                 //% if uses_length

@@ -24,23 +24,24 @@
 //% use     parts/find_segment.cuh
 //% use     parts/block_scan_runs.cuh
 
-constexpr int kTileItems = kBlockThreads * kItemsPerThread;
-
-// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments
+// A block takes one tile of consecutive items, a thread items_per_thread consecutive ones of it. Segments
 // that begin and end in one thread are stored at once. A segment that ends in a thread but began before it
 // gets the total of the threads between; if it began before the tile, its part in this tile becomes the
 // tile's head and waits for fix_up.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 scan_tiles(Inputs inputs,
            Segments segments,
            Results results,
+           //% number block_threads
+           //% number items_per_thread
            State* tile_heads,
            Index* head_segments,
            State* tile_totals,
            bool* tile_ends)
 {
-    const Index tile_begin = Index(blockIdx.x) * kTileItems;
-    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
+    const Index tile_items = block_threads * items_per_thread;
+    const Index tile_begin = Index(blockIdx.x) * tile_items;
+    const Index tile_end = min(tile_begin + tile_items, segments.num_items);
     //% if offsets || ranges
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
     if (threadIdx.x < 2) {
@@ -55,8 +56,8 @@ scan_tiles(Inputs inputs,
     const Index last_segment = segments.num_segments - 1;
     //% end
 
-    const Index begin = tile_begin + threadIdx.x * kItemsPerThread;
-    const Index end = min(begin + kItemsPerThread, tile_end);
+    const Index begin = tile_begin + threadIdx.x * items_per_thread;
+    const Index end = min(begin + items_per_thread, tile_end);
     Run run = {identity(), false};
     State head = identity();  // total up to the first segment end in this thread
     Index head_segment = 0;
@@ -110,7 +111,7 @@ scan_tiles(Inputs inputs,
         if (!before.ends)
             head_segments[blockIdx.x] = waits ? head_segment : segments.num_segments;
     }
-    if (threadIdx.x == kBlockThreads - 1) {
+    if (threadIdx.x == block_threads - 1) {
         const Run tile = join(before, run);
         tile_totals[blockIdx.x] = tile.total;
         tile_ends[blockIdx.x] = tile.ends;
@@ -119,21 +120,23 @@ scan_tiles(Inputs inputs,
     }
 }
 
-// A group is kBlockThreads consecutive tiles; its run is what later groups need to know of it.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// A group is as many consecutive tiles as a block has threads; its run is what later groups need to know.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce_groups(Segments segments,
+              //% number block_threads
+              //% number items_per_thread
               const State* tile_totals,
               const bool* tile_ends,
               State* group_totals,
               bool* group_ends)
 {
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
-    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    const Index tile = Index(blockIdx.x) * block_threads + threadIdx.x;
     Run run = {identity(), false};
-    if (tile < num_tiles)
+    const bool is_tile = tile * (block_threads * items_per_thread) < segments.num_items;
+    if (is_tile)
         run = {tile_totals[tile], tile_ends[tile]};
     const Run before = block_scan_runs(run);
-    if (threadIdx.x == kBlockThreads - 1) {
+    if (threadIdx.x == block_threads - 1) {
         const Run group = join(before, run);
         group_totals[blockIdx.x] = group.total;
         group_ends[blockIdx.x] = group.ends;
@@ -142,9 +145,11 @@ reduce_groups(Segments segments,
 
 // Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head
 // waits gets the total of all items between the head's segment begin and the tile.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 fix_up(Segments segments,
        Results results,
+       //% number block_threads
+       //% number items_per_thread
        const State* tile_heads,
        const Index* head_segments,
        const State* tile_totals,
@@ -152,7 +157,7 @@ fix_up(Segments segments,
        const State* group_totals,
        const bool* group_ends)
 {
-    const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
+    const int share = (int(blockIdx.x) + block_threads - 1) / block_threads;
     Run run = {identity(), false};
     #pragma unroll 1
     for (int k = 0; k < share; ++k) {
@@ -162,17 +167,17 @@ fix_up(Segments segments,
     }
     __shared__ Run carry;
     const Run earlier = block_scan_runs(run);
-    if (threadIdx.x == kBlockThreads - 1)
+    if (threadIdx.x == block_threads - 1)
         carry = join(earlier, run);
 
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
-    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    const Index tile = Index(blockIdx.x) * block_threads + threadIdx.x;
     run = {identity(), false};
-    if (tile < num_tiles)
+    const bool is_tile = tile * (block_threads * items_per_thread) < segments.num_items;
+    if (is_tile)
         run = {tile_totals[tile], tile_ends[tile]};
     const Run inside = block_scan_runs(run);  // its barriers show the carry to all threads
     const Run before = join(carry, inside);
-    if (tile >= num_tiles || head_segments[tile] == segments.num_segments)
+    if (!is_tile || head_segments[tile] == segments.num_segments)
         return;
     const Index segment = head_segments[tile];
     const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
@@ -181,11 +186,12 @@ fix_up(Segments segments,
 //% if allows_empty && !uniform
 
 // Empty segments have no items, so no tile knows of them.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 store_empty(Segments segments,
+            //% number block_threads
             Results results)
 {
-    const Index segment = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    const Index segment = Index(blockIdx.x) * block_threads + threadIdx.x;
     if (segment < segments.num_segments && segment_begin(segments, segment) == segment_end(segments, segment))
         store(results, segment, 0, identity());
 }

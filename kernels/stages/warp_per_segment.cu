@@ -23,13 +23,14 @@
 // each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
 // 0.
 //% end
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
+       //% number block_threads
        Results results)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
-    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * num_warps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

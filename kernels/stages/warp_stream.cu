@@ -16,8 +16,8 @@
 //% let     lane_bytes = tiles * items_per_thread * element_bytes + (items_per_thread + 1) * state_bytes + 4
 //% let     own_bytes = 32 * lane_bytes + ring_bytes
 //% let     desk_bytes = ceil_div(own_bytes + held_totals * state_bytes, 128) * 128
-//% let     warp_bytes = desk_bytes + 4 * state_bytes + 64
-//% let     block_bytes = block_threads / 32 * warp_bytes + 1200
+//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + 1200
+//% let     block_bytes = block_threads / 32 * desk_bytes + static_bytes
 //% let     all_bytes = block_shared_bytes + 1024
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
@@ -28,7 +28,7 @@
 //% let     num_warps = element_bytes <= 2 ? 24 : 16
 //% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
 //% prefer  held_totals = (all_bytes / num_warps - 4 * state_bytes - 400 - own_bytes) / state_bytes
-//% prefer  block_threads = min(256, (block_shared_bytes - 1200) / warp_bytes * 32)
+//% prefer  block_threads = min(256, (block_shared_bytes - static_bytes) / desk_bytes * 32)
 //% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
 //% let     tile_items = items_per_thread * 32
 //% let     num_places = num_items + 3 * num_segments
@@ -48,7 +48,6 @@
 //% use     parts/copy_offsets.cuh
 //% end
 
-constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 //% if costly_combine
 constexpr int kTiles = 2;         // one is folded while the other arrives
@@ -59,17 +58,29 @@ constexpr int kCopies = 32;       // all rounds
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;         // ends that a lane looks for at a time
-constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
+constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+//% if at_launch
+struct alignas(128) Row {
+    char bytes[128];
+};
+struct Desk {
+    Tile* tiles;
+    State* totals;   // of segments that have ended, until they are stored
+    unsigned* ends;  // for each lane a bit an item: segments end before it
+    Index* ring;     // offset i is at i % ring_offsets
+};
+//% else
 struct alignas(128) Desk {
     Tile tiles[kTiles];
-    State totals[kRoom];                            // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];                    // for each lane a bit an item: segments end before it
+    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
     //% if offsets
-    alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
+    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
     //% end
 };
+//% end
 
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
 __device__ __forceinline__ void store_totals(const Segments& segments,
@@ -90,7 +101,8 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
 // Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
 // ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
 __device__ __forceinline__ void let_empty_in(const Segments& segments,
-                                             const Desk& desk,
+                                             const Index* ring,
+                                             int ring_offsets,
                                              State* here,
                                              int num_totals,
                                              Index begin,
@@ -104,8 +116,8 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
         const Index segment = begin + mine;
         bool is_filled = false;
         if (mine >= 0)
-            is_filled = in_ring ? desk.ring[unsigned(segment) % kRingOffsets] !=
-                                      desk.ring[unsigned(segment + 1) % kRingOffsets]
+            is_filled = in_ring ? ring[unsigned(segment) & (ring_offsets - 1)] !=
+                                      ring[unsigned(segment + 1) & (ring_offsets - 1)]
                                 : segment_begin(segments, segment) < segment_end(segments, segment);
         const unsigned filled = __ballot_sync(kFullMask, is_filled);
         const int later = __popc(filled & ((1u << lane) - 1));
@@ -154,10 +166,15 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
                                               Desk& desk,
-                                              Index share)
+                                              //% if offsets
+                                              int ring_offsets,
+                                              //% end
+                                              int held_totals,
+                                              Index share,
+                                              Index num_shares)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Cut cut = find_cut(segments, share, Index(gridDim.x) * kWarps);
+    const Cut cut = find_cut(segments, share, num_shares);
     const Index begin = __shfl_sync(kFullMask, cut.item, 0);
     const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
     const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
@@ -169,9 +186,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     Index next = first_segment;  // the first segment that has not ended yet
     //% if offsets
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    #pragma unroll 1
-    for (; copied - next <= kRingOffsets / 2 && copied <= end_segment; copied += kChunkOffsets)
-        copy_offsets(desk.ring, segments, copied);
+    Index most = next + ring_offsets / 2;                  // where the last copy may begin
     //% end
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
@@ -190,6 +205,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     do {
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
+        //% if offsets
+        #pragma unroll 1
+        for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, ring_offsets, segments, copied);
+        //% end
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there, the marks are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
@@ -225,7 +245,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 places[k] = kTileItems;
                 if (segment < limit)
                     //% if offsets
-                    places[k] = desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin;
+                    places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
                     //% else
                     places[k] = segment_end(segments, segment) - tile_begin;
                     //% end
@@ -244,7 +264,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (next < limit && count == kMarks * kWarpThreads)
                 continue;
             const bool is_done = next < limit || next >= end_segment;
-            Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+            most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
             if (!is_done) {  // more ends than the ring holds
                 most = copied;
                 //% if allows_empty
@@ -254,7 +274,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             __syncwarp();  // all ends are marked; all have read what copies replace
             #pragma unroll 1
             for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
-                copy_offsets(desk.ring, segments, copied);
+                copy_offsets(desk.ring, ring_offsets, segments, copied);
             if (is_done)
                 break;
             wait_for_copies();
@@ -285,7 +305,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             carry = warp_reduce(run);
         } else {
             // Make room for the totals of all that end here.
-            if (__any_sync(kFullMask, next - base > kRoom - 2)) {
+            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
                 __syncwarp();  // the totals have been read
@@ -369,8 +389,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             }
             //% if offsets && allows_empty
             if (num_totals < next - ended) {  // empty segments are among those that end here
-                if (__any_sync(kFullMask, next - base <= kRoom - 2)) {
-                    let_empty_in(segments, desk, here, num_totals, ended, next, in_ring);
+                if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2)) {
+                    let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
                 } else {
                     store_crowd(segments, results, here, ended, next, first_stored);
                     base = next;
@@ -381,11 +401,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // totals, ring and tile have been read
         //% if offsets
         // Where segments are short, the next tile may need more offsets than there was room for until now.
-        const int as_many = int(min(next - ended, Index(kRingOffsets))) + kWarpThreads;
-        #pragma unroll 1
-        for (Index most = next + min(kRingOffsets - kChunkOffsets, as_many);
-             copied <= most && copied <= end_segment; copied += kChunkOffsets)
-            copy_offsets(desk.ring, segments, copied);
+        most = next + min(Index(ring_offsets - kChunkOffsets), next - ended + kWarpThreads);
         //% end
         //% if costly_combine
         turn ^= 1;
@@ -397,33 +413,67 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
+//% if at_launch
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1)
+//% else
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
+//% end
 stream(Inputs inputs,
        Segments segments,
        Results results,
+       //% number block_threads
+       //% if offsets
+       //% number ring_offsets
+       //% end
+       //% number held_totals
+       //% number desk_bytes
        State* block_heads,
        State* block_totals,
        Index* block_waiting,
        unsigned* ticket)
 {
+    //% if at_launch
+    extern __shared__ Row desks[];
+    //% else
     extern __shared__ Desk desks[];
-    static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
-    __shared__ Share shares[kWarps];
+    //% end
     __shared__ bool last;
     // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
     // where segments are short in one half and long in the other, issue slots and memory are both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
-    const Share share = stream_share(inputs, segments, results, desks[warp], block * kWarps + warp);
+    const int num_warps = block_threads / kWarpThreads;
+    char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
+    //% if at_launch
+    Desk desk;
+    desk.tiles = reinterpret_cast<Tile*>(own);
+    desk.ends = reinterpret_cast<unsigned*>(own + kTiles * sizeof(Tile));
+    //% if offsets
+    desk.ring = reinterpret_cast<Index*>(desk.ends + kWarpThreads);
+    desk.totals = reinterpret_cast<State*>(desk.ring + ring_offsets);
+    //% else
+    desk.totals = reinterpret_cast<State*>(desk.ends + kWarpThreads);
+    //% end
+    //% else
+    static_assert(sizeof(Desk) <= desk_bytes, "the launch provides for the desk");
+    Desk& desk = *reinterpret_cast<Desk*>(own);
+    //% end
+    const Share share = stream_share(inputs, segments, results, desk,
+                                     //% if offsets
+                                     ring_offsets,
+                                     //% end
+                                     held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
+    // The desk is done with, and has room for the share where the tile was.
+    static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
-        shares[warp] = share;
+        *reinterpret_cast<Share*>(own) = share;
     __syncthreads();  // the shares of all warps are there
     if (threadIdx.x == 0) {
-        Share all = shares[0];
+        Share all = share;
         #pragma unroll 1
-        for (int k = 1; k < kWarps; ++k)
-            all = join_shares(segments, results, all, shares[k]);
+        for (int k = 1; k < num_warps; ++k)
+            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;

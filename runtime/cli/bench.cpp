@@ -381,6 +381,8 @@ int verb_bench(const Words& words)
 {
     const Arguments arguments("bench", words,
                               join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kOwnFlags}), 1);
+    arguments.refuse("at-launch",
+                     "is for tuners and for whoever looks at what they compile; plans are timed as they run");
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
     const auto request = bench_request(arguments);

@@ -40,6 +40,9 @@ Json document_of(const Problem& problem, const Plan& plan)
                                        {"element_bytes", scratch.element_bytes},
                                        {"count", scratch.count.text()},
                                        {"zero", scratch.zero}});
+    document["numbers"] = Json::object();
+    for (const auto& [name, value] : emitted.numbers)
+        document["numbers"][name] = value;
     document["launches"] = Json::array();
     for (const auto& launch : emitted.launches)
         document["launches"].push_back({{"kernel", launch.kernel},
@@ -86,8 +89,9 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
                 served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
                 continue;
             const auto shape = parse_form(form ? *form : std::string(name(segment_form))).shape;
-            const auto emitted = emit(
-                problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue);
+            const auto configuration = configure(stage, settings(arguments), plan_facts(problem, shape));
+            const auto emitted = emit(problem, stage, configuration, catalogue,
+                                      arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant);
             const auto path =
                 (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
                     .string();

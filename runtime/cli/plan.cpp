@@ -88,17 +88,17 @@ Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape
     if (arguments.has("reproducible"))
         for (const auto flag : {"stage", "set"})
             arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");
+    const auto numbers = arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant;
     if (tuned != nullptr && chosen_by_flag(arguments).empty()) {
         const auto& stage = catalogue.stage(tuned->stage);
         require(stage, problem, laws.report, catalogue);
-        return {&stage, false, emit(problem, stage, tuned->configuration, catalogue), true};
+        return {&stage, false, emit(problem, stage, tuned->configuration, catalogue, numbers), true};
     }
     const auto asked = arguments.value("stage");
     const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
     require(stage, problem, laws.report, catalogue);
-    Plan plan{
-        &stage, asked.has_value(),
-        emit(problem, stage, configure(stage, settings(arguments), plan_facts(problem, shape)), catalogue)};
+    const auto configuration = configure(stage, settings(arguments), plan_facts(problem, shape));
+    Plan plan{&stage, asked.has_value(), emit(problem, stage, configuration, catalogue, numbers)};
     plan.emitted.is_reproducible = arguments.has("reproducible");
     return plan;
 }

@@ -12,7 +12,7 @@ namespace segfold::cli {
 
 /// The flags that choose a plan.
 inline constexpr Flag kPlanFlags[] = {
-    {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}};
+    {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
 /// The stages of the folder --kernels, or those that came with the program.
 class Kernels {

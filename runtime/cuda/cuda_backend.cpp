@@ -157,6 +157,8 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     state.values["segments"] =
         pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
     state.values["results"] = pack_pointers(resident.result_arrays().addresses);
+    for (const auto& [number, value] : emitted.numbers)
+        state.values[number] = pack_number(value);
     const auto plan = plan_launches(emitted, segments, context.info().multiprocessors);
     for (const auto& [scratch, bytes, zero] : plan.scratch) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));

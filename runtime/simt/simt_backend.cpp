@@ -81,6 +81,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
     values["inputs"] = pack_pointers(inputs.addresses);
     values["segments"] = pack_segments(workload.segments, form, segments.addresses);
     values["results"] = pack_pointers(outputs.addresses);
+    for (const auto& [name, value] : emitted.numbers)
+        values[name] = pack_number(value);
     std::vector<Buffer> scratch;
     for (const auto& [name, bytes, zero] : plan.scratch) {
         scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));

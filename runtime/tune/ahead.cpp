@@ -1,6 +1,8 @@
 #include "runtime/tune/ahead.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace segfold::tune {
@@ -56,7 +58,10 @@ Ahead::~Ahead()
 
 void Ahead::add(std::vector<cuda::Variant> variants)
 {
-    const auto is_known = [&](const cuda::Variant& variant) { return cache_.contains(variant.request); };
+    std::set<std::string> texts;  // one of those that share a text is enough
+    const auto is_known = [&](const cuda::Variant& variant) {
+        return !texts.insert(variant.request.source).second || cache_.contains(variant.request);
+    };
     std::erase_if(variants, is_known);
     auto batches = batches_of(variants, threads_.size());
     {

@@ -26,7 +26,8 @@ public:
     Ahead(const Ahead&) = delete;
     Ahead& operator=(const Ahead&) = delete;
 
-    /// Takes the place of what is still waiting. Plans that the cache has are passed over.
+    /// Takes the place of what is still waiting. Plans that the cache has are passed over, and so are those
+    /// that share their text with one before them.
     void add(std::vector<cuda::Variant> variants);
 
 private:

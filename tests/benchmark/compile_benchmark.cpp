@@ -6,19 +6,22 @@
 //
 // "compile_benchmark --every" compiles every stage for every standard operator that it can serve, of the
 // operator's usual type where it can serve that, over offsets or else the stage's first form, three times
-// each; and eight configurations of some stages in a batch, beside one by one, on all cores that the process
-// may use. A line for each stage, and where there is a GPU, loading is part of all times. Takes some minutes.
+// each; and 32 configurations of each stage, drawn at random, as the tuner has them compiled, beside each by
+// itself, on all cores that the process may use. A line for each stage, and where there is a GPU, loading is
+// part of all times. Takes some minutes.
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -32,7 +35,9 @@
 #include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/module.h"
+#include "runtime/random.h"
 #include "runtime/simt/process.h"
+#include "runtime/tune/ahead.h"
 
 namespace {
 
@@ -43,10 +48,8 @@ constexpr int kColdRuns = 15, kWarmRuns = 15, kHeaderRuns = 3;
 constexpr const char* kStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
                                    "warp_stream"};
 constexpr int kRunsOfEvery = 3, kBatchRuns = 5;
-constexpr std::size_t kBatch = 8;
+constexpr std::size_t kDrawn = 32;
 constexpr double kLong = 60;  // milliseconds
-constexpr const char* kBatchedStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
-                                          "warp_stream", "group_or_grid"};
 constexpr const char* kWithHeader = R"(#include <cub/block/block_reduce.cuh>
 extern "C" __global__ void fold(const float* values, float* results)
 {
@@ -210,6 +213,13 @@ struct TimedPlan {
     double milliseconds = 0;
 };
 
+/// The form in which a stage is timed: offsets, or else its first.
+SegmentForm usual_form(const Stage& stage)
+{
+    const auto takes_offsets = std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
+    return takes_offsets ? SegmentForm::offsets : stage.forms.front();
+}
+
 /// The problem of an operator that a stage can serve: of the usual type, else of the first that it takes.
 std::optional<Problem> served_problem(const Stage& stage, const StandardOperator& standard, SegmentForm form)
 {
@@ -226,8 +236,7 @@ std::optional<Problem> served_problem(const Stage& stage, const StandardOperator
 /// The plans of a stage for all operators that it can serve.
 std::vector<TimedPlan> time_plans(const Stage& stage, const Target& target)
 {
-    const auto takes_offsets = std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
-    const auto form = takes_offsets ? SegmentForm::offsets : stage.forms.front();
+    const auto form = usual_form(stage);
     std::vector<TimedPlan> plans;
     for (const auto& standard : standard_operators()) {
         const auto problem = served_problem(stage, standard, form);
@@ -281,52 +290,62 @@ unsigned usable_cores()
     return static_cast<unsigned>(CPU_COUNT(&cores));
 }
 
-/// Configurations of a stage, spread over all that it has.
-std::vector<cuda::Variant> configurations_of(const std::string& name)
+/// Configurations of a stage for f32 sums, drawn from all that it has; all where they are few.
+std::vector<cuda::Variant> drawn_configurations(const Stage& stage)
 {
-    const auto& stage = Catalogue::standard().stage(name);
-    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
-    const auto all = configurations(stage, plan_facts(problem));
-    const auto count = std::min(kBatch, all.size());
+    const Problem problem(standard_operator("sum_f32"), usual_form(stage));
+    auto all = configurations(stage, plan_facts(problem));
+    const auto count = std::min(kDrawn, all.size());
+    RandomSequence random(1);
     std::vector<cuda::Variant> variants;
-    for (std::size_t i = 0; i < count; ++i)
-        variants.push_back(variant_of(emit(problem, stage, all[i * all.size() / count]), name));
+    for (std::size_t i = 0; i < count; ++i) {
+        std::swap(all[i], all[i + random() % (all.size() - i)]);
+        variants.push_back(
+            variant_of(emit(problem, stage, all[i], Catalogue::standard(), Numbers::at_launch), stage.name));
+    }
     return variants;
 }
 
-/// The median time of a variant where all threads do the same work on all of them.
+/// The median time of a variant where `work` makes all of them ready to be launched.
 template <class Work>
-double time_on_all_cores(std::size_t num_variants, Work work)
+double time_of_each(const std::vector<cuda::Variant>& variants, Work work)
 {
-    const unsigned cores = usable_cores();
     std::vector<double> times;
     for (int run = 0; run < kBatchRuns; ++run)
-        times.push_back(milliseconds([&] {
-                            std::vector<std::jthread> threads;
-                            for (unsigned i = 0; i < cores; ++i)
-                                threads.emplace_back(work);
-                        }) /
-                        static_cast<double>(cores * num_variants));
+        times.push_back(milliseconds(work) / static_cast<double>(variants.size()));
     return median_of(times);
 }
 
+/// Configurations as the tuner has them compiled in the background, beside each by itself.
 void time_batches(const Target& target)
 {
-    for (const std::string stage : kBatchedStages) {
-        const auto variants = configurations_of(stage);
-        const double alone = time_on_all_cores(variants.size(), [&] {
+    setenv("SEGFOLD_CACHE", "off", 1);
+    for (const auto& stage : Catalogue::standard().stages()) {
+        if (stage.is_rung)
+            continue;
+        const auto variants = drawn_configurations(stage);
+        std::set<std::string> texts;
+        for (const auto& variant : variants)
+            texts.insert(variant.request.source);
+        const double alone = time_of_each(variants, [&] {
+            std::atomic<std::size_t> next = 0;
+            std::vector<std::jthread> threads;
+            for (unsigned i = 0; i < usable_cores(); ++i)
+                threads.emplace_back([&] {
+                    for (auto k = next++; k < variants.size(); k = next++)
+                        target.load(cuda::compile(variants[k].request), variants[k].kernels);
+                });
+        });
+        const double together = time_of_each(variants, [&] {
+            cuda::CompileCache programs;
+            tune::Ahead ahead(programs, usable_cores());
+            ahead.add(variants);
             for (const auto& variant : variants)
-                target.load(cuda::compile(variant.request), variant.kernels);
+                target.load(*programs.get(variant.request), variant.kernels);
         });
-        const double together = time_on_all_cores(variants.size(), [&] {
-            cuda::compile_batch(variants, [&](std::size_t i, const cuda::BatchOutcome& outcome) {
-                if (outcome.failure)
-                    std::terminate();  // what is in the catalogue compiles
-                target.load(outcome.compiled, variants[i].kernels);
-            });
-        });
-        std::printf("%-24s %3zu configurations  one by one %8.2f ms each, in a batch %8.2f ms (%.2f times)\n",
-                    stage.c_str(), variants.size(), alone, together, alone / together);
+        std::printf(
+            "%-24s %2zu configurations of %2zu texts: by themselves %8.2f ms each, in a batch %8.2f ms\n",
+            stage.name.c_str(), variants.size(), texts.size(), alone, together);
         std::fflush(stdout);
     }
 }
@@ -337,7 +356,8 @@ void compare_every()
     (void)cuda::compile(request_of(kStages[0]));  // opens NVRTC
     std::printf("architecture %s, NVRTC %s, %u cores; %s, medians\n", architecture().c_str(),
                 cuda::nvrtc().version().c_str(), usable_cores(), target.what().c_str());
-    time_every(target);
+    if (!getenv("QB"))
+        time_every(target);
     time_batches(target);
 }
 

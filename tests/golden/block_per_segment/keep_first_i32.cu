@@ -15,8 +15,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 8;
+constexpr int block_threads = 256;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -97,7 +98,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 // Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
 __device__ __forceinline__ State block_reduce(State state)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarps = kMostBlockThreads / kWarpThreads;
+    constexpr int num_warps = kWarps;
     __shared__ State partials[kWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -107,7 +109,7 @@ __device__ __forceinline__ State block_reduce(State state)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
     if (warp == 0) {
-        state = lane < kWarps ? partials[lane] : identity();
+        state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
         for (int delta = 1; delta < kWarps; delta *= 2)
             state = combine(state, shuffle_down(state, delta));
@@ -175,7 +177,7 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
 // their shares.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
@@ -184,10 +186,10 @@ reduce(Inputs inputs,
         const Index first = segment_first(segments, segment);
         const Index length = segment_length(segments, segment);
         State total = identity();
-        constexpr int kWarps = kBlockThreads / kWarpThreads;
+        const int num_warps = block_threads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;
-        const Index share = (length / kChunk + kWarps) / kWarps * kChunk;  // whole chunks, enough for all
+        const Index share = (length / kChunk + num_warps) / num_warps * kChunk;  // whole chunks
         const Index begin = min(share * (threadIdx.x / kWarpThreads), length);
         const Index end = min(begin + share, length);
         for (Index chunk = begin; chunk < end; chunk += kChunk) {

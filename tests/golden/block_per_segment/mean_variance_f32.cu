@@ -34,8 +34,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 64;
+constexpr int kMostBlockThreads = 64;
 constexpr int kItemsPerThread = 32;
+constexpr int block_threads = 64;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -135,7 +136,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 // Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
 __device__ __forceinline__ State block_reduce(State state)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarps = kMostBlockThreads / kWarpThreads;
+    constexpr int num_warps = kWarps;
     __shared__ State partials[kWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -145,7 +147,7 @@ __device__ __forceinline__ State block_reduce(State state)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
     if (warp == 0) {
-        state = lane < kWarps ? partials[lane] : identity();
+        state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
         for (int delta = 1; delta < kWarps; delta *= 2)
             state = combine(state, shuffle_down(state, delta));
@@ -185,9 +187,9 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 }
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.
-// Thread t takes the vectors t, t + kBlockThreads, ... of the segment, kItemsPerThread elements at once, one
+// Thread t takes the vectors t, t + block_threads, ... of the segment, kItemsPerThread elements at once, one
 // vector at least.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
@@ -201,25 +203,25 @@ reduce(Inputs inputs,
         if (threadIdx.x < before)
             total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
         constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
-        constexpr int kStride = kStepItems * kBlockThreads;
+        const int stride = kStepItems * block_threads;
         const bool aligned = is_aligned(inputs);
         Index position = before + threadIdx.x * kStepItems;
         // Many vectors are under way at once.
-        for (; aligned && position + (kVectors - 1) * kStride + kStepItems <= length;
-             position += kVectors * kStride) {
+        for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
+             position += kVectors * stride) {
             Items items[kVectors];
             #pragma unroll
             for (int k = 0; k < kVectors; ++k)
-                items[k] = load_vectors(inputs, first + position + k * kStride);
+                items[k] = load_vectors(inputs, first + position + k * stride);
             #pragma unroll
             for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const Index index = first + position + k / kStepItems * kStride + k % kStepItems;
+                const Index index = first + position + k / kStepItems * stride + k % kStepItems;
                 total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
             }
         }
         // Fewer are left.
         #pragma unroll 1
-        for (; aligned && position + kStepItems <= length; position += kStride) {
+        for (; aligned && position + kStepItems <= length; position += stride) {
             const Items items = load_vectors(inputs, first + position);
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
@@ -227,7 +229,7 @@ reduce(Inputs inputs,
         }
         // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
         #pragma unroll 1
-        for (; position < length; position += kStride) {
+        for (; position < length; position += stride) {
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
                 if (position + k < length)

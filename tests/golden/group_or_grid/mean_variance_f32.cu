@@ -36,10 +36,11 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kItemsPerThread = 8;
-constexpr int kLanesPerSegment = 8;
-constexpr int kLongItems = 1024;
+constexpr int block_threads = 128;
+constexpr int lanes_per_segment = 8;
+constexpr int long_items = 1024;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -219,9 +220,6 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-constexpr int kFoldingWarps = kBlockThreads / kWarpThreads - 1;  // of a block; the last one takes the slice
-constexpr int kGroups = kWarpThreads / kLanesPerSegment;
-
 // What the lanes of a group fold together: `length` items from `first` on, of a segment that begins at
 // `origin`.
 struct Turn {
@@ -233,7 +231,7 @@ struct Turn {
 
 // The lower half of a warp finds what of the block's slice belongs to a long segment that began before it or
 // with it, the upper half what belongs to one that begins later; perhaps nothing.
-__device__ __forceinline__ Turn find_piece(const Segments& segments, Index slice, Index long_items)
+__device__ __forceinline__ Turn find_piece(const Segments& segments, Index slice, Index longest)
 {
     const bool is_lower = threadIdx.x % kWarpThreads < kWarpThreads / 2;
     const Index begin = min(Index(blockIdx.x) * slice, segments.num_items);
@@ -244,7 +242,7 @@ __device__ __forceinline__ Turn find_piece(const Segments& segments, Index slice
     const Index segment = search_ends(segments, (long long)item + 1, 0);
     const Index origin = segment_begin(segments, segment);
     const Index last = segment_end(segments, segment);
-    const bool is_mine = last - origin > long_items && is_lower == (origin <= begin);
+    const bool is_mine = last - origin > longest && is_lower == (origin <= begin);
     const Index first = max(origin, begin);
     return {segment, origin, first, is_mine ? min(last, end) - first : 0};
 }
@@ -298,12 +296,12 @@ __device__ __forceinline__ State join_lanes(State state, int lanes)
 }
 
 // Items are cut into as many slices as there are blocks. A segment is long if it is longer than a slice and
-// than kLongItems: then at most one long segment begins in a slice, and at most one has begun before. The
+// than long_items: then at most one long segment begins in a slice, and at most one has begun before. The
 // last warp of a block takes what its slice has of these two. The other warps take the segments that are not
 // long: first a group of lanes takes one each, then the warp together what was too long for a group. Nobody
 // waits for another warp, and one loop folds it all: where there is little to fold, each instruction is
 // waited for, and so is each that is read from memory.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results,
@@ -312,15 +310,18 @@ reduce(Inputs inputs,
 {
     const int warp = threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
+    const int last_warp = block_threads / kWarpThreads - 1;
+    const int lane_bits = __ffs(lanes_per_segment) - 1;
     const Index even = (segments.num_items - 1) / Index(gridDim.x) + 1;
     const Index slice = (even + kItemsPerThread - 1) / kItemsPerThread * kItemsPerThread;
-    const Index long_items = max(slice, Index(kLongItems));
-    Index batch = (Index(blockIdx.x) * kFoldingWarps + warp) * kGroups;  // the groups' next segments
+    const Index longest = max(slice, Index(long_items));  // of the segments that are not long
+    const int groups = kWarpThreads >> lane_bits;
+    Index batch = (Index(blockIdx.x) * last_warp + warp) * groups;  // the groups' next segments
     Turn own = {0, 0, 0, 0};
     unsigned waiting = 0;  // a bit for the first lane of each group whose turn is left to the warp
     int k = -1;            // the number of the piece
-    if (warp == kFoldingWarps) {
-        own = find_piece(segments, slice, long_items);
+    if (warp == last_warp) {
+        own = find_piece(segments, slice, longest);
         waiting = __ballot_sync(kFullMask, lane % (kWarpThreads / 2) == 0 && own.length > 0);
         batch = segments.num_segments;
     }
@@ -334,16 +335,17 @@ reduce(Inputs inputs,
                     __shfl_sync(kFullMask, own.first, leader), __shfl_sync(kFullMask, own.length, leader)};
             k = leader / (kWarpThreads / 2);
         } else if (batch < segments.num_segments) {
-            lanes = kLanesPerSegment;
-            const bool is_there = batch + lane / kLanesPerSegment < segments.num_segments;
-            own.segment = is_there ? batch + lane / kLanesPerSegment : segments.num_segments - 1;
-            batch += Index(gridDim.x) * kFoldingWarps * kGroups;
+            lanes = lanes_per_segment;
+            own.segment = batch + (lane >> lane_bits);
+            const bool is_there = own.segment < segments.num_segments;
+            own.segment = min(own.segment, segments.num_segments - 1);
+            batch += Index(gridDim.x) * last_warp * groups;
             own.origin = own.first = segment_begin(segments, own.segment);
             own.length = segment_end(segments, own.segment) - own.first;
             turn = own;
-            const bool is_short = own.length <= kLanesPerSegment * kItemsPerThread;
-            waiting = __ballot_sync(kFullMask, lane % kLanesPerSegment == 0 && is_there && !is_short &&
-                                                   own.length <= long_items);
+            const bool is_short = own.length <= lanes * kItemsPerThread;
+            waiting = __ballot_sync(kFullMask, (lane & (lanes - 1)) == 0 && is_there && !is_short &&
+                                                   own.length <= longest);
             if (!is_there || !is_short)
                 turn = {segments.num_segments, 0, 0, 0};  // nothing is stored
         } else {
@@ -360,7 +362,7 @@ reduce(Inputs inputs,
             total = combine(total, part);
         }
         total = join_lanes(total, lanes);
-        if (warp == kFoldingWarps)
+        if (warp == last_warp)
             join_pieces(segments, results, pieces, tickets, turn, k, total, slice);
         else if (member == 0 && turn.segment < segments.num_segments)
             store(results, turn.segment, turn.length, total);

@@ -21,9 +21,10 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kLanesPerSegment = 16;
 constexpr int kSegmentsPerGroup = 1;
+constexpr int block_threads = 128;
 constexpr unsigned kFullMask = 0xffffffffu;
 
 struct Inputs {
@@ -134,20 +135,20 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.scale[0].at[k], items.shift[0].at[k]);
 }
 
-constexpr int kGroups = kBlockThreads / kLanesPerSegment;
 constexpr int kRowItems = kLanesPerSegment * kStepItems;
 
 // A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
 // lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
 // read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
+    const int num_groups = block_threads / kLanesPerSegment;
     const int group = threadIdx.x / kLanesPerSegment;
     const int lane = threadIdx.x % kLanesPerSegment;
-    const Index first = Index(blockIdx.x) * kGroups * kSegmentsPerGroup + group;
+    const Index first = Index(blockIdx.x) * num_groups * kSegmentsPerGroup + group;
     State totals[kSegmentsPerGroup];
     Index begins[kSegmentsPerGroup];
     Index lengths[kSegmentsPerGroup];
@@ -155,7 +156,7 @@ reduce(Inputs inputs,
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
         // Groups beyond the last segment fold it as well, and store nothing.
-        const Index segment = min(first + k * kGroups, segments.num_segments - 1);
+        const Index segment = min(first + k * num_groups, segments.num_segments - 1);
         totals[k] = identity();
         begins[k] = segment_first(segments, segment);
         lengths[k] = segment_length(segments, segment);
@@ -189,6 +190,6 @@ reduce(Inputs inputs,
         return;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k)
-        if (first + k * kGroups < segments.num_segments)
-            store(results, first + k * kGroups, lengths[k], totals[k]);
+        if (first + k * num_groups < segments.num_segments)
+            store(results, first + k * num_groups, lengths[k], totals[k]);
 }

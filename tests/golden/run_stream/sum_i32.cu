@@ -2,7 +2,6 @@
 // Segments given as keys of 4 bytes, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 16
-// resident_threads = 1024
 // slices_per_warp = 1
 //
 // Sum of the values.
@@ -19,10 +18,11 @@ using Index = int;
 using Key = unsigned;
 using u64 = unsigned long long;
 
-constexpr int kBlockThreads = 256;
+constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
-constexpr int kResidentThreads = 1024;
-constexpr int kSlicesPerWarp = 1;
+constexpr int kMostSlicesPerWarp = 1;
+constexpr int block_threads = 256;
+constexpr int slices_per_warp = 1;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -263,13 +263,11 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
     return true;
 }
 
-constexpr int kWarps = kBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
 // Wide states get fewer items, so that a tile takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kShareItems = kSliceItems * kSlicesPerWarp;  // of a tile, a warp's
-constexpr int kTileItems = kShareItems * kWarps;
 constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
@@ -289,10 +287,10 @@ __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
 // tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
 // read but between barriers or after the third one.
 struct Shares {
-    int counts[kWarps];    // heads
-    Index firsts[kWarps];  // heads in the input before the share
-    Run runs[kWarps];      // from the last head on
-    State heads[kWarps];   // before the first head, if there is one
+    int counts[kMostWarps];    // heads
+    Index firsts[kMostWarps];  // heads in the input before the share
+    Run runs[kMostWarps];      // from the last head on
+    State heads[kMostWarps];   // before the first head, if there is one
 };
 
 // Gives each lane the sum of the counts of the lanes up to it, itself included.
@@ -487,13 +485,13 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
 }
 
 // What the whole tile has to tell other tiles.
-__device__ __forceinline__ Partial join_shares(const Shares& shares)
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
 {
     Partial tile;
     Run run = {identity(), false};
     tile.head = identity();
     #pragma unroll 1
-    for (int warp = 0; warp < kWarps; ++warp) {
+    for (int warp = 0; warp < num_warps; ++warp) {
         const Run share = shares.runs[warp];
         if (share.ends && !run.ends)
             tile.head = combine(run.total, shares.heads[warp]);
@@ -511,7 +509,7 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares)
 // segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
 // to the tree while they look for heads in the next tile. How fast that number travels from tile to
 // tile bounds the rate, so tiles are large.
-extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentThreads / kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
           Results results,
@@ -524,20 +522,23 @@ fold_runs(Inputs inputs,
           Index* last_segments,
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kWarps * kSliceRoom];
-    __shared__ unsigned short marks[kTileItems / kItems];  // a bit an item that is a head
-    __shared__ unsigned short head_places[kWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    __shared__ unsigned short marks[kMostWarps * kMostSlicesPerWarp * kWarpThreads];  // a bit an item: a head
+    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
+    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const int share_items = kSliceItems * slices_per_warp;   // of a tile, a warp's
+    const int tile_items = share_items * num_warps;
+    const Index num_tiles = (segments.num_items - 1) / tile_items + 1;
     // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
-    State* const staged = staged_items + warp % kWarps * kSliceRoom;
-    unsigned short* const own_marks = marks + warp % kWarps * (kShareItems / kItems);
-    unsigned short* const places = head_places + warp % kWarps * kSliceItems;
+    State* const staged = staged_items + warp % num_warps * kSliceRoom;
+    unsigned short* const own_marks = marks + warp % num_warps * (slices_per_warp * kWarpThreads);
+    unsigned short* const places = head_places + warp % num_warps * kSliceItems;
 
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
@@ -549,11 +550,11 @@ fold_runs(Inputs inputs,
 
     #pragma unroll 1
     while (tile < num_tiles) {
-        const Index begin = tile * kTileItems + warp * kShareItems;
-        if (warp < kWarps) {
+        const Index begin = tile * tile_items + warp * share_items;
+        if (warp < num_warps) {
             int count = 0;
             #pragma unroll 1
-            for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+            for (int slice = 0; slice < slices_per_warp; ++slice) {
                 const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
                 own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
                 count += __popc(heads);
@@ -570,10 +571,10 @@ fold_runs(Inputs inputs,
         State carry = identity();
         Index opener = 0;
         #pragma unroll 1
-        for (int slice = 0; slice < kSlicesPerWarp; ++slice) {
+        for (int slice = 0; slice < slices_per_warp; ++slice) {
             const Index slice_begin = begin + slice * kSliceItems;
             int slice_heads = 0;
-            if (warp < kWarps) {
+            if (warp < num_warps) {
                 load_slice(inputs, segments, slice_begin, staged);
                 const unsigned heads = own_marks[slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
@@ -582,7 +583,7 @@ fold_runs(Inputs inputs,
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
             } else if (slice == 0) {
-                const int count = lane < kWarps ? shares.counts[lane] : 0;
+                const int count = lane < num_warps ? shares.counts[lane] : 0;
                 const int up_to_here = warp_scan_counts(count);
                 num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
                 unsigned taken = 0;
@@ -595,28 +596,28 @@ fold_runs(Inputs inputs,
                     publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
                     next_tile = Index(taken);
                 }
-                if (lane < kWarps)
+                if (lane < num_warps)
                     shares.firsts[lane] = first + up_to_here - count;
             }
             if (slice == 0)
                 __syncthreads();  // the numbers of earlier heads and the next tile are there
-            if (warp < kWarps) {
+            if (warp < num_warps) {
                 store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
                             shares.firsts[warp] + num_heads, slice_begin, opener);
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
         }
-        if (warp < kWarps && lane == 0) {
+        if (warp < num_warps && lane == 0) {
             shares.runs[warp] = {carry, num_heads > 0};
         }
         __syncthreads();  // what the shares leave open is there
 
-        if (warp < kWarps) {
+        if (warp < num_warps) {
             if (lane == 0 && num_heads > 0)
                 store_first_end(results, shares);
         } else {
-            Partial partial = join_shares(shares);
+            Partial partial = join_shares(shares, num_warps);
             partial.last_segment = first + num_heads - 1;
             if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
                 constexpr Index length = 1;

@@ -15,8 +15,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
-constexpr int kItemsPerThread = 8;
+constexpr int kMostBlockThreads = 256;
+constexpr int block_threads = 256;
+constexpr int items_per_thread = 8;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -136,7 +137,7 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
 // Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
-    __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
 
@@ -155,13 +156,11 @@ __device__ __noinline__ Run block_scan_runs(Run run)
     return join(earlier, before);
 }
 
-constexpr int kTileItems = kBlockThreads * kItemsPerThread;
-
-// A block takes one tile of consecutive items, a thread kItemsPerThread consecutive ones of it. Segments
+// A block takes one tile of consecutive items, a thread items_per_thread consecutive ones of it. Segments
 // that begin and end in one thread are stored at once. A segment that ends in a thread but began before it
 // gets the total of the threads between; if it began before the tile, its part in this tile becomes the
 // tile's head and waits for fix_up.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 scan_tiles(Inputs inputs,
            Segments segments,
            Results results,
@@ -170,8 +169,9 @@ scan_tiles(Inputs inputs,
            State* tile_totals,
            bool* tile_ends)
 {
-    const Index tile_begin = Index(blockIdx.x) * kTileItems;
-    const Index tile_end = min(tile_begin + kTileItems, segments.num_items);
+    const Index tile_items = block_threads * items_per_thread;
+    const Index tile_begin = Index(blockIdx.x) * tile_items;
+    const Index tile_end = min(tile_begin + tile_items, segments.num_items);
     __shared__ Index bounds[2];  // the segments of the tile's first and last item
     if (threadIdx.x < 2) {
         const Index item = threadIdx.x == 0 ? tile_begin : tile_end - 1;
@@ -181,8 +181,8 @@ scan_tiles(Inputs inputs,
     const Index first_segment = bounds[0];
     const Index last_segment = bounds[1];
 
-    const Index begin = tile_begin + threadIdx.x * kItemsPerThread;
-    const Index end = min(begin + kItemsPerThread, tile_end);
+    const Index begin = tile_begin + threadIdx.x * items_per_thread;
+    const Index end = min(begin + items_per_thread, tile_end);
     Run run = {identity(), false};
     State head = identity();  // total up to the first segment end in this thread
     Index head_segment = 0;
@@ -229,7 +229,7 @@ scan_tiles(Inputs inputs,
         if (!before.ends)
             head_segments[blockIdx.x] = waits ? head_segment : segments.num_segments;
     }
-    if (threadIdx.x == kBlockThreads - 1) {
+    if (threadIdx.x == block_threads - 1) {
         const Run tile = join(before, run);
         tile_totals[blockIdx.x] = tile.total;
         tile_ends[blockIdx.x] = tile.ends;
@@ -238,21 +238,21 @@ scan_tiles(Inputs inputs,
     }
 }
 
-// A group is kBlockThreads consecutive tiles; its run is what later groups need to know of it.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// A group is as many consecutive tiles as a block has threads; its run is what later groups need to know.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce_groups(Segments segments,
               const State* tile_totals,
               const bool* tile_ends,
               State* group_totals,
               bool* group_ends)
 {
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
-    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    const Index tile = Index(blockIdx.x) * block_threads + threadIdx.x;
     Run run = {identity(), false};
-    if (tile < num_tiles)
+    const bool is_tile = tile * (block_threads * items_per_thread) < segments.num_items;
+    if (is_tile)
         run = {tile_totals[tile], tile_ends[tile]};
     const Run before = block_scan_runs(run);
-    if (threadIdx.x == kBlockThreads - 1) {
+    if (threadIdx.x == block_threads - 1) {
         const Run group = join(before, run);
         group_totals[blockIdx.x] = group.total;
         group_ends[blockIdx.x] = group.ends;
@@ -261,7 +261,7 @@ reduce_groups(Segments segments,
 
 // Every block joins the runs of the groups before its own, then scans its own tiles; a tile whose head
 // waits gets the total of all items between the head's segment begin and the tile.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 fix_up(Segments segments,
        Results results,
        const State* tile_heads,
@@ -271,7 +271,7 @@ fix_up(Segments segments,
        const State* group_totals,
        const bool* group_ends)
 {
-    const int share = (blockIdx.x + kBlockThreads - 1) / kBlockThreads;
+    const int share = (int(blockIdx.x) + block_threads - 1) / block_threads;
     Run run = {identity(), false};
     #pragma unroll 1
     for (int k = 0; k < share; ++k) {
@@ -281,17 +281,17 @@ fix_up(Segments segments,
     }
     __shared__ Run carry;
     const Run earlier = block_scan_runs(run);
-    if (threadIdx.x == kBlockThreads - 1)
+    if (threadIdx.x == block_threads - 1)
         carry = join(earlier, run);
 
-    const Index num_tiles = (segments.num_items + kTileItems - 1) / kTileItems;
-    const Index tile = Index(blockIdx.x) * kBlockThreads + threadIdx.x;
+    const Index tile = Index(blockIdx.x) * block_threads + threadIdx.x;
     run = {identity(), false};
-    if (tile < num_tiles)
+    const bool is_tile = tile * (block_threads * items_per_thread) < segments.num_items;
+    if (is_tile)
         run = {tile_totals[tile], tile_ends[tile]};
     const Run inside = block_scan_runs(run);  // its barriers show the carry to all threads
     const Run before = join(carry, inside);
-    if (tile >= num_tiles || head_segments[tile] == segments.num_segments)
+    if (!is_tile || head_segments[tile] == segments.num_segments)
         return;
     const Index segment = head_segments[tile];
     const Index length = segment_end(segments, segment) - segment_begin(segments, segment);

@@ -18,6 +18,7 @@ using Index = int;
 using u64 = unsigned long long;
 
 constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kClusterBlocks = 2;
 constexpr int kItemsPerThread = 16;
 constexpr int kWarpThreads = 32;
@@ -131,7 +132,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 // Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
 __device__ __forceinline__ State block_reduce(State state)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarps = kMostBlockThreads / kWarpThreads;
+    constexpr int num_warps = kWarps;
     __shared__ State partials[kWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -141,7 +143,7 @@ __device__ __forceinline__ State block_reduce(State state)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
     if (warp == 0) {
-        state = lane < kWarps ? partials[lane] : identity();
+        state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
         for (int delta = 1; delta < kWarps; delta *= 2)
             state = combine(state, shuffle_down(state, delta));

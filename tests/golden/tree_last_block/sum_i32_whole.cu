@@ -16,6 +16,7 @@
 using Index = int;
 
 constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kItemsPerThread = 16;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
@@ -112,7 +113,8 @@ __device__ __forceinline__ State warp_reduce(State state)
 // Reduces one state per thread to thread 0, in thread order. Who calls it again puts a barrier between.
 __device__ __forceinline__ State block_reduce(State state)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
+    constexpr int kWarps = kMostBlockThreads / kWarpThreads;
+    constexpr int num_warps = kWarps;
     __shared__ State partials[kWarps];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
@@ -122,7 +124,7 @@ __device__ __forceinline__ State block_reduce(State state)
         partials[warp] = state;
     __syncthreads();  // the partials of all warps are there
     if (warp == 0) {
-        state = lane < kWarps ? partials[lane] : identity();
+        state = lane < num_warps ? partials[lane] : identity();
         #pragma unroll
         for (int delta = 1; delta < kWarps; delta *= 2)
             state = combine(state, shuffle_down(state, delta));

@@ -20,8 +20,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kItemsPerThread = 4;
+constexpr int block_threads = 128;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -170,13 +171,13 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
 // combine() need not commute, so a lane may not skip ahead: the warp walks the segment in chunks, in which
 // each lane folds kItemsPerThread consecutive elements, and the chunk's total joins the running one in lane
 // 0.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
-    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * num_warps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

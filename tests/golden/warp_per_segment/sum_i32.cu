@@ -15,8 +15,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 128;
+constexpr int kMostBlockThreads = 128;
 constexpr int kItemsPerThread = 4;
+constexpr int block_threads = 128;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -93,13 +94,13 @@ __device__ __forceinline__ State warp_reduce(State state)
 
 // Lane k takes the elements k, k + 32, ... of the segment: neighbouring lanes read neighbouring addresses,
 // and kItemsPerThread loads of a lane are under way at once.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    constexpr int kWarps = kBlockThreads / kWarpThreads;
-    const Index segment = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    const Index segment = Index(blockIdx.x) * num_warps + threadIdx.x / kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
     if (segment >= segments.num_segments)
         return;  // the whole warp leaves together

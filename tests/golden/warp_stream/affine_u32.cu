@@ -23,12 +23,13 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kMostBlockThreads = 256;
 constexpr int kBlocksPerMultiprocessor = 2;
-constexpr int kDynamicSharedBytes = 101376;
-constexpr int kHeldTotals = 256;
 constexpr int kItemsPerThread = 16;
-constexpr int kRingOffsets = 512;
+constexpr int block_threads = 256;
+constexpr int desk_bytes = 12672;
+constexpr int held_totals = 256;
+constexpr int ring_offsets = 512;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -198,7 +199,7 @@ __device__ __forceinline__ Run warp_scan_runs(Run run)
 // Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
 __device__ __noinline__ Run block_scan_runs(Run run)
 {
-    __shared__ Run warp_runs[kBlockThreads / kWarpThreads];
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
 
@@ -259,7 +260,7 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
                                              const State* __restrict__ block_totals,
                                              const Index* __restrict__ block_waiting)
 {
-    const int each = (int(gridDim.x) + kBlockThreads - 1) / kBlockThreads;
+    const int each = (int(gridDim.x) + int(blockDim.x) - 1) / int(blockDim.x);
     const int begin = threadIdx.x * each;
     const int end = min(begin + each, int(gridDim.x));
     Share mine = {identity(), identity(), kNoEnd};
@@ -333,16 +334,18 @@ __device__ __forceinline__ State warp_reduce(State state)
     return state;
 }
 
-// For stages with a tunable ring_offsets, a power of two.
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
 
-// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into the ring: offset i to place
-// i % kRingOffsets. Those behind the last one are left out.
-__device__ __forceinline__ void copy_offsets(Index* ring, const Segments& segments, Index begin)
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
+// power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
+__device__ __forceinline__ void copy_offsets(Index* ring,
+                                             int ring_offsets,
+                                             const Segments& segments,
+                                             Index begin)
 {
     const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
-    Index* const to = ring + unsigned(mine) % kRingOffsets;
+    Index* const to = ring + (unsigned(mine) & (ring_offsets - 1));
     const Index* const from = segments.offsets + mine;
     const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
     if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
@@ -401,20 +404,19 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.scale[0].at[k], items.shift[0].at[k]);
 }
 
-constexpr int kWarps = kBlockThreads / kWarpThreads;
 constexpr int kTileItems = kItemsPerThread * kWarpThreads;
 constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
 constexpr int kCopies = 32;       // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;         // ends that a lane looks for at a time
-constexpr int kRoom = kTileItems + kWarpThreads + kHeldTotals;  // more than end in a tile, but for empty ones
+constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Desk {
     Tile tiles[kTiles];
-    State totals[kRoom];                            // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];                    // for each lane a bit an item: segments end before it
-    alignas(16) Index ring[kRingOffsets];           // offset i is at i % kRingOffsets
+    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
+    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
 };
 
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
@@ -434,7 +436,8 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
 // Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
 // ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
 __device__ __forceinline__ void let_empty_in(const Segments& segments,
-                                             const Desk& desk,
+                                             const Index* ring,
+                                             int ring_offsets,
                                              State* here,
                                              int num_totals,
                                              Index begin,
@@ -448,8 +451,8 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
         const Index segment = begin + mine;
         bool is_filled = false;
         if (mine >= 0)
-            is_filled = in_ring ? desk.ring[unsigned(segment) % kRingOffsets] !=
-                                      desk.ring[unsigned(segment + 1) % kRingOffsets]
+            is_filled = in_ring ? ring[unsigned(segment) & (ring_offsets - 1)] !=
+                                      ring[unsigned(segment + 1) & (ring_offsets - 1)]
                                 : segment_begin(segments, segment) < segment_end(segments, segment);
         const unsigned filled = __ballot_sync(kFullMask, is_filled);
         const int later = __popc(filled & ((1u << lane) - 1));
@@ -497,10 +500,13 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               const Segments& segments,
                                               const Results& results,
                                               Desk& desk,
-                                              Index share)
+                                              int ring_offsets,
+                                              int held_totals,
+                                              Index share,
+                                              Index num_shares)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Cut cut = find_cut(segments, share, Index(gridDim.x) * kWarps);
+    const Cut cut = find_cut(segments, share, num_shares);
     const Index begin = __shfl_sync(kFullMask, cut.item, 0);
     const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
     const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
@@ -511,9 +517,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
     Index next = first_segment;  // the first segment that has not ended yet
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    #pragma unroll 1
-    for (; copied - next <= kRingOffsets / 2 && copied <= end_segment; copied += kChunkOffsets)
-        copy_offsets(desk.ring, segments, copied);
+    Index most = next + ring_offsets / 2;                  // where the last copy may begin
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
@@ -528,6 +532,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     do {
         is_last = end - tile_begin < kTileItems;
         const bool is_first = tile_begin <= begin;
+        #pragma unroll 1
+        for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, ring_offsets, segments, copied);
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there, the marks are clear
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
@@ -551,7 +558,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 const Index segment = next + k * kWarpThreads + lane;
                 places[k] = kTileItems;
                 if (segment < limit)
-                    places[k] = desk.ring[unsigned(segment + 1) % kRingOffsets] - tile_begin;
+                    places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
             }
             int count = 0;
             #pragma unroll
@@ -566,7 +573,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (next < limit && count == kMarks * kWarpThreads)
                 continue;
             const bool is_done = next < limit || next >= end_segment;
-            Index most = min(ended + kRingOffsets - kChunkOffsets, next + kRingOffsets / 2);
+            most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
             if (!is_done) {  // more ends than the ring holds
                 most = copied;
                 in_ring = false;
@@ -574,7 +581,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             __syncwarp();  // all ends are marked; all have read what copies replace
             #pragma unroll 1
             for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
-                copy_offsets(desk.ring, segments, copied);
+                copy_offsets(desk.ring, ring_offsets, segments, copied);
             if (is_done)
                 break;
             wait_for_copies();
@@ -594,7 +601,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             carry = warp_reduce(run);
         } else {
             // Make room for the totals of all that end here.
-            if (__any_sync(kFullMask, next - base > kRoom - 2)) {
+            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
                 __syncwarp();  // the totals have been read
@@ -666,8 +673,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 carry = is_open ? here[num_totals] : identity();
             }
             if (num_totals < next - ended) {  // empty segments are among those that end here
-                if (__any_sync(kFullMask, next - base <= kRoom - 2)) {
-                    let_empty_in(segments, desk, here, num_totals, ended, next, in_ring);
+                if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2)) {
+                    let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
                 } else {
                     store_crowd(segments, results, here, ended, next, first_stored);
                     base = next;
@@ -676,11 +683,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         }
         __syncwarp();  // totals, ring and tile have been read
         // Where segments are short, the next tile may need more offsets than there was room for until now.
-        const int as_many = int(min(next - ended, Index(kRingOffsets))) + kWarpThreads;
-        #pragma unroll 1
-        for (Index most = next + min(kRingOffsets - kChunkOffsets, as_many);
-             copied <= most && copied <= end_segment; copied += kChunkOffsets)
-            copy_offsets(desk.ring, segments, copied);
+        most = next + min(Index(ring_offsets - kChunkOffsets), next - ended + kWarpThreads);
         tile_begin += kTileItems;
     } while (!is_last);
     store_totals(segments, results, totals, base, max(base, first_stored), next);
@@ -688,7 +691,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
 stream(Inputs inputs,
        Segments segments,
        Results results,
@@ -698,23 +701,29 @@ stream(Inputs inputs,
        unsigned* ticket)
 {
     extern __shared__ Desk desks[];
-    static_assert(sizeof(Desk) * kWarps <= kDynamicSharedBytes, "the launch provides for the desks");
-    __shared__ Share shares[kWarps];
     __shared__ bool last;
     // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
     // where segments are short in one half and long in the other, issue slots and memory are both busy.
     const unsigned half = gridDim.x / 2;
     const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
     const int warp = threadIdx.x / kWarpThreads;
-    const Share share = stream_share(inputs, segments, results, desks[warp], block * kWarps + warp);
+    const int num_warps = block_threads / kWarpThreads;
+    char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
+    static_assert(sizeof(Desk) <= desk_bytes, "the launch provides for the desk");
+    Desk& desk = *reinterpret_cast<Desk*>(own);
+    const Share share = stream_share(inputs, segments, results, desk,
+                                     ring_offsets,
+                                     held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
+    // The desk is done with, and has room for the share where the tile was.
+    static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
     if (threadIdx.x % kWarpThreads == 0)
-        shares[warp] = share;
+        *reinterpret_cast<Share*>(own) = share;
     __syncthreads();  // the shares of all warps are there
     if (threadIdx.x == 0) {
-        Share all = shares[0];
+        Share all = share;
         #pragma unroll 1
-        for (int k = 1; k < kWarps; ++k)
-            all = join_shares(segments, results, all, shares[k]);
+        for (int k = 1; k < num_warps; ++k)
+            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;

@@ -1,0 +1,168 @@
+// group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
+// Segments given as offsets, 32-bit indices.
+// lanes_per_segment = 16
+// segments_per_group = 1
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/group_per_segment.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kMostBlockThreads = 512;
+constexpr int kLanesPerSegment = 16;
+constexpr int kSegmentsPerGroup = 1;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    return __shfl_down_sync(kFullMask, state, delta);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+    if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
+        items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+constexpr int kRowItems = kLanesPerSegment * kStepItems;
+
+// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
+// lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
+// read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       int block_threads,
+       Results results)
+{
+    const int num_groups = block_threads / kLanesPerSegment;
+    const int group = threadIdx.x / kLanesPerSegment;
+    const int lane = threadIdx.x % kLanesPerSegment;
+    const Index first = Index(blockIdx.x) * num_groups * kSegmentsPerGroup + group;
+    State totals[kSegmentsPerGroup];
+    Index begins[kSegmentsPerGroup];
+    Index lengths[kSegmentsPerGroup];
+    Index longest = 0;
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k) {
+        // Groups beyond the last segment fold it as well, and store nothing.
+        const Index segment = min(first + k * num_groups, segments.num_segments - 1);
+        totals[k] = identity();
+        begins[k] = segment_first(segments, segment);
+        lengths[k] = segment_length(segments, segment);
+        longest = max(longest, lengths[k]);
+    }
+    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    for (Index row = 0; __any_sync(kFullMask, row < longest); row += kRowItems) {
+        const Index position = row + lane * kStepItems;
+        Items items[kSegmentsPerGroup];
+        int counts[kSegmentsPerGroup];
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            counts[k] = int(max(min(lengths[k] - position, Index(kStepItems)), Index(0)));
+            // Far behind the end of a short segment there may be no Index.
+            items[k] = load_items(inputs, counts[k] > 0 ? begins[k] + position : 0, counts[k]);
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            State part = identity();
+            #pragma unroll
+            for (int i = 0; i < kStepItems; ++i)
+                if (i < counts[k])
+                    part = combine(part, lift_item(inputs, items[k], i, begins[k] + position + i));
+            #pragma unroll
+            for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
+                part = combine(part, shuffle_down(part, delta));
+            totals[k] = combine(totals[k], part);  // meaningful in lane 0 only
+        }
+    }
+    if (lane != 0)
+        return;
+    #pragma unroll
+    for (int k = 0; k < kSegmentsPerGroup; ++k)
+        if (first + k * num_groups < segments.num_segments)
+            store(results, first + k * num_groups, lengths[k], totals[k]);
+}

@@ -1,0 +1,629 @@
+// run_stream: Segments found in flags or keys and folded in one pass; numbers by look-back, carries by a tree
+// Segments given as keys of 4 bytes, 32-bit indices.
+// items_per_thread = 16
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/run_stream.cu; edit that file instead.
+
+using Index = int;
+using Key = unsigned;
+using u64 = unsigned long long;
+
+constexpr int kMostBlockThreads = 256;
+constexpr int kItemsPerThread = 16;
+constexpr int kMostSlicesPerWarp = 8;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    return __shfl_up_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    return __shfl_sync(kFullMask, state, lane);
+}
+
+// Segments are the runs of items with equal keys. How many there are the kernels find out.
+struct Segments {
+    const Key* keys;   // [num_items]
+    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Index* num_found;  // [1], written by the kernels
+    Index num_items;
+};
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
+// top: 22 bits of the launch's number, so that words of earlier launches count as nothing; 2 bits of one of
+// these two; 40 bits of a count.
+constexpr unsigned kTileCount = 1;    // of the tile alone
+constexpr unsigned kPrefixCount = 2;  // of all tiles up to it
+
+__device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
+{
+    return (launch & 0x3fffffu) << 2 | what;
+}
+
+// Called by one lane of the warp that has the tile.
+__device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
+{
+    words[tile] = u64(tag) << 40 | u64(count);
+}
+
+// The sum of the counts of all tiles before `tile`, for all lanes of a warp. Tiles must have been taken in
+// their order, by blocks that are running: then the wait for them ends.
+// Sums of integers do not depend on how far the others happen to be.
+__device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
+{
+    // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
+    constexpr int kAhead = 4;
+    const int lane = threadIdx.x % kWarpThreads;
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
+    const unsigned prefix_tag = word_tag(launch, kPrefixCount);
+    const unsigned tile_tag = word_tag(launch, kTileCount);
+    Index other = tile - 1 - lane;  // the lane's tile
+    u64 read[kAhead];
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+        read[k] = other >= k * kWarpThreads ? words[other - k * kWarpThreads] : nothing;
+    Index count = 0;
+    for (;;) {
+        u64 word = read[0];
+        unsigned prefixes = 0;
+        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        for (;;) {
+            prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
+            counting = prefixes ^ (prefixes - 1u);
+            const unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
+            if ((counting & ~known) == 0)
+                break;
+            word = other >= 0 ? words[other] : nothing;
+        }
+        if (counting >> lane & 1u)
+            count += Index(word & 0xffffffffffull);
+        if (prefixes != 0)
+            break;
+        other -= kWarpThreads;
+        #pragma unroll
+        for (int k = 0; k + 1 < kAhead; ++k)
+            read[k] = read[k + 1];
+        const Index next = other - (kAhead - 1) * kWarpThreads;
+        read[kAhead - 1] = next >= 0 ? words[next] : nothing;
+    }
+    #pragma unroll
+    for (int distance = kWarpThreads / 2; distance > 0; distance /= 2)
+        count += __shfl_xor_sync(kFullMask, count, distance);
+    return count;
+}
+
+// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
+// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
+// Not inlined: several places call it, and one copy of its five combine() is enough.
+__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
+    const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(total, delta);
+        if (lane - delta >= first)
+            total = combine(earlier, total);
+    }
+    return total;
+}
+
+// What is known of consecutive tiles. A head is an item that begins a segment.
+struct Partial {
+    State head;          // total of the items before the first head, if there is one
+    State tail;          // total of the items from the last head on, of all items where there is none
+    bool ends;           // there is a head, so a segment that began earlier ends
+    Index last_segment;  // the segment of the last item
+};
+
+// Partials of all tiles, then of groups of 32 tiles, of groups of 32 groups, and so on up to one.
+struct Tree {
+    State* heads;
+    State* tails;
+    bool* ends;
+    Index* last_segments;
+    unsigned* arrivals;  // at a group's place: how many of its members have their partials there
+};
+
+__device__ __forceinline__ void write_partial(const Tree& tree, Index place, const Partial& partial)
+{
+    tree.heads[place] = partial.head;
+    tree.tails[place] = partial.tail;
+    tree.ends[place] = partial.ends;
+    tree.last_segments[place] = partial.last_segment;
+}
+
+// Joins a group's partials, one for each of the first lanes of a warp, in their order. Segments that begin
+// in one of them and end in a later one are stored; one that ends and began earlier stays the group's head.
+__device__ __forceinline__ Partial join_group(const Tree& tree, const Results& results, Index first,
+                                              int members)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index place = first + (lane < members ? lane : 0);
+    const State tail = lane < members ? tree.tails[place] : identity();
+    const bool ends = lane < members && tree.ends[place];
+    const unsigned heads = __ballot_sync(kFullMask, ends);
+    const unsigned earlier = heads & ((1u << lane) - 1u);
+
+    const State total = warp_scan_tails(tail, heads);
+    const State before = shuffle_up(total, 1);
+    State head = tree.heads[place];
+    if (lane > 0)
+        head = combine(before, head);
+    const Index last_segment = tree.last_segments[place];
+    const Index segment = __shfl_up_sync(kFullMask, last_segment, 1);
+    constexpr Index length = 1;  // nobody asks for more than that it is not 0
+    if (ends && earlier != 0)
+        store(results, segment, length, head);
+
+    Partial group;
+    group.head = shuffle(head, heads == 0 ? 0 : __ffs(int(heads)) - 1);
+    group.tail = shuffle(total, members - 1);
+    group.ends = heads != 0;
+    group.last_segment = __shfl_sync(kFullMask, last_segment, members - 1);
+    return group;
+}
+
+// Hands a tile's partial, the same in all lanes of a warp, to the tree. The last of 32 neighbours to arrive
+// joins them and hands on their partial, so nobody waits, and what is combined with what does not depend on
+// who arrives when. True for the warp that has joined all: `partial` is then that of the whole input.
+__device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& results, Index num_tiles,
+                                           Index tile, Partial& partial)
+{
+    Index level = 0;  // place of its first partial
+    Index place = tile;
+    #pragma unroll 1
+    for (Index size = num_tiles; size > 1;) {
+        const Index group = place / kWarpThreads;
+        const int members = int(min(size - group * kWarpThreads, Index(kWarpThreads)));
+        bool last = false;
+        if (threadIdx.x % kWarpThreads == 0) {
+            write_partial(tree, level + place, partial);
+            __threadfence();  // the partial is seen before the arrival is
+            const unsigned most = unsigned(members) - 1u;
+            // Wraps to 0, ready for the next launch.
+            last = atomicInc(&tree.arrivals[level + size + group], most) == most;
+        }
+        if (!__any_sync(kFullMask, last))
+            return false;
+        __threadfence();  // the others' partials are read after their arrivals
+        __syncwarp();     // by all lanes
+        partial = join_group(tree, results, level + group * kWarpThreads, members);
+        level += size;
+        size = (size + kWarpThreads - 1) / kWarpThreads;
+        place = group;
+    }
+    return true;
+}
+
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+// Wide states get fewer items, so that a tile takes the same room.
+constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
+constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
+constexpr int kSliceItems = kItems * kWarpThreads;
+constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+
+// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
+// consecutive ones each meet different banks.
+__device__ __forceinline__ unsigned staged_place(unsigned item)
+{
+    return item + item / 16;
+}
+
+// True for an item that begins a segment.
+__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
+{
+    return item == 0 || segments.keys[item] != segments.keys[item - 1];
+}
+
+// What the warps of a block tell each other of their shares of a tile. Counts are written before the
+// tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
+// read but between barriers or after the third one.
+struct Shares {
+    int counts[kMostWarps];    // heads
+    Index firsts[kMostWarps];  // heads in the input before the share
+    Run runs[kMostWarps];      // from the last head on
+    State heads[kMostWarps];   // before the first head, if there is one
+};
+
+// Gives each lane the sum of the counts of the lanes up to it, itself included.
+__device__ __forceinline__ int warp_scan_counts(int count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, count, delta);
+        count += lane >= delta ? earlier : 0;
+    }
+    return count;
+}
+
+// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
+constexpr int kMostKeys = 16 / int(sizeof(Key));
+constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
+constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
+    Key at[kVectorKeys];
+};
+
+// One bit for each of a lane's kItems items that is a head. The bits are found where the keys were read, and
+// go to the lane that has the items through `exchange`.
+__device__ __forceinline__ unsigned find_heads(const KeyVector (&keys)[kKeyRows], Key before_row,
+                                               unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int row = 0; row < kKeyRows; ++row) {
+        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+        const Key last = keys[row].at[kVectorKeys - 1];
+        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
+        Key before = lane == 0 ? before_row : turned;
+        before_row = turned;
+        unsigned bits = 0;
+        #pragma unroll
+        for (int k = 0; k < kVectorKeys; ++k) {
+            bits |= keys[row].at[k] != before ? 1u << k : 0u;
+            before = keys[row].at[k];
+        }
+        exchange[row * kWarpThreads + lane] = (unsigned short)bits;
+    }
+    __syncwarp();  // all lanes' bits are there
+    unsigned heads = 0;
+    #pragma unroll
+    for (int k = 0; k < kKeyRows; ++k)
+        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    return heads;
+}
+
+// Gives each lane a bit for each of its kItems consecutive items of a warp's slice that is a head.
+__device__ __forceinline__ unsigned load_heads(const Segments& segments, Index begin,
+                                               unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
+    const bool aligned = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
+    if (aligned && begin + kSliceItems <= segments.num_items) {
+        KeyVector keys[kKeyRows];
+        #pragma unroll
+        for (int row = 0; row < kKeyRows; ++row)
+            keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
+        const Key before = segments.keys[begin > 0 ? begin - 1 : 0];
+        const unsigned heads = find_heads(keys, before, exchange);
+        return heads | first;
+    }
+
+    // The end of the input, beyond which lies no head; or marks that vectors do not fit.
+    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
+    #pragma unroll 1
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
+        if (lane == k)
+            rows = row;
+    }
+    const int bit = lane * kItems;
+    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
+    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
+    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
+}
+
+// Puts the items of a warp's slice into `staged`, the identity behind the last one. Lanes read
+// neighbouring items, and all that a warp needs is under way at once.
+__device__ __forceinline__ void load_slice(const Inputs& inputs, const Segments& segments, Index begin,
+                                           State* staged)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    State* const mine = staged + staged_place(lane);
+    if (begin + kSliceItems <= segments.num_items) {
+        State items[kItems];
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            mine[k * staged_place(kWarpThreads)] = items[k];
+        return;
+    }
+    #pragma unroll 1
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        mine[k * staged_place(kWarpThreads)] =
+            item < segments.num_items ? load_item(inputs, item, 0, 0) : identity();
+    }
+}
+
+// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
+// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// lane, `carry` the run that is open before the slice.
+__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                            State carry)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const State* const mine = staged + staged_place(lane * kItems);
+    State items[kItems];
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
+        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    __syncwarp();  // all lanes have their items, totals may take their places
+
+    State tail = lane == 0 ? carry : identity();
+    State* total_place = staged + rank;
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const bool head = heads >> k & 1u;
+        if (head)
+            *total_place = tail;
+        total_place += head;
+        tail = head ? items[k] : combine(tail, items[k]);
+    }
+    unsigned short* head_place = places + rank;
+    #pragma unroll 1
+    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+        *head_place++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
+
+    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
+    tail = warp_scan_tails(tail, ends);
+    const State before = shuffle_up(tail, 1);
+    if (heads != 0 && lane > 0)
+        staged[rank] = combine(before, staged[rank]);
+    return shuffle(tail, kWarpThreads - 1);
+}
+
+// Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
+// before it; `opener` is the last one. The first segment that ends in the warp's share waits in
+// `shares`.
+__device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
+                                            const State* staged, const unsigned short* places, Shares& shares,
+                                            int num_heads, bool is_first_end, Index first, Index begin,
+                                            Index opener)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = lane; place < num_heads; place += kWarpThreads) {
+        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        if (place > 0 || !is_first_end) {
+            store(results, first + place - 1, length, staged[place]);
+        } else {
+            shares.heads[threadIdx.x / kWarpThreads] = staged[0];
+        }
+    }
+    // Several keys of a lane are under way at once; those of one after the other would each be waited for.
+    constexpr int kTogether = 4;
+    #pragma unroll 1
+    for (int place = lane; place < num_heads; place += kTogether * kWarpThreads) {
+        Key keys[kTogether];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                keys[k] = segments.keys[begin + places[place + k * kWarpThreads]];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (place + k * kWarpThreads < num_heads)
+                segments.found_keys[first + place + k * kWarpThreads] = keys[k];
+    }
+}
+
+// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares)
+{
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
+        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
+    }
+    constexpr Index length = 1;
+    if (earlier.ends)
+        store(results, shares.firsts[warp] - 1, length, combine(earlier.total, shares.heads[warp]));
+}
+
+// What the whole tile has to tell other tiles.
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
+{
+    Partial tile;
+    Run run = {identity(), false};
+    tile.head = identity();
+    #pragma unroll 1
+    for (int warp = 0; warp < num_warps; ++warp) {
+        const Run share = shares.runs[warp];
+        if (share.ends && !run.ends)
+            tile.head = combine(run.total, shares.heads[warp]);
+        run = join(run, share);
+    }
+    tile.tail = run.total;
+    tile.ends = run.ends;
+    return tile;
+}
+
+// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or
+// under way. A warp takes a share of the tile, slice by slice: first it looks for heads in all of them,
+// then it loads 32 neighbouring items at a time, folds kItems consecutive ones in each lane, and
+// combines strictly as the items lie. The last warp of a block has no items: it finds out how many
+// segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
+// to the tree while they look for heads in the next tile. How fast that number travels from tile to
+// tile bounds the rate, so tiles are large.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
+fold_runs(Inputs inputs,
+          Segments segments,
+          Results results,
+          int block_threads,
+          int slices_per_warp,
+          unsigned* ticket,
+          volatile unsigned* launches,
+          volatile u64* tile_counts,
+          State* partial_heads,
+          State* partial_tails,
+          bool* partial_ends,
+          Index* last_segments,
+          unsigned* arrivals)
+{
+    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    __shared__ unsigned short marks[kMostWarps * kMostSlicesPerWarp * kWarpThreads];  // a bit an item: a head
+    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ Shares shares;
+    __shared__ Index next_tile;
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const int share_items = kSliceItems * slices_per_warp;   // of a tile, a warp's
+    const int tile_items = share_items * num_warps;
+    const Index num_tiles = (segments.num_items - 1) / tile_items + 1;
+    // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
+    const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
+    const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
+    State* const staged = staged_items + warp % num_warps * kSliceRoom;
+    unsigned short* const own_marks = marks + warp % num_warps * (slices_per_warp * kWarpThreads);
+    unsigned short* const places = head_places + warp % num_warps * kSliceItems;
+
+    if (threadIdx.x == 0)
+        next_tile = Index(atomicInc(ticket, last_ticket));
+    __syncthreads();  // the first ticket is there
+    Index tile = next_tile;
+    if (tile >= num_tiles)
+        return;
+    const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
+
+    #pragma unroll 1
+    while (tile < num_tiles) {
+        const Index begin = tile * tile_items + warp * share_items;
+        if (warp < num_warps) {
+            int count = 0;
+            #pragma unroll 1
+            for (int slice = 0; slice < slices_per_warp; ++slice) {
+                const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
+                own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+                count += __popc(heads);
+                __syncwarp();  // all lanes are done with the exchange
+            }
+            count = warp_scan_counts(count);
+            if (lane == kWarpThreads - 1)
+                shares.counts[warp] = count;
+        }
+        __syncthreads();  // all shares have their counts, and nobody needs the tile before any more
+
+        Index first = 0;    // heads before the tile, for the last warp
+        int num_heads = 0;  // in the tile, for the last warp; in the slices so far, for the others
+        State carry = identity();
+        Index opener = 0;
+        #pragma unroll 1
+        for (int slice = 0; slice < slices_per_warp; ++slice) {
+            const Index slice_begin = begin + slice * kSliceItems;
+            int slice_heads = 0;
+            if (warp < num_warps) {
+                load_slice(inputs, segments, slice_begin, staged);
+                const unsigned heads = own_marks[slice * kWarpThreads + lane];
+                const int up_to_here = warp_scan_counts(__popc(heads));
+                slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                __syncwarp();  // all items are staged
+                carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
+                __syncwarp();  // all totals are complete
+            } else if (slice == 0) {
+                const int count = lane < num_warps ? shares.counts[lane] : 0;
+                const int up_to_here = warp_scan_counts(count);
+                num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                unsigned taken = 0;
+                if (lane == 0) {
+                    publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
+                    taken = atomicInc(ticket, last_ticket);
+                }
+                first = look_back(tile_counts, tile, launch);
+                if (lane == 0) {
+                    publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
+                    next_tile = Index(taken);
+                }
+                if (lane < num_warps)
+                    shares.firsts[lane] = first + up_to_here - count;
+            }
+            if (slice == 0)
+                __syncthreads();  // the numbers of earlier heads and the next tile are there
+            if (warp < num_warps) {
+                store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
+                            shares.firsts[warp] + num_heads, slice_begin, opener);
+                num_heads += slice_heads;
+                __syncwarp();  // all lanes are done with the slice, the next one may take its place
+            }
+        }
+        if (warp < num_warps && lane == 0) {
+            shares.runs[warp] = {carry, num_heads > 0};
+        }
+        __syncthreads();  // what the shares leave open is there
+
+        if (warp < num_warps) {
+            if (lane == 0 && num_heads > 0)
+                store_first_end(results, shares);
+        } else {
+            Partial partial = join_shares(shares, num_warps);
+            partial.last_segment = first + num_heads - 1;
+            if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
+                constexpr Index length = 1;
+                store(results, partial.last_segment, length, partial.tail);
+                *segments.num_found = partial.last_segment + 1;
+                launches[0] = launch;
+            }
+        }
+        tile = next_tile;
+    }
+}

@@ -1,0 +1,712 @@
+// warp_stream: Each warp streams an equal share of items and segment ends; the last block joins the shares
+// Segments given as offsets, 32-bit indices.
+// items_per_thread = 32
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/warp_stream.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kMostBlockThreads = 512;
+constexpr int kItemsPerThread = 32;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    return __shfl_up_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    return __shfl_down_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    return __shfl_sync(kFullMask, state, lane);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+constexpr int kProbes = 2;  // of a lane in a round
+
+// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
+// one if there is none. Each half of a warp searches for a place of its own.
+__device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / (kHalf * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kHalf + lane % kHalf) * step;
+            before[k] = probe < high && segments.offsets[probe + 1] + (long long)weight * (probe + 1) < place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    return low;
+}
+
+constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
+
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
+
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index mine = share + lane / kHalf;
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    const Index low = search_ends(segments, place, kEndWeight);
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}
+
+constexpr Index kNoEnd = -1;      // no segment ends in the share
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+
+// What is known of consecutive items when all segments that begin and end in them are stored.
+struct Share {
+    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
+    State total;    // behind the last end, or of all items
+    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
+};
+
+// Stores the total of a segment that was cut.
+__device__ __forceinline__ void store_waiting(const Segments& segments,
+                                              const Results& results,
+                                              Index segment,
+                                              State total)
+{
+    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
+}
+
+// Joins two shares, the second of which begins where the first ends.
+__device__ __forceinline__ Share join_shares(const Segments& segments,
+                                             const Results& results,
+                                             Share earlier,
+                                             Share later)
+{
+    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
+    if (later.waiting == kNoEnd)
+        return {earlier.head, longer, earlier.waiting};
+    if (earlier.waiting == kNoEnd)
+        return {longer, later.total, later.waiting};
+    if (later.waiting >= 0)
+        store_waiting(segments, results, later.waiting, longer);
+    return {earlier.head, later.total, earlier.waiting};
+}
+
+// The last block joins the blocks' shares in order, each thread some consecutive ones.
+__device__ __noinline__ void join_all_shares(const Segments& segments,
+                                             const Results& results,
+                                             const State* __restrict__ block_heads,
+                                             const State* __restrict__ block_totals,
+                                             const Index* __restrict__ block_waiting)
+{
+    const int each = (int(gridDim.x) + int(blockDim.x) - 1) / int(blockDim.x);
+    const int begin = threadIdx.x * each;
+    const int end = min(begin + each, int(gridDim.x));
+    Share mine = {identity(), identity(), kNoEnd};
+    #pragma unroll 1
+    for (int block = begin; block < end; ++block)
+        mine = join_shares(segments, results, mine,
+                           {block_heads[block], block_totals[block], block_waiting[block]});
+    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
+    if (mine.waiting >= 0)
+        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+constexpr int kVectorOffsets = 16 / sizeof(Index);
+constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
+
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
+// power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
+__device__ __forceinline__ void copy_offsets(Index* ring,
+                                             int ring_offsets,
+                                             const Segments& segments,
+                                             Index begin)
+{
+    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
+    Index* const to = ring + (unsigned(mine) & (ring_offsets - 1));
+    const Index* const from = segments.offsets + mine;
+    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
+    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
+        copy_async(to, from);
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kVectorOffsets && mine + k <= segments.num_segments; ++k)
+        to[k] = from[k];
+}
+
+constexpr int kStepItems = 4;
+
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) int x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(lane, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
+constexpr int kCopies = 32;       // all rounds
+constexpr int kSteps = kItemsPerThread / kStepItems;
+constexpr int kMarks = 2;         // ends that a lane looks for at a time
+constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
+
+// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Row {
+    char bytes[128];
+};
+struct Desk {
+    Tile* tiles;
+    State* totals;   // of segments that have ended, until they are stored
+    unsigned* ends;  // for each lane a bit an item: segments end before it
+    Index* ring;     // offset i is at i % ring_offsets
+};
+
+// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
+__device__ __forceinline__ void store_totals(const Segments& segments,
+                                             const Results& results,
+                                             const State* totals,
+                                             Index base,
+                                             Index begin,
+                                             Index end)
+{
+    #pragma unroll 4
+    for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
+        store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+              totals[segment - base]);
+}
+
+// Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
+// ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
+__device__ __forceinline__ void let_empty_in(const Segments& segments,
+                                             const Index* ring,
+                                             int ring_offsets,
+                                             State* here,
+                                             int num_totals,
+                                             Index begin,
+                                             Index end,
+                                             bool in_ring)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (Index chunk = end - begin; chunk > 0; chunk -= kWarpThreads) {
+        const Index mine = chunk - 1 - lane;
+        const Index segment = begin + mine;
+        bool is_filled = false;
+        if (mine >= 0)
+            is_filled = in_ring ? ring[unsigned(segment) & (ring_offsets - 1)] !=
+                                      ring[unsigned(segment + 1) & (ring_offsets - 1)]
+                                : segment_begin(segments, segment) < segment_end(segments, segment);
+        const unsigned filled = __ballot_sync(kFullMask, is_filled);
+        const int later = __popc(filled & ((1u << lane) - 1));
+        const State total = is_filled ? here[num_totals - 1 - later] : identity();
+        __syncwarp();  // the totals have been read
+        if (mine >= 0)
+            here[mine] = total;  // at or behind all that the next round reads
+        num_totals -= __popc(filled);
+    }
+}
+
+// Stores the totals of a tile in which more segments end than there is room for, because most are empty.
+__device__ __forceinline__ void store_crowd(const Segments& segments,
+                                            const Results& results,
+                                            const State* here,
+                                            Index begin,
+                                            Index end,
+                                            Index first_stored)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    int num_totals = 0;
+    #pragma unroll 1
+    for (Index chunk = begin; chunk < end; chunk += kWarpThreads) {
+        const Index segment = chunk + lane;
+        Index length = 0;
+        if (segment < end)
+            length = segment_end(segments, segment) - segment_begin(segments, segment);
+        const unsigned filled = __ballot_sync(kFullMask, length > 0);
+        const int earlier = __popc(filled & ((1u << lane) - 1));
+        if (segment < end && segment >= first_stored)
+            store(results, segment, length, length > 0 ? here[num_totals + earlier] : identity());
+        num_totals += __popc(filled);
+    }
+}
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
+// walks them once; where a segment ends before an item, what the lane has goes to that segment's place
+// among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
+// are stored when there is no room for more, because memory takes long rows of writes faster than short
+// ones. What is open at the end of a tile is carried into the next in a register. A tile arrives in
+// shared memory while the one before is folded, and so do offsets; no warp waits for another. The first
+// segment that ends in the share may have begun in an earlier one: what the share has of it is the
+// share's head, which waits for join_shares().
+__device__ __forceinline__ Share stream_share(const Inputs& inputs,
+                                              const Segments& segments,
+                                              const Results& results,
+                                              Desk& desk,
+                                              int ring_offsets,
+                                              int held_totals,
+                                              Index share,
+                                              Index num_shares)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Cut cut = find_cut(segments, share, num_shares);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
+    const int skipped = unsigned(begin) % kItemsPerThread;
+    Index tile_begin = begin - skipped;
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    Index next = first_segment;  // the first segment that has not ended yet
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    Index most = next + ring_offsets / 2;                  // where the last copy may begin
+    const bool began_before =
+        first_segment < end_segment && segment_begin(segments, first_segment) < begin;
+    const bool ends_at_begin = began_before && segment_end(segments, first_segment) == begin;
+    const Index first_stored = first_segment + (began_before ? 1 : 0);
+    State* const totals = desk.totals + 1;  // there may be something before the first
+    Index base = first_segment;             // the segment whose total is the first of `totals`
+    desk.ends[lane] = 0;
+    State head = identity();   // in lane 0
+    State carry = identity();  // in lane 0
+
+    bool is_last;
+    do {
+        is_last = end - tile_begin < kTileItems;
+        const bool is_first = tile_begin <= begin;
+        #pragma unroll 1
+        for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, ring_offsets, segments, copied);
+        wait_for_copies();
+        __syncwarp();  // the tile and its offsets are there, the marks are clear
+        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        Items items[kSteps];
+        #pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            items[step] = take_items(desk.tiles[0], step);
+        __syncwarp();  // all items have been taken
+        if (!is_last)
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+
+        // Mark where segments end in the tile, two a lane at a time, and copy more offsets: afterwards, or
+        // between where the ring holds too few for the tile.
+        const Index ended = next;
+        bool in_ring = true;
+        for (;;) {
+            const Index limit = min(end_segment, copied - 1);
+            Index places[kMarks];
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const Index segment = next + k * kWarpThreads + lane;
+                places[k] = kTileItems;
+                if (segment < limit)
+                    places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
+            }
+            int count = 0;
+            #pragma unroll
+            for (int k = 0; k < kMarks; ++k) {
+                const bool ends = places[k] < kTileItems;
+                if (ends)
+                    atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
+                             1u << unsigned(places[k]) % kItemsPerThread);
+                count += __popc(__ballot_sync(kFullMask, ends));
+            }
+            next += count;
+            if (next < limit && count == kMarks * kWarpThreads)
+                continue;
+            const bool is_done = next < limit || next >= end_segment;
+            most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
+            if (!is_done) {  // more ends than the ring holds
+                most = copied;
+                in_ring = false;
+            }
+            __syncwarp();  // all ends are marked; all have read what copies replace
+            #pragma unroll 1
+            for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+                copy_offsets(desk.ring, ring_offsets, segments, copied);
+            if (is_done)
+                break;
+            wait_for_copies();
+            __syncwarp();  // the offsets are there
+        }
+
+        const Index row_begin = tile_begin + lane * kItemsPerThread;
+        State run = lane == 0 ? carry : identity();
+        if (next == ended && !is_first && !is_last) {
+            #pragma unroll kCopies
+            for (int step = 0; step < kSteps; ++step) {
+                const Items& some = items[step];
+                #pragma unroll
+                for (int k = 0; k < kStepItems; ++k)
+                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
+            }
+            carry = warp_reduce(run);
+        } else {
+            // Make room for the totals of all that end here.
+            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
+                store_totals(segments, results, totals, base, max(base, first_stored), ended);
+                base = ended;
+                __syncwarp();  // the totals have been read
+            }
+            State* const here = totals + (ended - base);
+            // The share's own borders count as ends: nothing is folded across them. What stands before its
+            // begin goes to the place before the first total, what is open at its end to the one behind the
+            // last.
+            const bool cuts = is_first && lane == 0;
+            unsigned ends = desk.ends[lane];
+            if (cuts && !ends_at_begin)
+                ends &= ~(1u << skipped);  // empty segments
+            desk.ends[lane] = 0;
+            int rank = __popc(ends);  // of the lane's first end among those of the tile
+            #pragma unroll
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const int earlier = __shfl_up_sync(kFullMask, rank, delta);
+                rank += lane >= delta ? earlier : 0;
+            }
+            const int num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
+            rank -= __popc(ends);
+            unsigned heads = ends;
+            if (cuts && !ends_at_begin) {
+                heads |= 1u << skipped;
+                rank = -1;
+            }
+            const int last = is_last ? int(end - tile_begin) : 0;
+            if (is_last && lane == last / kItemsPerThread)
+                heads |= 1u << last % kItemsPerThread;
+            State* place = here + rank;
+            #pragma unroll kCopies
+            for (int step = 0; step < kSteps; ++step) {
+                const Items& some = items[step];
+                #pragma unroll
+                for (int k = 0; k < kStepItems; ++k) {
+                    const int item = step * kStepItems + k;
+                    const bool is_head = heads >> item & 1;
+                    if (is_head)
+                        *place = run;
+                    place += is_head;
+                    const State state = lift_item(inputs, some, k, row_begin + item);
+                    const State longer = combine(run, state);
+                    run = is_head ? state : longer;
+                }
+            }
+
+            // A lane's run reaches back to the last lane in which something ends.
+            const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
+            const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+            #pragma unroll kCopies
+            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+                const State earlier = shuffle_up(run, delta);
+                if (lane - delta >= reach)
+                    run = combine(earlier, run);
+            }
+            const State before = shuffle_up(run, 1);
+            if (lane > 0 && heads != 0)
+                here[rank] = combine(before, here[rank]);
+            if (cuts && ends_at_begin)
+                here[0] = identity();  // what lane 0 folded before the share's begin is not its own
+            carry = shuffle(run, kWarpThreads - 1);
+            __syncwarp();  // all totals are complete
+            if (began_before && ended == first_segment && next > ended)
+                head = here[0];
+            if (is_last) {
+                // Nothing is open where a segment ends with the share.
+                const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
+                const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
+                carry = is_open ? here[num_totals] : identity();
+            }
+            if (num_totals < next - ended) {  // empty segments are among those that end here
+                if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2)) {
+                    let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
+                } else {
+                    store_crowd(segments, results, here, ended, next, first_stored);
+                    base = next;
+                }
+            }
+        }
+        __syncwarp();  // totals, ring and tile have been read
+        // Where segments are short, the next tile may need more offsets than there was room for until now.
+        most = next + min(Index(ring_offsets - kChunkOffsets), next - ended + kWarpThreads);
+        tile_begin += kTileItems;
+    } while (!is_last);
+    store_totals(segments, results, totals, base, max(base, first_stored), next);
+
+    return {head, carry, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
+}
+
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1)
+stream(Inputs inputs,
+       Segments segments,
+       Results results,
+       int block_threads,
+       int ring_offsets,
+       int held_totals,
+       int desk_bytes,
+       State* block_heads,
+       State* block_totals,
+       Index* block_waiting,
+       unsigned* ticket)
+{
+    extern __shared__ Row desks[];
+    __shared__ bool last;
+    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
+    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    const unsigned half = gridDim.x / 2;
+    const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
+    const int warp = threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
+    Desk desk;
+    desk.tiles = reinterpret_cast<Tile*>(own);
+    desk.ends = reinterpret_cast<unsigned*>(own + kTiles * sizeof(Tile));
+    desk.ring = reinterpret_cast<Index*>(desk.ends + kWarpThreads);
+    desk.totals = reinterpret_cast<State*>(desk.ring + ring_offsets);
+    const Share share = stream_share(inputs, segments, results, desk,
+                                     ring_offsets,
+                                     held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
+    // The desk is done with, and has room for the share where the tile was.
+    static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
+    if (threadIdx.x % kWarpThreads == 0)
+        *reinterpret_cast<Share*>(own) = share;
+    __syncthreads();  // the shares of all warps are there
+    if (threadIdx.x == 0) {
+        Share all = share;
+        #pragma unroll 1
+        for (int k = 1; k < num_warps; ++k)
+            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
+        block_heads[block] = all.head;
+        block_totals[block] = all.total;
+        block_waiting[block] = all.waiting;
+        __threadfence();  // the block's share is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' shares are read after their tickets
+    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+}
