@@ -295,6 +295,22 @@ TEST(Lookup, AnotherTextOfTheStageMakesRowsSeeds)
     EXPECT_EQ(found.seeds, std::vector<Point>{scan(64, 8)});
 }
 
+TEST(Lookup, WhatAnEarlierTextOutranDecidesNothing)
+{
+    const auto at = shape(1 << 20, 32);
+    const auto with = [&](double earlier, Phase phase) {
+        auto stale = row(scan(64, 8), at, earlier, Phase::chosen);
+        stale.stage_hash = "0123456789abcdef";
+        return ask({row(scan(256, 8), at, 0.5, phase), stale}, at);
+    };
+    const auto found = with(0.4, Phase::ranked);
+    EXPECT_FALSE(found.point) << "the plan that came second is no answer";
+    EXPECT_NE(found.reason.find("earlier texts"), std::string::npos);
+    EXPECT_EQ(found.seeds.size(), 2u);
+    EXPECT_EQ(with(0.495, Phase::ranked).point, scan(256, 8)) << "as fast as the earlier text";
+    EXPECT_EQ(with(0.4, Phase::pinned).point, scan(256, 8));
+}
+
 TEST(Lookup, ClassesAreApart)
 {
     const auto at = shape(1 << 20, 32);

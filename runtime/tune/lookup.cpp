@@ -17,7 +17,7 @@ constexpr double kFarthest = 1.5;  // doublings in all: beyond, a plan that wins
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
 constexpr double kUnmeasured = 2;    // times the best, where nobody has measured a plan at a shape
-constexpr double kLeastGain = 0.03;  // over the rule of thumb, between shapes
+constexpr double kLeastGain = 0.03;  // over the rule of thumb, between shapes; of an earlier text
 
 double mean_length(const Shape& shape)
 {
@@ -129,10 +129,11 @@ private:
             if (record.device != question_.device)
                 other_devices_.insert(record.device.name);
             else if (is_stale(record))
-                has_stale_ = true;
+                stale_.push_back(&record);
             else
                 shape_of(record).add(record);
         }
+        std::erase_if(shapes_, [&](const Measured& measured) { return is_outrun(measured); });
         for (auto& shape : shapes_) {
             shape.away = distance(shape.shape, question_.shape);
             for (const auto& [point, row] : shape.rows)
@@ -141,6 +142,17 @@ private:
                     shape.best = row;
         }
         std::ranges::stable_sort(shapes_, {}, &Measured::away);
+    }
+
+    /// Whether an earlier text of some stage was faster than all that was measured of the present ones: then
+    /// what is left of the shape's rows says nothing of what is fastest there.
+    [[nodiscard]] bool is_outrun(const Measured& measured) const
+    {
+        const auto* row = winner(measured);
+        return row->phase != Phase::pinned && std::ranges::any_of(stale_, [&](const Record* stale) {
+                   return is_same(stale->shape, measured.shape) &&
+                          stale->evaluation.milliseconds < (1 - kLeastGain) * row->evaluation.milliseconds;
+               });
     }
 
     Measured& shape_of(const Record& record)
@@ -252,9 +264,9 @@ private:
                 "{} was tuned for this class of problem, but the nearest shape, {}, is {:.1f} doublings away "
                 "and {} is the limit",
                 question_.device.name, text_of(shapes_.front().shape), shapes_.front().away, kFarthest);
-        } else if (has_stale_) {
+        } else if (!stale_.empty()) {
             answer_.reason =
-                "the rows of this device were measured with earlier texts of their stages, and "
+                "the fastest rows of this device were measured with earlier texts of their stages, and "
                 "only seed a search";
         } else if (!other_devices_.empty()) {
             answer_.match = Match::other_device;
@@ -296,11 +308,11 @@ private:
     Lookup answer_;
     std::vector<Measured> shapes_;  ///< of this device, fresh rows only; the nearest first
     std::vector<const Record*> usable_;
+    std::vector<const Record*> stale_;  ///< of this device and earlier texts
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;
     std::set<std::string> other_devices_;
-    bool has_stale_ = false;
 };
 
 }  // namespace
