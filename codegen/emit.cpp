@@ -15,12 +15,10 @@ namespace {
 
 using NumberValues = std::map<std::string, int, std::less<>>;
 
-/// `text_below` is what stands below: of tunables it names those that are mentioned there.
+/// `words` are those of what stands below: of tunables it names those that are mentioned there.
 std::string heading(const Problem& problem, const Stage& stage, const Configuration& configuration,
-                    const NumberValues& numbers, Numbers place, std::string_view text_below)
+                    const NumberValues& numbers, Numbers place, const Identifiers& words)
 {
-    Identifiers words;
-    add_words(text_below, words);
     const auto is_mentioned = [&](const std::string& name) {
         if (numbers.contains(name))
             return place == Numbers::constant &&
@@ -187,16 +185,19 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     // work on items come below it.
     const auto generated = tile_section(problem);
     const auto works_on_items = std::ranges::find_if(
-        woven.parts, [&](const auto& part) { return !keep_mentioned(generated, part).empty(); });
+        woven.parts, [&](const auto& part) { return !keep_mentioned(generated, words_of(part)).empty(); });
     const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);
-    auto tiles = keep_mentioned(generated, users);
+    auto tiles = keep_mentioned(generated, words_of(users));
     if (!tiles.empty())
         tiles += '\n';
     const auto below =
         fmt::format("{}{}{}", fmt::join(woven.parts.begin(), works_on_items, ""), tiles, users);
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
-    emitted.source = heading(problem, stage, configuration, numbers, place, below) +
-                     keep_mentioned(operator_section(problem, constants, read_type), below) + '\n' + below;
+    auto words = words_of(below);
+    const auto title = heading(problem, stage, configuration, numbers, place, words);
+    emitted.source = title +
+                     keep_mentioned(operator_section(problem, constants, read_type), std::move(words)) +
+                     '\n' + below;
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();

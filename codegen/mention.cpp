@@ -3,38 +3,52 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "codegen/line_break.h"
 #include "dsl/printer.h"
 
 namespace segfold {
 
-bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+namespace {
+
+constexpr std::array<bool, 256> kIsWord = [] {
+    std::array<bool, 256> is_word = {};
+    for (const char c : std::string_view("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))
+        is_word[static_cast<unsigned char>(c)] = true;
+    return is_word;
+}();
+
+}  // namespace
+
+bool is_word(char c) { return kIsWord[static_cast<unsigned char>(c)]; }
 
 void add_words(std::string_view text, Identifiers& words)
 {
     for (std::size_t at = 0; at < text.size();) {
-        if (text.substr(at).starts_with("//")) {
+        if (is_word(text[at])) {
+            const auto begin = at;
+            while (at < text.size() && is_word(text[at]))
+                ++at;
+            if (const auto word = text.substr(begin, at - begin); !words.contains(word))
+                words.emplace(word);
+        } else if (text[at] == '/' && text.substr(at + 1).starts_with('/')) {
             at = std::min(text.find('\n', at), text.size());
-        } else if (is_word(text[at])) {
-            auto end = at;
-            while (end < text.size() && is_word(text[end]))
-                ++end;
-            words.emplace(text.substr(at, end - at));
-            at = end;
         } else {
             ++at;
         }
     }
 }
 
-std::string keep_mentioned(const std::vector<Piece>& pieces, std::string_view below)
+Identifiers words_of(std::string_view text)
 {
     Identifiers words;
-    add_words(below, words);
+    add_words(text, words);
+    return words;
+}
+
+std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words)
+{
     std::vector<const Piece*> kept;
     for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece) {
         if (!words.contains(piece->name) && !words.contains(piece->second_name))

@@ -123,7 +123,7 @@ public:
         const auto body = functors() + break_lines(function());
         const auto kept = keep_mentioned(
             operator_section(problem_, {}, [&](std::string_view path) { return part_text(path, problem_); }),
-            body);
+            words_of(body));
         emitted.source = heading() + includes() + "\nnamespace {\n\n" + kept + "\n" + kPeerCall + "\n" + body;
         return emitted;
     }

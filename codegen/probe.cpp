@@ -39,8 +39,7 @@ std::string heading(const Probe& probe, const Configuration& configuration)
 
 std::string constants(const Configuration& configuration, std::string_view below)
 {
-    Identifiers words;
-    add_words(below, words);
+    const auto words = words_of(below);
     std::string text;
     for (const auto& [name, value] : configuration)
         if (words.contains(constant_name(name)))

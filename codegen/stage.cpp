@@ -64,6 +64,8 @@ Stage read_stage(std::string file, std::string text)
                 stage.needs.emplace_back(place, need);
         else if (word == "tune")
             add_tunable(stage.tunables, read_tunable(argument, place), place);
+        else if (word == "number")
+            stage.numbers.push_back(argument);
         else if (word == "let")
             sizes.push_back(read_size(argument, place));
         else if (word == "where")

@@ -26,8 +26,9 @@ struct Stage {
         sizes;                   ///< `let` lines that stand before the last where or prefer
     std::vector<Formula> where;  ///< over the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
-        prefer;        ///< tunable, its best value; in order, over plan_facts()
-    std::string text;  ///< the file, directives included
+        prefer;                        ///< tunable, its best value; in order, over plan_facts()
+    std::vector<std::string> numbers;  ///< of `number` lines, in any paragraph: tunables and sizes
+    std::string text;                  ///< the file, directives included
 };
 
 /// The form in which a stage reads segments given as `form`: that form, or what the host converts it to;

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "dsl/error.h"
+#include "dsl/standard_operators.h"
+#include "runtime/tune/shared_texts.h"
 #include "runtime/tune/worker.h"
 
 namespace segfold::tune {
@@ -144,6 +146,27 @@ TEST(Worker, ServesAnEvaluator)
     EXPECT_THROW(serve(
                      times, "{}", nonsense, [](std::string_view) {}, [] { return true; }),
                  InputError);
+}
+
+TEST(SharedTexts, PlansThatDifferInNumbersHaveOne)
+{
+    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
+    int emissions = 0;
+    SharedTexts texts(problem, Catalogue::standard(), [&](const Emitted& emitted, const std::string& stage) {
+        ++emissions;
+        return cuda::Variant{{emitted.source, stage, "sm_90", {}}, {}};
+    });
+    const auto& stage = Catalogue::standard().stage("warp_stream");
+    for (const auto& configuration : configurations(stage, plan_facts(problem))) {
+        const auto& variant = texts.of({stage.name, configuration});
+        if (configuration.at("block_threads") != 192)
+            continue;
+        EXPECT_EQ(variant.request.source,
+                  emit(problem, stage, configuration, Catalogue::standard(), Numbers::at_launch).source)
+            << segfold::print(configuration);
+    }
+    EXPECT_LE(emissions, 40) << "three values of items_per_thread, and what no text mentions";
+    EXPECT_THROW((void)texts.of({"warp_steam", {}}), InputError);
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned kMostThreads = 16;
 // Of a program: more of them, or larger ones, gain little, and whoever needs one waits for all.
 constexpr std::size_t kMostVariants = 8;
-constexpr std::size_t kMostTextBytes = 32 * 1024;
+constexpr std::size_t kMostTextBytes = 48 * 1024;
 
 }  // namespace
 

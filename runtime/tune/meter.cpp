@@ -12,6 +12,7 @@
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/shape.h"
 #include "runtime/tune/ahead.h"
+#include "runtime/tune/shared_texts.h"
 
 namespace segfold::tune {
 namespace {
@@ -54,19 +55,18 @@ struct PlanMeter::State {
           resident(context, data),
           agreements(used_context, stopwatch.stream(), workload, resident),
           is_flushed(stopwatch.fits_cache(bench::compulsory_traffic(data.op, data.segments).total())),
+          shared(asked, stages,
+                 [this](const Emitted& emitted, const std::string& stage) {
+                     return cuda::variant_of(context, emitted, stage);
+                 }),
           ahead(compiled)
     {}
 
-    /// As it will run. Plans are screened with their numbers given at the launch instead: a per cent slower,
+    /// As it will run. Plans are screened with their numbers said by the launch instead: a per cent slower,
     /// but many share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
-    }
-
-    [[nodiscard]] cuda::Variant variant_of(const Point& point, Numbers numbers) const
-    {
-        return cuda::variant_of(context, text_of(point, numbers), point.stage);
     }
 
     /// Runs `work`; a failure of the GPU becomes an outcome.
@@ -119,6 +119,7 @@ struct PlanMeter::State {
     bool is_fit = true;
     bool is_expected_there = false;
     int launches = 0;
+    SharedTexts shared;
     cuda::CompileCache compiled;
     Ahead ahead;
 };
@@ -127,7 +128,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
-        const auto request = variant_of(point, Numbers::at_launch).request;
+        const auto& request = shared.of(point).request;
         compile_milliseconds = compiled.get(request)->seconds * kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(Outcome::compile, error.what());
@@ -178,7 +179,7 @@ void PlanMeter::expect(std::span<const Point> points)
     std::vector<cuda::Variant> variants;
     for (const auto& point : points)
         try {
-            variants.push_back(state_->variant_of(point, Numbers::at_launch));
+            variants.push_back(state_->shared.of(point));
         } catch (const Error&) {
             // Whoever measures the point is told.
         }
@@ -192,7 +193,7 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     std::vector<std::vector<double>> samples(points.size());
     std::vector<cuda::CompileRequest> requests;
     for (const auto& point : points)
-        requests.push_back(state.variant_of(point, Numbers::constant).request);
+        requests.push_back(cuda::variant_of(state.context, state.text_of(point), point.stage).request);
     state.compiled.prepare_each(requests);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {

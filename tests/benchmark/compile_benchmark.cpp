@@ -6,9 +6,12 @@
 //
 // "compile_benchmark --every" compiles every stage for every standard operator that it can serve, of the
 // operator's usual type where it can serve that, over offsets or else the stage's first form, three times
-// each; and 32 configurations of each stage, drawn at random, as the tuner has them compiled, beside each by
-// itself, on all cores that the process may use. A line for each stage, and where there is a GPU, loading is
-// part of all times. Takes some minutes.
+// each. A line for each stage; where there is a GPU, loading is part of all times. Takes some minutes.
+//
+// "compile_benchmark --batches" has plans compiled as a tuner has: of each stage 40 configurations, drawn at
+// random, beside each by itself; and for each standard operator what searches of 40 and of 400 evaluations
+// ask for, were the plan closest to the rule of thumb's the fastest. On all cores that the process may use;
+// nothing comes from the disk.
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
@@ -23,6 +26,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -38,6 +42,9 @@
 #include "runtime/random.h"
 #include "runtime/simt/process.h"
 #include "runtime/tune/ahead.h"
+#include "runtime/tune/search.h"
+#include "runtime/tune/search_space.h"
+#include "runtime/tune/shared_texts.h"
 
 namespace {
 
@@ -48,8 +55,8 @@ constexpr int kColdRuns = 15, kWarmRuns = 15, kHeaderRuns = 3;
 constexpr const char* kStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
                                    "warp_stream"};
 constexpr int kRunsOfEvery = 3, kBatchRuns = 5;
-constexpr std::size_t kDrawn = 32;
-constexpr double kLong = 60;  // milliseconds
+constexpr std::size_t kDrawn = 40;  // as many plans as a quick search measures
+constexpr double kLong = 60;        // milliseconds
 constexpr const char* kWithHeader = R"(#include <cub/block/block_reduce.cuh>
 extern "C" __global__ void fold(const float* values, float* results)
 {
@@ -319,7 +326,6 @@ double time_of_each(const std::vector<cuda::Variant>& variants, Work work)
 /// Configurations as the tuner has them compiled in the background, beside each by itself.
 void time_batches(const Target& target)
 {
-    setenv("SEGFOLD_CACHE", "off", 1);
     for (const auto& stage : Catalogue::standard().stages()) {
         if (stage.is_rung)
             continue;
@@ -350,15 +356,86 @@ void time_batches(const Target& target)
     }
 }
 
-void compare_every()
+/// Takes a plan's distance from the search's start for its time, once it is compiled and loaded.
+class CompilingEvaluator : public tune::Evaluator {
+public:
+    CompilingEvaluator(const Problem& problem, const tune::SearchSpace& space, const Target& target)
+        : space_(space),
+          target_(target),
+          texts_(problem, Catalogue::standard(), variant_of),
+          ahead_(programs_, usable_cores())
+    {}
+
+    tune::Evaluation evaluate(const tune::Point& point, double /*best*/) override
+    {
+        const auto& variant = texts_.of(point);
+        used_.insert(variant.request.source);
+        target_.load(*programs_.get(variant.request), variant.kernels);
+        return {.milliseconds = 1 + space_.distance(*space_.find(point), space_.starts().front())};
+    }
+
+    void expect(std::span<const tune::Point> points) override
+    {
+        std::vector<cuda::Variant> variants;
+        for (const auto& point : points)
+            variants.push_back(texts_.of(point));
+        ahead_.add(std::move(variants));
+    }
+
+    std::vector<std::vector<double>> rank(std::span<const tune::Point> /*points*/, int /*rounds*/) override
+    {
+        return {};
+    }
+
+    tune::Evaluation validate(const tune::Point& /*point*/) override { return {}; }
+
+    [[nodiscard]] std::size_t num_texts() const { return used_.size(); }
+
+private:
+    const tune::SearchSpace& space_;
+    const Target& target_;
+    tune::SharedTexts texts_;
+    cuda::CompileCache programs_;
+    tune::Ahead ahead_;
+    std::set<std::string_view> used_;
+};
+
+/// What compiling costs a search of each standard operator over segments of 32 elements in the mean.
+void time_searches(const Target& target)
 {
+    const Shape shape{1 << 26, 1 << 21, 512};
+    for (const std::size_t evaluations : {40, 400}) {
+        std::vector<double> all;
+        for (const auto& standard : standard_operators()) {
+            const Problem problem(standard_operator(standard.name), SegmentForm::offsets);
+            const auto space = tune::SearchSpace::of(problem, shape, Catalogue::standard());
+            CompilingEvaluator evaluator(problem, space, target);
+            tune::SearchOptions options;
+            options.evaluations = evaluations;
+            std::size_t count = 0;
+            const double time = milliseconds([&] { count = tune::search(space, evaluator, options).size(); });
+            all.push_back(time / static_cast<double>(count));
+            std::printf("%-24s %3zu evaluations of %2zu texts: %8.2f ms each\n", standard.name.c_str(), count,
+                        evaluator.num_texts(), all.back());
+            std::fflush(stdout);
+        }
+        std::printf("median of the operators: %.2f ms\n", median_of(all));
+    }
+}
+
+void compare_plans(bool in_batches)
+{
+    setenv("SEGFOLD_CACHE", "off", 1);
     const Target target;
     (void)cuda::compile(request_of(kStages[0]));  // opens NVRTC
     std::printf("architecture %s, NVRTC %s, %u cores; %s, medians\n", architecture().c_str(),
                 cuda::nvrtc().version().c_str(), usable_cores(), target.what().c_str());
-    if (!getenv("QB"))
+    if (in_batches) {
+        time_batches(target);
+        time_searches(target);
+    } else {
         time_every(target);
-    time_batches(target);
+    }
 }
 
 }  // namespace
@@ -369,8 +446,9 @@ int main(int argc, char** argv)
     try {
         if (argc == 3 && std::strcmp(argv[1], "--warm") == 0)
             return run_warm(argv[2]);
-        if (argc == 2 && std::strcmp(argv[1], "--every") == 0)
-            compare_every();
+        const std::string_view flag = argc == 2 ? argv[1] : "";
+        if (flag == "--every" || flag == "--batches")
+            compare_plans(flag == "--batches");
         else
             compare();
         return 0;
