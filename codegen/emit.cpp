@@ -176,10 +176,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
                                     launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.file);
 
-    // Known to the text like a tunable, so that it can assert that its arrays fit.
+    // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
     auto constants = constants_of(stage, configuration, numbers, place);
     for (const auto& launch : emitted.launches)
-        if (launch.shared_bytes > 0)
+        if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
     // Parts come above what is generated for tiles and items, because that needs some of them; but those that
     // work on items come below it.

@@ -345,7 +345,7 @@ TEST(CompileBatchSource, PlansAreDealtToThreads)
     EXPECT_EQ(sizes(8, 2), (Sizes{1, 4, 3}));
     EXPECT_EQ(sizes(32, 2), (Sizes{1, 8, 8, 8, 7}));
     EXPECT_EQ(sizes(32, 8), (Sizes{1, 4, 4, 4, 4, 4, 4, 4, 3}));
-    EXPECT_EQ(sizes(6, 1, 15'000), (Sizes{1, 2, 2, 1}));
+    EXPECT_EQ(sizes(6, 1, 15'000), (Sizes{1, 3, 2}));
     EXPECT_EQ(sizes(4, 1, 100'000), (Sizes{1, 1, 1, 1}));
 }
 

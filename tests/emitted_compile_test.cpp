@@ -143,8 +143,10 @@ TEST_F(EmittedCompile, TextsWithNumbersAtLaunchCompileInSilence)
 {
     std::vector<Text> list;
     for (const auto& stage : Catalogue::standard().stages())
-        for (const std::string op : {"sum_f16", "argmax_f32", "affine_u32", "mean_variance_f32"}) {
-            const Problem problem(standard_operator(op), stage.forms.back());
+        for (const std::string op :
+             {"sum_f16", "argmax_f32", "affine_u32", "mean_variance_f32", "trace_u64"}) {
+            const int bits = op == "trace_u64" ? 64 : 32;
+            const Problem problem(standard_operator(op), stage.forms.back(), bits);
             if (!stage.is_rung && !Catalogue::standard().unmet(stage, problem))
                 list.push_back({stage.name + "." + op + ".at_launch.cu",
                                 emit(problem, stage, default_configuration(stage, plan_facts(problem)),

@@ -33,7 +33,7 @@ std::vector<Golden> goldens()
         for (const std::string op : kOperators)
             if (!catalogue.unmet(stage, Problem(standard_operator(op), form)))
                 all.push_back({&stage, op, form, stage.name + "/" + op + ".cu"});
-        if (stage.text.find("//% number") != std::string::npos)
+        if (!stage.numbers.empty())
             all.push_back(
                 {&stage, "sum_i32", form, stage.name + "/sum_i32_at_launch.cu", Numbers::at_launch});
         if (stage.is_rung)

@@ -78,19 +78,22 @@ INSTANTIATE_TEST_SUITE_P(Matrix, StagesOnSimt, testing::ValuesIn(all_cases()),
                          [](const auto& info) { return print(info.param); });
 
 /// Other configurations than the smallest one, on the shapes that cross most borders.
-void expect_configurations_agree(const Stage& stage, const std::string& op, std::size_t most, Numbers numbers)
+void expect_configurations_agree(const Stage& stage, const std::string& op, std::size_t most, Numbers numbers,
+                                 int bits = 32)
 {
     // Ranges where the stage takes them, keys rather than flags.
     const auto form = is_found(stage.forms.back()) ? SegmentForm::keys : stage.forms.back();
-    const Problem problem(standard_operator(op), form);
+    const Problem problem(standard_operator(op), form, bits);
+    if (Catalogue::standard().unmet(stage, problem))
+        return;
     for (const auto& configuration : some_configurations(stage, problem, most)) {
         const auto emitted = emit(problem, stage, configuration, Catalogue::standard(), numbers);
         const auto tile = block_and_tile(configuration).second;
         const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
-        const auto workload = make_workload(op, segments_in_form(form, lengths), 5);
+        const auto workload = make_workload(op, with_index_bits(segments_in_form(form, lengths), bits), 5);
         const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
         ASSERT_TRUE(comparison.agrees())
-            << stage.name << " of " << op << " " << segfold::print(configuration)
+            << stage.name << " of " << op << ", " << bits << " bits, " << segfold::print(configuration)
             << (numbers == Numbers::at_launch ? ", numbers at launch: " : ": ") << segfold::print(comparison);
     }
 }
@@ -109,6 +112,7 @@ TEST(StagesOnSimt, ConfigurationsGivenAtTheLaunchAgreeWithTheReference)
     for (const auto& stage : plans()) {
         expect_configurations_agree(stage, "affine_u32", 24, Numbers::at_launch);
         expect_configurations_agree(stage, "sum_i32", 12, Numbers::at_launch);
+        expect_configurations_agree(stage, "trace_u64", 4, Numbers::at_launch, 64);
     }
 }
 

@@ -309,6 +309,17 @@ TEST(Lookup, WhatAnEarlierTextOutranDecidesNothing)
     EXPECT_EQ(found.seeds.size(), 2u);
     EXPECT_EQ(with(0.495, Phase::ranked).point, scan(256, 8)) << "as fast as the earlier text";
     EXPECT_EQ(with(0.4, Phase::pinned).point, scan(256, 8));
+    EXPECT_FALSE(with(0.4, Phase::chosen).point) << "it was chosen before the earlier text was measured";
+    auto stale = row(scan(64, 8), at, 0.4, Phase::chosen);
+    stale.stage_hash = "0123456789abcdef";
+    EXPECT_EQ(ask({stale, row(scan(256, 8), at, 0.5, Phase::chosen)}, at).point, scan(256, 8));
+    stale.phase = Phase::screened;
+    EXPECT_EQ(ask({row(scan(256, 8), at, 0.5), stale}, at).point, scan(256, 8)) << "luck of a single look";
+    stale.phase = Phase::ranked;
+    const auto near =
+        ask({row(scan(256, 8), at, 0.5), stale, row(scan(256, 8), shape(1 << 21, 32), 1.0)}, at);
+    EXPECT_EQ(near.match, Match::near_shape);
+    EXPECT_NE(near.reason.find("nothing as fast was measured at"), std::string::npos) << near.reason;
 }
 
 TEST(Lookup, ClassesAreApart)

@@ -157,16 +157,35 @@ TEST(SharedTexts, PlansThatDifferInNumbersHaveOne)
         return cuda::Variant{{emitted.source, stage, "sm_90", {}}, {}};
     });
     const auto& stage = Catalogue::standard().stage("warp_stream");
-    for (const auto& configuration : configurations(stage, plan_facts(problem))) {
-        const auto& variant = texts.of({stage.name, configuration});
-        if (configuration.at("block_threads") != 192)
-            continue;
-        EXPECT_EQ(variant.request.source,
-                  emit(problem, stage, configuration, Catalogue::standard(), Numbers::at_launch).source)
-            << segfold::print(configuration);
-    }
+    for (const auto& configuration : configurations(stage, plan_facts(problem)))
+        (void)texts.of({stage.name, configuration});
     EXPECT_LE(emissions, 40) << "three values of items_per_thread, and what no text mentions";
     EXPECT_THROW((void)texts.of({"warp_steam", {}}), InputError);
+}
+
+/// What a point is prepared with is what it will ask for.
+TEST(SharedTexts, AreThoseOfThePlans)
+{
+    for (const auto form :
+         {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::keys, SegmentForm::whole}) {
+        const Problem problem(standard_operator("argmax_f32"), form);
+        SharedTexts texts(problem, Catalogue::standard(),
+                          [](const Emitted& emitted, const std::string& stage) {
+                              return cuda::Variant{{emitted.source, stage, "sm_90", {}}, {}};
+                          });
+        for (const auto& stage : Catalogue::standard().stages()) {
+            if (stage.is_rung || Catalogue::standard().unmet(stage, problem))
+                continue;
+            const auto all = configurations(stage, plan_facts(problem));
+            const std::size_t step = all.size() / 40 + 1;
+            for (std::size_t i = 0; i < all.size(); i += step) {
+                const auto& variant = texts.of({stage.name, all[i]});
+                EXPECT_EQ(variant.request.source,
+                          emit(problem, stage, all[i], Catalogue::standard(), Numbers::at_launch).source)
+                    << stage.name << " " << segfold::print(all[i]);
+            }
+        }
+    }
 }
 
 }  // namespace

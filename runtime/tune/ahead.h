@@ -12,7 +12,7 @@
 namespace segfold::tune {
 
 /// Parts plans into programs: the first by itself, as it is needed next, the others up to eight to a program
-/// of at most 32 KiB of text, but so few that each of `threads` threads has a program. In the order given.
+/// of at most 48 KiB of text, but so few that each of `threads` threads has a program. In the order given.
 [[nodiscard]] std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant> variants,
                                                                 std::size_t threads);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -88,6 +89,9 @@ public:
             take_near();
         else
             take_none();
+        if (has_outrun_)
+            answer_.reason =
+                "what was fastest at this very shape was an earlier text of its stage; " + answer_.reason;
         find_seeds();
         return std::move(answer_);
     }
@@ -133,7 +137,11 @@ private:
             else
                 shape_of(record).add(record);
         }
-        std::erase_if(shapes_, [&](const Measured& measured) { return is_outrun(measured); });
+        std::erase_if(shapes_, [&](const Measured& measured) {
+            const bool is_gone = is_outrun(measured);
+            has_outrun_ = has_outrun_ || (is_gone && is_same(measured.shape, question_.shape));
+            return is_gone;
+        });
         for (auto& shape : shapes_) {
             shape.away = distance(shape.shape, question_.shape);
             for (const auto& [point, row] : shape.rows)
@@ -145,14 +153,20 @@ private:
     }
 
     /// Whether an earlier text of some stage was faster than all that was measured of the present ones: then
-    /// what is left of the shape's rows says nothing of what is fastest there.
+    /// what is left of the shape's rows says nothing of what is fastest there. Where a search has chosen
+    /// since, it does.
     [[nodiscard]] bool is_outrun(const Measured& measured) const
     {
+        double fastest = std::numeric_limits<double>::infinity();
+        for (const auto& [point, row] : measured.rows)
+            fastest = std::min(fastest, row->evaluation.milliseconds);
         const auto* row = winner(measured);
-        return row->phase != Phase::pinned && std::ranges::any_of(stale_, [&](const Record* stale) {
-                   return is_same(stale->shape, measured.shape) &&
-                          stale->evaluation.milliseconds < (1 - kLeastGain) * row->evaluation.milliseconds;
-               });
+        return std::ranges::any_of(stale_, [&](const Record* stale) {
+            const bool was_chosen_since = row->phase > Phase::ranked && row > stale;  // rows are in order
+            return is_same(stale->shape, measured.shape) && stale->phase >= Phase::ranked &&
+                   row->phase != Phase::pinned && !was_chosen_since &&
+                   stale->evaluation.milliseconds < (1 - kLeastGain) * fastest;
+        });
     }
 
     Measured& shape_of(const Record& record)
@@ -248,9 +262,9 @@ private:
         const auto row = nearest.rows.find(taken.point);
         answer_.record = (row == nearest.rows.end() ? nearest.best : row->second)->origin;
         answer_.reason = fmt::format(
-            "near shape: nothing was measured at {}, and {} over the {} nearest shape{} on {}; "
+            "near shape: nothing {}was measured at {}, and {} over the {} nearest shape{} on {}; "
             "the nearest has {}",
-            text_of(question_.shape),
+            has_outrun_ ? "as fast " : "", text_of(question_.shape),
             gains ? std::string("it loses least")
                   : fmt::format("nothing gains {:.0f} % on the rule of thumb", 100 * kLeastGain),
             count, count == 1 ? "" : "s", question_.device.name, text_of(nearest.shape));
@@ -309,6 +323,7 @@ private:
     std::vector<Measured> shapes_;  ///< of this device, fresh rows only; the nearest first
     std::vector<const Record*> usable_;
     std::vector<const Record*> stale_;  ///< of this device and earlier texts
+    bool has_outrun_ = false;           ///< the rows of the very shape, by one of these
     std::map<Point, std::optional<std::string>> objections_;
     std::map<std::string, std::string, std::less<>> hashes_;
     std::set<Point> reported_;

@@ -62,8 +62,8 @@ struct PlanMeter::State {
           ahead(compiled)
     {}
 
-    /// As it will run. Plans are screened with their numbers said by the launch instead: a per cent slower,
-    /// but many share a text.
+    /// As it will run. Plans are screened with their numbers said by the launch instead: a little slower, but
+    /// many share a text.
     [[nodiscard]] Emitted text_of(const Point& point, Numbers numbers = Numbers::constant) const
     {
         return emit(problem, catalogue.stage(point.stage), point.configuration, catalogue, numbers);
@@ -194,11 +194,14 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     std::vector<cuda::CompileRequest> requests;
     for (const auto& point : points)
         requests.push_back(cuda::variant_of(state.context, state.text_of(point), point.stage).request);
+    state.ahead.add({});  // what was expected is of no use any more
     state.compiled.prepare_each(requests);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {
             plans[i].emplace(state.context, state.resident, state.text_of(points[i]), points[i].stage,
                              &state.compiled);
+            if (!objection(*plans[i]).empty())
+                plans[i].reset();
         } catch (const DeviceError&) {
             state.context.synchronize();  // one plan less, unless the GPU is lost
         }
