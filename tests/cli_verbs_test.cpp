@@ -158,6 +158,17 @@ TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)
     EXPECT_EQ(document["scratch"][0]["name"], "partials");
 }
 
+TEST_F(VerbsTest, EmitShowsTextsWhoseNumbersTheLaunchSays)
+{
+    const auto document =
+        json({"emit", "sum", "--stage", "tile_scan", "--at-launch", "--set", "items_per_thread=4"});
+    EXPECT_EQ(document["numbers"]["block_threads"], 256);
+    EXPECT_EQ(document["numbers"]["items_per_thread"], 4);
+    const auto source = document["source"].get<std::string>();
+    EXPECT_NE(source.find("int items_per_thread,"), std::string::npos) << source;
+    EXPECT_EQ(source.find("constexpr int items_per_thread"), std::string::npos) << source;
+}
+
 TEST_F(VerbsTest, EmitWritesEveryStageAndForm)
 {
     const auto document = json({"emit", "keep_first", "--all", "all"});
