@@ -68,6 +68,10 @@ public:
             const auto code = trim(line);
             if (!code.starts_with(kMark)) {
                 if (live(open)) {
+                    if (!last_number_.empty() && code.starts_with(')'))
+                        throw SpecError(last_number_ +
+                                        ": a number stands before the last parameter, not behind it");
+                    last_number_.clear();
                     out += line;
                     out += '\n';
                 }
@@ -80,7 +84,7 @@ public:
             if (directive.word == "use")
                 use(directive.argument, place);
             else if (directive.word == "number")
-                out += number(directive.argument, line.substr(0, line.find(kMark)));
+                out += number(directive.argument, line.substr(0, line.find(kMark)), place);
             else if (!is_part)
                 directives_.push_back(std::move(directive));
             else if (directive.word == "let" || directive.word == "scratch" || directive.word == "launch")
@@ -149,8 +153,9 @@ private:
     }
 
     /// What stands for a number in a list of parameters.
-    std::string number(const std::string& name, std::string_view indent)
+    std::string number(const std::string& name, std::string_view indent, const std::string& place)
     {
+        last_number_ = place;
         if (std::ranges::find(numbers_, name) == numbers_.end())
             numbers_.push_back(name);
         const auto at_launch = names_.find("at_launch");
@@ -186,6 +191,7 @@ private:
     std::set<std::string, std::less<>> active_;
     std::vector<std::string> parts_;
     std::vector<std::string> numbers_;
+    std::string last_number_;  ///< the place of a number behind which no parameter has come yet
     std::vector<Directive> directives_;
 };
 

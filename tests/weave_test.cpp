@@ -168,6 +168,13 @@ TEST(Weave, NumbersAreParametersWhereTheLaunchSaysThem)
     EXPECT_EQ(open.numbers, std::vector<std::string>{"rows"});
 }
 
+TEST(Weave, NumbersStandBeforeTheLastParameter)
+{
+    EXPECT_EQ(failure("f(int a,\n  //% number rows\n)\n"),
+              "stages/x.cu:2: a number stands before the last parameter, not behind it");
+    EXPECT_EQ(failure("f(\n  //% number rows\n  int a)\n"), "woven");
+}
+
 TEST(Weave, FaultsOfPartsNameWhereTheyAre)
 {
     EXPECT_EQ(failure("x\n//% use p/none\n"), "stages/x.cu:2: unknown part 'p/none'");
