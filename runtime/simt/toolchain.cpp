@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dsl/embedded_file.h"
+#include "runtime/simt/support_object.h"
 
 namespace segfold {
 std::span<const EmbeddedFile> simt_shim_files();
@@ -111,13 +112,7 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
     toolchain.support = stem + "-support.o";
     write_file(toolchain.declarations,
                shim_text({"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}));
-    const std::string source = stem + "-support.cpp";
-    write_file(source, shim_text({"hooks.h", "accesses.h"}));
-    const ProcessResult result = run_process({compiler, "-std=c++20", "-O2", "-fPIC", "-w", "-g0",
-                                              "-fno-exceptions", "-fno-rtti", "-fno-builtin", "-include",
-                                              toolchain.declarations, "-c", "-o", toolchain.support, source});
-    if (result.status != 0)
-        refuse(workspace, compiler, source, result);
+    write_file(toolchain.support, support_object());
     return toolchain;
 }
 

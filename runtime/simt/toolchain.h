@@ -33,7 +33,7 @@ private:
     std::set<std::string> kept_;
 };
 
-/// A compiler, with the parts of the shim that do not depend on the text compiled once.
+/// A compiler, with the parts of the shim that do not depend on the text.
 struct Toolchain {
     std::string compiler;
     bool clang = false;

@@ -1,0 +1,11 @@
+// The one object that is linked with every text. It is compiled with segfold and not beside the texts, as it
+// takes several times as long as most of them.
+// clang-format off: each of these needs those before it
+#include "protocol.h"
+#include "language.h"
+#include "math.h"
+#include "warp.h"
+#include "atomics.h"
+#include "call.h"
+#include "hooks.h"
+#include "accesses.h"
