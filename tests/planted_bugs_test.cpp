@@ -49,7 +49,7 @@ const std::vector<Bug> kBugs = {
     {"VectorsReadBeyondTheLastElement", "grid_reduce", "affine_u32", LayoutKind::whole,
      "items_there - k * kStepItems", "kStepItems"},
     {"OperandsSwappedInGroup", "group_per_segment", "affine_u32", LayoutKind::offsets,
-     "combine(part, shuffle_down(part, delta))", "combine(shuffle_down(part, delta), part)"},
+     "combine(parts[k], shuffle_down(parts[k], delta))", "combine(shuffle_down(parts[k], delta), parts[k])"},
     {"WarpLeavesWithItsShortestSegment", "group_per_segment", "affine_u32", LayoutKind::offsets,
      "__any_sync(kFullMask, row < longest)", "__all_sync(kFullMask, row < longest)"},
     {"OneLengthForAllOfAGroup", "group_per_segment", "affine_u32", LayoutKind::offsets, "min(lengths[k] -",

@@ -22,8 +22,6 @@
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh
 
-constexpr int kRowItems = kLanesPerSegment * kStepItems;
-
 // A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
 // lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
 // read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
@@ -31,11 +29,14 @@ extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        //% number block_threads
+       //% number lanes_per_segment
        Results results)
 {
-    const int num_groups = block_threads / kLanesPerSegment;
-    const int group = threadIdx.x / kLanesPerSegment;
-    const int lane = threadIdx.x % kLanesPerSegment;
+    const int row_items = lanes_per_segment * kStepItems;
+    const int lane_bits = __ffs(lanes_per_segment) - 1;  // a power of two: no division, even at the launch
+    const int num_groups = block_threads >> lane_bits;
+    const int group = threadIdx.x >> lane_bits;
+    const int lane = threadIdx.x & (lanes_per_segment - 1);
     const Index first = Index(blockIdx.x) * num_groups * kSegmentsPerGroup + group;
     State totals[kSegmentsPerGroup];
     Index begins[kSegmentsPerGroup];
@@ -51,10 +52,10 @@ reduce(Inputs inputs,
         longest = max(longest, lengths[k]);
     }
     //% if uniform
-    for (Index row = 0; row < longest; row += kRowItems) {
+    for (Index row = 0; row < longest; row += row_items) {
     //% else
     // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
-    for (Index row = 0; __any_sync(kFullMask, row < longest); row += kRowItems) {
+    for (Index row = 0; __any_sync(kFullMask, row < longest); row += row_items) {
     //% end
         const Index position = row + lane * kStepItems;
         Items items[kSegmentsPerGroup];
@@ -69,18 +70,25 @@ reduce(Inputs inputs,
             items[k] = load_items(inputs, counts[k] > 0 ? begins[k] + position : 0, counts[k]);
             //% end
         }
+        State parts[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            State part = identity();
+            parts[k] = identity();
             #pragma unroll
             for (int i = 0; i < kStepItems; ++i)
                 if (i < counts[k])
-                    part = combine(part, lift_item(inputs, items[k], i, begins[k] + position + i));
-            #pragma unroll
-            for (int delta = 1; delta < kLanesPerSegment; delta *= 2)
-                part = combine(part, shuffle_down(part, delta));
-            totals[k] = combine(totals[k], part);  // meaningful in lane 0 only
+                    parts[k] = combine(parts[k], lift_item(inputs, items[k], i, begins[k] + position + i));
         }
+        // Of all segments at once: where the launch says the lanes, nothing else would interleave the rounds.
+        #pragma unroll
+        for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
+            #pragma unroll
+            for (int k = 0; k < kSegmentsPerGroup; ++k)
+                parts[k] = combine(parts[k], shuffle_down(parts[k], delta));
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k)
+            totals[k] = combine(totals[k], parts[k]);  // meaningful in lane 0 only
     }
     if (lane != 0)
         return;

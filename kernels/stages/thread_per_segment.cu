@@ -12,16 +12,17 @@
 // Elements are combined strictly from left to right, so not even associativity is needed, and the result is
 // the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
 // apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
-// kBlockThreads apart, so that neighbouring threads store side by side.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// a block's threads apart, so that neighbouring threads store side by side.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
+       //% number block_threads
        Results results)
 {
-    const Index begin = Index(blockIdx.x) * kBlockThreads * kSegmentsPerThread + threadIdx.x;
+    const Index begin = Index(blockIdx.x) * block_threads * kSegmentsPerThread + threadIdx.x;
     //% if uniform
     // All segments have one length, so their elements can be read together.
-    if (begin + (kSegmentsPerThread - 1) * kBlockThreads < segments.num_segments) {
+    if (begin + (kSegmentsPerThread - 1) * block_threads < segments.num_segments) {
         State totals[kSegmentsPerThread];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerThread; ++k)
@@ -29,20 +30,20 @@ reduce(Inputs inputs,
         for (Index position = 0; position < segments.length; ++position) {
             #pragma unroll
             for (int k = 0; k < kSegmentsPerThread; ++k) {
-                const Index segment = begin + k * kBlockThreads;
+                const Index segment = begin + k * block_threads;
                 const Index index = segment * segments.length + position;
                 totals[k] = combine(totals[k], load_item(inputs, index, position, segment));
             }
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerThread; ++k)
-            store(results, begin + k * kBlockThreads, segments.length, totals[k]);
+            store(results, begin + k * block_threads, segments.length, totals[k]);
         return;
     }
     //% end
     #pragma unroll 1
     for (int k = 0; k < kSegmentsPerThread; ++k) {
-        const Index segment = begin + k * kBlockThreads;
+        const Index segment = begin + k * block_threads;
         if (segment >= segments.num_segments)
             return;
         const Index first = segment_first(segments, segment);

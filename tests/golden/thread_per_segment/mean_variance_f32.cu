@@ -34,8 +34,9 @@
 
 using Index = int;
 
-constexpr int kBlockThreads = 256;
+constexpr int kMostBlockThreads = 256;
 constexpr int kSegmentsPerThread = 1;
+constexpr int block_threads = 256;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
 struct Inputs {
@@ -115,16 +116,16 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
 // Elements are combined strictly from left to right, so not even associativity is needed, and the result is
 // the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment
 // apart: good for segments of a few elements, the slow baseline for longer ones. A thread's segments are
-// kBlockThreads apart, so that neighbouring threads store side by side.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// a block's threads apart, so that neighbouring threads store side by side.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results)
 {
-    const Index begin = Index(blockIdx.x) * kBlockThreads * kSegmentsPerThread + threadIdx.x;
+    const Index begin = Index(blockIdx.x) * block_threads * kSegmentsPerThread + threadIdx.x;
     #pragma unroll 1
     for (int k = 0; k < kSegmentsPerThread; ++k) {
-        const Index segment = begin + k * kBlockThreads;
+        const Index segment = begin + k * block_threads;
         if (segment >= segments.num_segments)
             return;
         const Index first = segment_first(segments, segment);
