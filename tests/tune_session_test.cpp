@@ -76,6 +76,27 @@ TEST(Session, AWrongWinnerIsDropped)
         << session.reason;
 }
 
+TEST(Session, TheBestTwoOfAStageThatIsCloseAreRankedToo)
+{
+    Given times;
+    times.times = {{1, 1.0},    {2, 0.99},  {4, 0.98},  {8, 0.97},
+                   {16, 1.02},  {32, 1.03}, {64, 1.04},  // another stage, close
+                   {128, 1.06}, {256, 1.5}};             // a third, of which one is close
+    const auto of = [](const char* stage, int size) { return Point{stage, {{"size", size}}}; };
+    const SearchSpace space({plan(1), plan(2), plan(4), plan(8), of("close", 16), of("close", 32),
+                             of("close", 64), of("third", 128), of("third", 256)},
+                            {0, 4, 7});
+    SessionOptions options;
+    options.finalists = 3;
+    const auto session = tune(space, times, std::nullopt, options);
+    std::vector<int> sizes;
+    for (const auto& finalist : session.finalists)
+        sizes.push_back(space[finalist.place].configuration.at("size"));
+    EXPECT_EQ(sizes, (std::vector<int>{8, 4, 2, 16, 32, 128}));
+    EXPECT_EQ(tune(space, times, 8, options).finalists.size(), 7u)
+        << "the plan that runs today is ranked too";
+}
+
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
 
 constexpr const char* kAnswer =

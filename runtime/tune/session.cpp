@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 
 #include "runtime/bench/statistics.h"
 #include "runtime/regress/statistics.h"
@@ -13,6 +15,9 @@ namespace {
 
 constexpr double kLevel = 0.01;
 constexpr double kLeastGain = 0.01;
+// Screening runs plans with their numbers said by the launch, which costs one stage more than another.
+constexpr double kDoubt = 1.1;
+constexpr std::size_t kOfEachStage = 2;
 
 /// Whether `rival` is faster than `incumbent` beyond doubt and beyond what is worth a change.
 bool beats(const Finalist& rival, const Finalist& incumbent)
@@ -23,23 +28,27 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
            regress::mann_whitney(ours.samples, theirs.samples).p < kLevel;
 }
 
-std::vector<std::size_t> best_places(const std::vector<Trial>& trials, std::size_t count,
-                                     std::optional<std::size_t> incumbent)
+/// What is ranked: the fastest plans, the best two of each stage that are close to them, and the incumbent.
+std::vector<std::size_t> best_places(const SearchSpace& space, const std::vector<Trial>& trials,
+                                     std::size_t count, std::optional<std::size_t> incumbent)
 {
     std::vector<std::pair<double, std::size_t>> right;
-    bool has_incumbent = false;
     for (const auto& [place, evaluation] : trials)
-        if (evaluation.outcome == Outcome::correct) {
+        if (evaluation.outcome == Outcome::correct)
             right.emplace_back(evaluation.milliseconds, place);
-            has_incumbent = has_incumbent || place == incumbent;
-        }
     std::ranges::sort(right);
-    right.resize(std::min(count, right.size()));
     std::vector<std::size_t> places;
-    for (const auto& [time, place] : right)
-        places.push_back(place);
-    if (has_incumbent && std::ranges::find(places, *incumbent) == places.end())
-        places.push_back(*incumbent);
+    std::map<std::string_view, std::size_t> taken;
+    for (const auto& [time, place] : right) {
+        const bool is_fast = places.size() < count;
+        auto& of_stage = taken[space[place].stage];
+        if (is_fast || (time <= right.front().first * kDoubt && of_stage < kOfEachStage)) {
+            places.push_back(place);
+            ++of_stage;
+        } else if (place == incumbent) {
+            places.push_back(place);
+        }
+    }
     return places;
 }
 
@@ -54,7 +63,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         session.reason = "interrupted; what was measured is kept, and the next run goes on from there";
         return session;
     }
-    const auto places = best_places(session.trials, options.finalists, incumbent);
+    const auto places = best_places(space, session.trials, options.finalists, incumbent);
     if (places.empty()) {
         session.reason = "no plan that was measured gives right results";
         return session;

@@ -11,7 +11,7 @@ namespace segfold::tune {
 
 struct SessionOptions {
     SearchOptions search;
-    std::size_t finalists = 8;  ///< that are ranked by turns
+    std::size_t finalists = 8;  ///< the fastest, ranked by turns; of each stage two that are close join them
     int rounds = 21;
 };
 
