@@ -8,10 +8,10 @@
 // operator's usual type where it can serve that, over offsets or else the stage's first form, three times
 // each. A line for each stage; where there is a GPU, loading is part of all times. Takes some minutes.
 //
-// "compile_benchmark --batches" has plans compiled as a tuner has: of each stage 40 configurations, drawn at
-// random, beside each by itself; and for each standard operator what searches of 40 and of 400 evaluations
-// ask for, were the plan closest to the rule of thumb's the fastest. On all cores that the process may use;
-// nothing comes from the disk.
+// "compile_benchmark --batches" has plans compiled as a tuner has: 40 configurations of each stage, drawn at
+// random, for every standard operator that it can serve, a sum's also each by itself; and what searches of 40
+// and of 400 evaluations ask for, were the plan closest to the rule of thumb's the fastest. On all cores that
+// the process may use; nothing comes from the disk.
 #include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
@@ -54,7 +54,7 @@ namespace fs = std::filesystem;
 constexpr int kColdRuns = 15, kWarmRuns = 15, kHeaderRuns = 3;
 constexpr const char* kStages[] = {"thread_per_segment", "warp_per_segment", "block_per_segment",
                                    "warp_stream"};
-constexpr int kRunsOfEvery = 3, kBatchRuns = 5;
+constexpr int kRunsOfEvery = 3;
 constexpr std::size_t kDrawn = 40;  // as many plans as a quick search measures
 constexpr double kLong = 60;        // milliseconds
 constexpr const char* kWithHeader = R"(#include <cub/block/block_reduce.cuh>
@@ -297,10 +297,9 @@ unsigned usable_cores()
     return static_cast<unsigned>(CPU_COUNT(&cores));
 }
 
-/// Configurations of a stage for f32 sums, drawn from all that it has; all where they are few.
-std::vector<cuda::Variant> drawn_configurations(const Stage& stage)
+/// Configurations of a stage drawn from all that it has; all where they are few.
+std::vector<cuda::Variant> drawn_configurations(const Stage& stage, const Problem& problem)
 {
-    const Problem problem(standard_operator("sum_f32"), usual_form(stage));
     auto all = configurations(stage, plan_facts(problem));
     const auto count = std::min(kDrawn, all.size());
     RandomSequence random(1);
@@ -313,47 +312,65 @@ std::vector<cuda::Variant> drawn_configurations(const Stage& stage)
     return variants;
 }
 
-/// The median time of a variant where `work` makes all of them ready to be launched.
-template <class Work>
-double time_of_each(const std::vector<cuda::Variant>& variants, Work work)
+/// The time of a variant where each is compiled by itself, on all cores.
+double time_alone(const std::vector<cuda::Variant>& variants, const Target& target)
 {
-    std::vector<double> times;
-    for (int run = 0; run < kBatchRuns; ++run)
-        times.push_back(milliseconds(work) / static_cast<double>(variants.size()));
-    return median_of(times);
+    const double time = milliseconds([&] {
+        std::atomic<std::size_t> next = 0;
+        std::vector<std::jthread> threads;
+        for (unsigned i = 0; i < usable_cores(); ++i)
+            threads.emplace_back([&] {
+                for (auto k = next++; k < variants.size(); k = next++)
+                    target.load(cuda::compile(variants[k].request), variants[k].kernels);
+            });
+    });
+    return time / static_cast<double>(variants.size());
 }
 
-/// Configurations as the tuner has them compiled in the background, beside each by itself.
+/// The time of a variant where the tuner has them compiled in the background.
+double time_batch(const std::vector<cuda::Variant>& variants, const Target& target)
+{
+    const double time = milliseconds([&] {
+        cuda::CompileCache programs;
+        tune::Ahead ahead(programs, usable_cores());
+        ahead.add(variants);
+        for (const auto& variant : variants)
+            target.load(*programs.get(variant.request), variant.kernels);
+    });
+    return time / static_cast<double>(variants.size());
+}
+
+/// A line for each stage: a sum's configurations each by itself and in a batch, and batches of all operators.
 void time_batches(const Target& target)
 {
+    std::vector<double> every;
     for (const auto& stage : Catalogue::standard().stages()) {
         if (stage.is_rung)
             continue;
-        const auto variants = drawn_configurations(stage);
+        const auto form = usual_form(stage);
+        const auto sum = drawn_configurations(stage, Problem(standard_operator("sum_f32"), form));
         std::set<std::string> texts;
-        for (const auto& variant : variants)
+        for (const auto& variant : sum)
             texts.insert(variant.request.source);
-        const double alone = time_of_each(variants, [&] {
-            std::atomic<std::size_t> next = 0;
-            std::vector<std::jthread> threads;
-            for (unsigned i = 0; i < usable_cores(); ++i)
-                threads.emplace_back([&] {
-                    for (auto k = next++; k < variants.size(); k = next++)
-                        target.load(cuda::compile(variants[k].request), variants[k].kernels);
-                });
-        });
-        const double together = time_of_each(variants, [&] {
-            cuda::CompileCache programs;
-            tune::Ahead ahead(programs, usable_cores());
-            ahead.add(variants);
-            for (const auto& variant : variants)
-                target.load(*programs.get(variant.request), variant.kernels);
-        });
+        std::vector<double> times;
+        TimedPlan slowest;
+        for (const auto& standard : standard_operators()) {
+            const auto problem = served_problem(stage, standard, form);
+            if (!problem)
+                continue;
+            times.push_back(time_batch(drawn_configurations(stage, *problem), target));
+            if (times.back() > slowest.milliseconds)
+                slowest = {problem->op.name, 1, times.back()};
+        }
+        every.insert(every.end(), times.begin(), times.end());
         std::printf(
-            "%-24s %2zu configurations of %2zu texts: by themselves %8.2f ms each, in a batch %8.2f ms\n",
-            stage.name.c_str(), variants.size(), texts.size(), alone, together);
+            "%-20s sum: %2zu configurations of %2zu texts, by themselves %7.2f ms each, in a batch "
+            "%7.2f; %2zu operators: %7.2f, slowest %s %7.2f\n",
+            stage.name.c_str(), sum.size(), texts.size(), time_alone(sum, target), time_batch(sum, target),
+            times.size(), median_of(times), slowest.name.c_str(), slowest.milliseconds);
         std::fflush(stdout);
     }
+    std::printf("median of %zu batches: %.2f ms a variant\n", every.size(), median_of(every));
 }
 
 /// Takes a plan's distance from the search's start for its time, once it is compiled and loaded.
