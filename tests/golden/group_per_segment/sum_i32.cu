@@ -118,7 +118,7 @@ reduce(Inputs inputs,
        Results results)
 {
     const int row_items = lanes_per_segment * kStepItems;
-    const int lane_bits = __ffs(lanes_per_segment) - 1;  // a power of two: no division, even at the launch
+    const int lane_bits = 31 - __clz(lanes_per_segment);  // a power of two: no division, even at the launch
     const int num_groups = block_threads >> lane_bits;
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
