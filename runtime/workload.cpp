@@ -66,6 +66,15 @@ Element small_integer(Type type, std::uint64_t random)
 }
 
 template <class Element>
+Element unit(Type type, std::uint64_t random)
+{
+    if (is_unsigned_integer(type))
+        return static_cast<Element>(random >> 63);
+    const auto integer = static_cast<std::int64_t>(below(3, random)) - 1;
+    return is_float(type) ? exact_float<Element>(type, integer, 1.0) : static_cast<Element>(integer);
+}
+
+template <class Element>
 Element uniform_value(Type type, std::uint64_t random)
 {
     if (!is_float(type))
@@ -128,6 +137,8 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
         return fill([](std::uint64_t random) { return static_cast<Element>(random >> 63); });
     if (range == ValueRange::small_integers)
         return fill([type](std::uint64_t random) { return small_integer<Element>(type, random); });
+    if (range == ValueRange::units)
+        return fill([type](std::uint64_t random) { return unit<Element>(type, random); });
     if (range == ValueRange::uniform)
         return fill([type](std::uint64_t random) { return uniform_value<Element>(type, random); });
     const std::vector<std::uint64_t> edges = edge_bits(type);

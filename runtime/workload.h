@@ -27,6 +27,7 @@ ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_ele
 /// Which values are generated.
 enum class ValueRange : std::uint8_t {
     small_integers,  ///< -8 .. 8, unsigned 0 .. 15: sums are exact in floating point too
+    units,           ///< -1, 0 and 1, unsigned 0 and 1: products do not grow
     uniform,         ///< floats in [-1, 1), integers over their whole range
     edge,  ///< uniform, with every fourth a value where operators go wrong: zeros, limits, infinities, nan
 };

@@ -215,6 +215,22 @@ TEST(Values, SmallIntegersAreTheSameInEverySignedType)
         ASSERT_EQ(value_at(floats, i), value_at(integers, i));
 }
 
+TEST(Values, UnitsAreAllThree)
+{
+    for (const Type type : kTypes) {
+        const Array values = generate_values(type, 10000, 3, ValueRange::units);
+        std::map<double, int> seen;
+        for (std::size_t i = 0; i < values.length(); ++i)
+            ++seen[value_at(values, i)];
+        const bool is_signed = type != Type::boolean && !is_unsigned_integer(type);
+        EXPECT_EQ(seen.size(), is_signed ? 3U : 2U) << name(type);
+        EXPECT_EQ(seen.begin()->first, is_signed ? -1 : 0) << name(type);
+        EXPECT_EQ(seen.rbegin()->first, 1) << name(type);
+        for (const auto& [value, count] : seen)
+            EXPECT_NEAR(count, 10000 / static_cast<int>(seen.size()), 250) << name(type) << ' ' << value;
+    }
+}
+
 TEST(Values, UniformOnesFillTheirRange)
 {
     for (const Type type : kTypes) {

@@ -138,7 +138,7 @@ Array generate_places(const Parameter& column, const NamedLength& table, std::in
 
 std::string_view name(ValueRange range)
 {
-    constexpr std::string_view names[] = {"small_integers", "uniform", "edge"};
+    constexpr std::string_view names[] = {"small_integers", "units", "uniform", "edge"};
     return names[static_cast<std::size_t>(range)];
 }
 

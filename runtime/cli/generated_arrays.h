@@ -41,7 +41,7 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
 /// indexes.
 void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays);
 
-/// "small_integers", "uniform", "edge"
+/// "small_integers", "units", "uniform", "edge"
 std::string_view name(ValueRange range);
 
 }  // namespace segfold::cli

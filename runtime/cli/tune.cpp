@@ -373,6 +373,19 @@ private:
     Clock::time_point start_;
 };
 
+/// Values with which all right plans agree: products of integers up to 8 overflow in long segments, and
+/// infinities tell nothing about a plan; sums of fractions in 16 bits depend on the order of addition.
+ValueRange usual_values(const Operator& op)
+{
+    bool is_wide = true;
+    for (const auto& column : op.parameters) {
+        if (!is_float(column.type) || column.table)
+            return ValueRange::small_integers;
+        is_wide = is_wide && size_bytes(column.type) > 2;
+    }
+    return is_wide ? ValueRange::uniform : ValueRange::units;
+}
+
 }  // namespace
 
 int verb_tune(const Words& words)
@@ -380,12 +393,8 @@ int verb_tune(const Words& words)
     const Arguments arguments("tune", words, join({kOperatorFlags, kInputFlags, kDataFlags, kOwnFlags}), 1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
-    // Products of integers up to 8 overflow in long segments, and infinities tell nothing about a plan.
-    const auto& columns = op.parameters;
-    if (!arguments.has("values") && std::ranges::all_of(columns, [](const Parameter& column) {
-            return is_float(column.type) && !column.table;
-        }))
-        request.values = ValueRange::uniform;
+    if (!arguments.has("values"))
+        request.values = usual_values(op);
     request.standard_elements = kStandardElements;
     (void)tune_request(arguments);
     if (arguments.has("worker"))
