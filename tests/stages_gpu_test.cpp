@@ -112,7 +112,7 @@ TEST_F(StagesOnGpu, PlansOfABatchAgreeWithTheReference)
         if (!Catalogue::standard().unmet(stage, problem))
             for (const auto& configuration : some_configurations(stage, problem, 2)) {
                 list.emplace_back(stage.name, emit(problem, stage, configuration));
-                variants.push_back(cuda::variant_of(*context_, list.back().second, stage.name));
+                variants.push_back(cuda::variant_of(context_->info(), list.back().second, stage.name));
             }
     // Not the one of the fixture: no plan may be there yet.
     cuda::CompileCache cache;

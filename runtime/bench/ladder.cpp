@@ -179,7 +179,8 @@ private:
         for (const auto& plan : plans)
             if (plan.objection.empty())
                 try {
-                    auto request = cuda::variant_of(bench_.context, text_of(plan), plan.stage->name).request;
+                    auto request =
+                        cuda::variant_of(bench_.context.info(), text_of(plan), plan.stage->name).request;
                     if (!bench_.compiled.contains(request))
                         requests.push_back(std::move(request));
                 } catch (const Error&) {

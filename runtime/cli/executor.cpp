@@ -54,8 +54,11 @@ Executor::Executor(const Arguments& arguments) : backend_(choose(arguments))
                          fmt::format("orders the threads of simt, and the back end is {}", name(backend_)));
     if (seed)
         schedule_seed_ = static_cast<std::uint64_t>(*seed);
-    if (backend_ == Backend::cuda)
-        context_ = std::make_unique<cuda::Context>(static_cast<int>(device.value_or(0)));
+    if (backend_ == Backend::cuda) {
+        const auto ordinal = static_cast<int>(device.value_or(0));
+        gpu_ = cuda::device(ordinal);
+        context_ = std::async(std::launch::async, [ordinal] { return cuda::Context(ordinal); }).share();
+    }
     if (backend_ == Backend::thrust && !thrust_available(thrust_system()))
         throw DeviceError("thrust cannot run here: " + thrust_unavailable_reason(ThrustSystem::cpu));
 }
@@ -68,24 +71,16 @@ simt::Options Executor::simt_options(std::uint64_t round) const
                                         : simt::Options{};
 }
 
-Target Executor::target() const
-{
-    return backend_ == Backend::cuda ? cuda::target_of(context_->info()) : Target{};
-}
+Target Executor::target() const { return gpu_ ? cuda::target_of(*gpu_) : Target{}; }
 
-std::optional<cuda::DeviceInfo> Executor::device() const
-{
-    return backend_ == Backend::cuda ? std::optional(context_->info()) : std::nullopt;
-}
+std::optional<cuda::DeviceInfo> Executor::device() const { return gpu_; }
 
 std::string Executor::description() const
 {
     switch (backend_) {
-        case Backend::cuda: {
-            const auto& info = context_->info();
-            return fmt::format("{}, compute capability {}.{}", info.name, info.compute_major,
-                               info.compute_minor);
-        }
+        case Backend::cuda:
+            return fmt::format("{}, compute capability {}.{}", gpu_->name, gpu_->compute_major,
+                               gpu_->compute_minor);
         case Backend::simt: {
             const auto options = simt_options(0);
             return fmt::format("{}, schedule {}, blocks {}, seed {}", thread_text(),
@@ -100,15 +95,21 @@ std::string Executor::description() const
 
 std::unique_ptr<regress::Runner> Executor::runner() const
 {
-    return backend_ == Backend::cuda ? regress::cuda_runner(*context_)
+    return backend_ == Backend::cuda ? regress::cuda_runner(context_.get())
                                      : regress::simt_runner(schedule_seed_.value_or(1));
 }
 
 Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t round) const
 {
     switch (backend_) {
-        case Backend::cuda:
-            return cuda::run(*context_, workload, plan->emitted, plan->stage->name);
+        case Backend::cuda: {
+            // To compile, the GPU's architecture is enough: the context may still be in the making, and the
+            // arrays are copied meanwhile.
+            cuda::CompileCache programs;
+            const auto request = cuda::variant_of(*gpu_, plan->emitted, plan->stage->name).request;
+            const auto compiling = std::async(std::launch::async, [&] { return programs.get(request); });
+            return cuda::run(context_.get(), workload, plan->emitted, plan->stage->name, &programs);
+        }
         case Backend::simt:
             return simt::run(workload, plan->emitted, simt_options(round));
         case Backend::thrust:

@@ -1,5 +1,6 @@
 #pragma once
 // The back end that a run uses, chosen once, used for any number of workloads.
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,13 +9,9 @@
 #include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cuda/device.h"
+#include "runtime/cuda/context.h"
 #include "runtime/regress/runner.h"
 #include "runtime/simt/program.h"
-
-namespace segfold::cuda {
-class Context;
-}
 
 namespace segfold::cli {
 
@@ -52,7 +49,8 @@ private:
     [[nodiscard]] simt::Options simt_options(std::uint64_t round) const;
 
     Backend backend_ = Backend::simt;
-    std::unique_ptr<cuda::Context> context_;
+    std::optional<cuda::DeviceInfo> gpu_;
+    std::shared_future<cuda::Context> context_;  ///< made while data and plan are
     std::optional<std::uint64_t> schedule_seed_;
 };
 

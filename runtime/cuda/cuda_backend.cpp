@@ -117,11 +117,10 @@ Results ResidentWorkload::results() const
     return results;
 }
 
-Variant variant_of(const Context& context, const Emitted& emitted, const std::string& name)
+Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name)
 {
-    const auto& info = context.info();
     Variant variant{
-        {emitted.source, name + ".cu", architecture_for(info.compute_major, info.compute_minor), {}}, {}};
+        {emitted.source, name + ".cu", architecture_for(gpu.compute_major, gpu.compute_minor), {}}, {}};
     if (emitted.is_reproducible)
         variant.request.extra_options.emplace_back("--fmad=false");
     for (const auto& launch : emitted.launches)
@@ -149,7 +148,7 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
 {
     auto& state = *state_;
     const auto& segments = resident.workload().segments;
-    const auto request = variant_of(context, emitted, name).request;
+    const auto request = variant_of(context.info(), emitted, name).request;
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
     const Module module(context, *state.compiled, name);
 
@@ -215,10 +214,11 @@ std::vector<PlannedKernel> LoadedPlan::kernels() const
 
 double LoadedPlan::compile_seconds() const { return state_->compiled->seconds; }
 
-Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name)
+Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
+            CompileCache* cache)
 {
     ResidentWorkload resident(context, workload);
-    const LoadedPlan plan(context, resident, emitted, name);
+    const LoadedPlan plan(context, resident, emitted, name, cache);
     Stream stream(context);
     plan.launch(stream);
     stream.synchronize();

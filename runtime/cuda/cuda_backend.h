@@ -78,7 +78,7 @@ struct PlannedKernel {
 };
 
 /// What a LoadedPlan asks the compiler for, and the names of the kernels in it.
-[[nodiscard]] Variant variant_of(const Context& context, const Emitted& emitted, const std::string& name);
+[[nodiscard]] Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name);
 
 /// An emitted text compiled, loaded, and bound to a resident workload.
 class LoadedPlan {
@@ -105,7 +105,7 @@ private:
 };
 
 /// Compiles, runs once and copies back: the whole path for one workload.
-Results run(const Context& context, const Workload& workload, const Emitted& emitted,
-            const std::string& name);
+Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
+            CompileCache* cache = nullptr);
 
 }  // namespace segfold::cuda

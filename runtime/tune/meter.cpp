@@ -57,7 +57,7 @@ struct PlanMeter::State {
           is_flushed(stopwatch.fits_cache(bench::compulsory_traffic(data.op, data.segments).total())),
           shared(asked, stages,
                  [this](const Emitted& emitted, const std::string& stage) {
-                     return cuda::variant_of(context, emitted, stage);
+                     return cuda::variant_of(context.info(), emitted, stage);
                  }),
           ahead(compiled)
     {}
@@ -193,7 +193,7 @@ std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, 
     std::vector<std::vector<double>> samples(points.size());
     std::vector<cuda::CompileRequest> requests;
     for (const auto& point : points)
-        requests.push_back(cuda::variant_of(state.context, state.text_of(point), point.stage).request);
+        requests.push_back(cuda::variant_of(state.context.info(), state.text_of(point), point.stage).request);
     state.ahead.add({});  // what was expected is of no use any more
     state.compiled.prepare_each(requests);
     for (std::size_t i = 0; i < points.size(); ++i)
