@@ -74,8 +74,10 @@ TEST(EmitNumbers, NumbersAreTunablesOrSizesThatNeedNoWorkload)
 /// What tuning gains from: 2000 configurations of warp_stream are as many texts as it has items_per_thread.
 TEST(EmitNumbers, ConfigurationsShareTexts)
 {
-    for (const auto& [name, most] : {std::pair{"warp_stream", 3u}, std::pair{"group_or_grid", 3u},
-                                     std::pair{"tile_scan", 1u}, std::pair{"warp_per_segment", 4u}}) {
+    for (const auto& [name, most] :
+         {std::pair{"warp_stream", 3u}, std::pair{"group_or_grid", 3u}, std::pair{"tile_scan", 1u},
+          std::pair{"warp_per_segment", 4u}, std::pair{"group_per_segment", 4u},
+          std::pair{"thread_per_segment", 4u}}) {
         const auto& stage = Catalogue::standard().stage(name);
         const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
         std::set<std::string> texts;

@@ -12,6 +12,9 @@
 #include <set>
 
 #include "dsl/half.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/cli/workload_argument.h"
 #include "runtime/distribution.h"
 #include "runtime/files/npy.h"
 #include "runtime/files/npz.h"
@@ -229,6 +232,27 @@ TEST(Values, UnitsAreAllThree)
         for (const auto& [value, count] : seen)
             EXPECT_NEAR(count, 10000 / static_cast<int>(seen.size()), 250) << name(type) << ' ' << value;
     }
+}
+
+TEST(Values, PlansAreComparedOverThoseOnWhichTheyAgree)
+{
+    const auto of = [](const char* name, std::optional<Type> type = {}) {
+        return cli::agreeing_values(standard_operator(name, type));
+    };
+    EXPECT_EQ(of("sum", Type::f32), ValueRange::uniform);
+    EXPECT_EQ(of("sum", Type::i32), ValueRange::small_integers);
+    EXPECT_EQ(of("sum", Type::f16), ValueRange::units);
+    EXPECT_EQ(of("dot", Type::bf16), ValueRange::units);
+    EXPECT_EQ(of("max", Type::f16), ValueRange::uniform) << "a maximum of units shows nothing";
+    EXPECT_EQ(of("count"), ValueRange::uniform) << "without columns any will do";
+    const auto parsed = [](const std::string& parameters, const std::string& lift) {
+        return cli::agreeing_values(parse_operator("test.seg", "operator o(" + parameters +
+                                                                   ") -> f32 { state s: f32 = 0 lift " +
+                                                                   lift + " combine(a, b) a + b }"));
+    };
+    EXPECT_EQ(parsed("x: f32, y: f16", "x * f32(y)"), ValueRange::units);
+    EXPECT_EQ(parsed("x: f32, y: i32", "x * f32(y)"), ValueRange::small_integers);
+    EXPECT_EQ(parsed("x: f32, t: table f32", "t[i32(x)]"), ValueRange::small_integers);
 }
 
 TEST(Values, UniformOnesFillTheirRange)

@@ -373,19 +373,6 @@ private:
     Clock::time_point start_;
 };
 
-/// Values with which all right plans agree: products of integers up to 8 overflow in long segments, and
-/// infinities tell nothing about a plan; sums of fractions in 16 bits depend on the order of addition.
-ValueRange usual_values(const Operator& op)
-{
-    bool is_wide = true;
-    for (const auto& column : op.parameters) {
-        if (!is_float(column.type) || column.table)
-            return ValueRange::small_integers;
-        is_wide = is_wide && size_bytes(column.type) > 2;
-    }
-    return is_wide ? ValueRange::uniform : ValueRange::units;
-}
-
 }  // namespace
 
 int verb_tune(const Words& words)
@@ -394,7 +381,7 @@ int verb_tune(const Words& words)
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     if (!arguments.has("values"))
-        request.values = usual_values(op);
+        request.values = agreeing_values(op);
     request.standard_elements = kStandardElements;
     (void)tune_request(arguments);
     if (arguments.has("worker"))

@@ -167,6 +167,17 @@ Layout seeded(Layout layout, std::uint64_t seed)
     return layout;
 }
 
+ValueRange agreeing_values(const Operator& op)
+{
+    bool is_wide = true;
+    for (const auto& column : op.parameters) {
+        if (!is_float(column.type) || column.table)
+            return ValueRange::small_integers;
+        is_wide = is_wide && size_bytes(column.type) > 2;
+    }
+    return is_wide || op.laws.idempotent ? ValueRange::uniform : ValueRange::units;
+}
+
 PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request)
 {
     std::map<std::string, Array> arrays;

@@ -31,6 +31,13 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
 /// The layout with the seed, where it is a generated one that takes a seed and states none.
 Layout seeded(Layout layout, std::uint64_t seed);
 
+/// The values over which plans of an operator can be held against each other.
+///
+/// Products of integers up to 8 overflow in long segments, and infinities tell nothing about a plan: floats
+/// are uniform. Sums of fractions in 16 bits depend on the order of addition: those are units, whose sums are
+/// exact up to 2^11 in f16 and 2^8 in bf16; not where the operator is idempotent, as then fractions say more.
+[[nodiscard]] ValueRange agreeing_values(const Operator& op);
+
 /// A workload, and where each parameter's array came from.
 struct PreparedWorkload {
     Workload workload;

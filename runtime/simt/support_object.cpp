@@ -1,13 +1,14 @@
 #include "runtime/simt/support_object.h"
 
-// No compiler of C++20 has #embed.
+// GCC 12 has no #embed.
 asm(".pushsection .rodata\n"
     ".hidden segfold_simt_support\n"
     ".hidden segfold_simt_support_end\n"
     ".globl segfold_simt_support\n"
     ".globl segfold_simt_support_end\n"
     "segfold_simt_support:\n"
-    ".incbin \"" SEGFOLD_SIMT_SUPPORT "\"\n"
+    ".incbin \"" SEGFOLD_SIMT_SUPPORT
+    "\"\n"
     "segfold_simt_support_end:\n"
     ".popsection\n");
 

@@ -265,7 +265,8 @@ void WorkerEvaluator::expect(std::span<const Point> points)
 std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> points, int rounds)
 {
     std::string answer;
-    const auto failed = ask(line_of({{"rank", json_of(points)}, {"rounds", rounds}}), 10 * seconds_, answer);
+    const auto failed = ask(line_of({{"rank", json_of(points)}, {"rounds", rounds}}),
+                            static_cast<double>(points.size() + 1) * seconds_, answer);
     if (failed.outcome != Outcome::correct)
         throw DeviceError("the ranking of the best failed: " + failed.reason);
     auto samples = read_answer(

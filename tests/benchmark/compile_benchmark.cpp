@@ -363,11 +363,12 @@ void time_batches(const Target& target)
                 slowest = {problem->op.name, 1, times.back()};
         }
         every.insert(every.end(), times.begin(), times.end());
+        const double alone = time_alone(sum, target), together = time_batch(sum, target);
         std::printf(
             "%-20s sum: %2zu configurations of %2zu texts, by themselves %7.2f ms each, in a batch "
             "%7.2f; %2zu operators: %7.2f, slowest %s %7.2f\n",
-            stage.name.c_str(), sum.size(), texts.size(), time_alone(sum, target), time_batch(sum, target),
-            times.size(), median_of(times), slowest.name.c_str(), slowest.milliseconds);
+            stage.name.c_str(), sum.size(), texts.size(), alone, together, times.size(), median_of(times),
+            slowest.name.c_str(), slowest.milliseconds);
         std::fflush(stdout);
     }
     std::printf("median of %zu batches: %.2f ms a variant\n", every.size(), median_of(every));
@@ -445,8 +446,9 @@ void compare_plans(bool in_batches)
     setenv("SEGFOLD_CACHE", "off", 1);
     const Target target;
     (void)cuda::compile(request_of(kStages[0]));  // opens NVRTC
-    std::printf("architecture %s, NVRTC %s, %u cores; %s, medians\n", architecture().c_str(),
-                cuda::nvrtc().version().c_str(), usable_cores(), target.what().c_str());
+    std::printf("architecture %s, NVRTC %s, %u cores; %s, %s\n", architecture().c_str(),
+                cuda::nvrtc().version().c_str(), usable_cores(), target.what().c_str(),
+                in_batches ? "one run each" : "medians");
     if (in_batches) {
         time_batches(target);
         time_searches(target);

@@ -1,6 +1,6 @@
 // The one object that is linked with every text. It is compiled with segfold and not beside the texts, as it
-// takes several times as long as most of them.
-// clang-format off: each of these needs those before it
+// takes several times as long as most of them. Each of these headers needs those before it.
+// clang-format off
 #include "protocol.h"
 #include "language.h"
 #include "math.h"

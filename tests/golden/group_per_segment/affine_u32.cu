@@ -144,7 +144,7 @@ reduce(Inputs inputs,
        Results results)
 {
     const int row_items = lanes_per_segment * kStepItems;
-    const int lane_bits = 31 - __clz(lanes_per_segment);  // a power of two: no division, even at the launch
+    const int lane_bits = 31 - __clz(lanes_per_segment);  // the compiler folds it; not so __ffs
     const int num_groups = block_threads >> lane_bits;
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
@@ -182,7 +182,8 @@ reduce(Inputs inputs,
                 if (i < counts[k])
                     parts[k] = combine(parts[k], lift_item(inputs, items[k], i, begins[k] + position + i));
         }
-        // Of all segments at once: where the launch says the lanes, nothing else would interleave the rounds.
+        // The rounds of all segments together: where the launch says the lanes, the loop is not unrolled, and
+        // rounds of one segment after another would wait for each other.
         #pragma unroll
         for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
             #pragma unroll
