@@ -136,11 +136,7 @@ Array generate_places(const Parameter& column, const NamedLength& table, std::in
 
 }  // namespace
 
-std::string_view name(ValueRange range)
-{
-    constexpr std::string_view names[] = {"small_integers", "units", "uniform", "edge"};
-    return names[static_cast<std::size_t>(range)];
-}
+std::string_view name(ValueRange range) { return kRangeNames[static_cast<std::size_t>(range)]; }
 
 std::vector<TableUse> table_uses(const Operator& op)
 {

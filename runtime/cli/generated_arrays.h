@@ -1,6 +1,7 @@
 #pragma once
 // Arrays for the parameters that no file gives: values for columns, places for columns that index tables,
 // tables.
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -40,6 +41,9 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
 /// Throws InputError for the first element of a column that points outside of the table that it always
 /// indexes.
 void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays);
+
+/// In the order of ValueRange.
+inline constexpr std::array<std::string_view, 4> kRangeNames = {"small_integers", "units", "uniform", "edge"};
 
 /// "small_integers", "units", "uniform", "edge"
 std::string_view name(ValueRange range);

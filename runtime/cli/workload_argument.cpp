@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
-constexpr std::array<std::string_view, 4> kRangeNames = {"small_integers", "units", "uniform", "edge"};
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
 std::vector<std::string_view> parameter_names(const Operator& op)
