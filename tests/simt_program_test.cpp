@@ -5,6 +5,7 @@
 #include <regex>
 #include <thread>
 
+#include "runtime/simt/process.h"
 #include "tests/simt_kernels/run.h"
 
 namespace segfold::simt {
@@ -47,6 +48,29 @@ TEST(SimtProgram, MissingCompilerIsNamed)
 {
     EXPECT_EQ(message_of([] { compile("", {}, {.compiler = "no-such-compiler"}); }),
               "simt: no C++ compiler: tried no-such-compiler; install g++ or set CXX to a compiler's path");
+}
+
+TEST(SimtProgram, ClangCompilesTextsToo)
+{
+    if (!find_program("clang++"))
+        GTEST_SKIP() << "no clang++ on PATH";
+    const std::string text = kernel_text("block_reduce.cu");
+    std::vector<unsigned> values(6 * 3 * 256);
+    std::iota(values.begin(), values.end(), 1u);
+    const auto sums_of = [&](const std::string& source) {
+        Buffer input = upload<unsigned>("values", values), sums("sums", 6 * 4);
+        compile(source, {"block_reduce"}, {.compiler = "clang++"})
+            .launch("block_reduce", {.grid_x = 6, .block_x = 256}, Arguments(input.data(), sums.data(), 3));
+        return std::vector<unsigned>(sums.as<unsigned>().begin(), sums.as<unsigned>().end());
+    };
+    std::vector<unsigned> expected;
+    for (auto block = values.begin(); block != values.end(); block += 3 * 256)
+        expected.push_back(std::accumulate(block, block + 3 * 256, 0u));
+    EXPECT_EQ(sums_of(text), expected);
+    const std::string message =
+        message_of([&] { sums_of(planted(text, "__syncthreads();  // this level is done", "")); });
+    EXPECT_TRUE(std::regex_search(message, std::regex("line (11|14): (reads|writes) element \\d+ of shared")))
+        << message;
 }
 
 TEST(SimtProgram, UnknownKernelIsNamed)
