@@ -264,7 +264,7 @@ void time_every(const Target& target)
 {
     auto stages = Catalogue::standard().stages();
     std::ranges::stable_partition(stages, [](const Stage& stage) { return !stage.is_rung; });
-    std::size_t num_small = 0, num_long = 0;
+    std::vector<double> of_one_kernel;
     TimedPlan slowest;
     for (const auto& stage : stages) {
         const auto plans = time_plans(stage, target);
@@ -275,8 +275,8 @@ void time_every(const Target& target)
         std::vector<double> times;
         for (const auto& plan : plans) {
             times.push_back(plan.milliseconds);
-            num_small += plan.num_kernels == 1 ? 1 : 0;
-            num_long += plan.num_kernels == 1 && plan.milliseconds > kLong ? 1 : 0;
+            if (plan.num_kernels == 1)
+                of_one_kernel.push_back(plan.milliseconds);
         }
         const auto& worst = *std::ranges::max_element(plans, {}, &TimedPlan::milliseconds);
         if (worst.milliseconds > slowest.milliseconds)
@@ -285,7 +285,9 @@ void time_every(const Target& target)
                     plans.size(), median_of(times), worst.name.c_str(), worst.milliseconds);
         std::fflush(stdout);
     }
-    std::printf("plans of one kernel over %.0f ms: %zu of %zu\n", kLong, num_long, num_small);
+    const auto num_long = std::ranges::count_if(of_one_kernel, [](double time) { return time > kLong; });
+    std::printf("plans of one kernel: median %.2f ms, %td of %zu over %.0f ms\n", median_of(of_one_kernel),
+                num_long, of_one_kernel.size(), kLong);
     std::printf("the slowest plan: %s, %.2f ms\n", slowest.name.c_str(), slowest.milliseconds);
 }
 
