@@ -209,7 +209,7 @@ int verb_run(const Words& words)
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kStandardElements;
     const Kernels kernels(arguments);
-    const Executor executor(arguments);  // first, as a GPU's context takes as long to make as data
+    const Executor executor(arguments);  // a GPU's context is made while data are
     const auto prepared = prepare_workload(op, request);
     const ResultsView view(arguments, prepared.workload);
     const auto [plan, explanation] = choice_for(arguments, executor, prepared.workload, kernels.catalogue());
