@@ -16,23 +16,63 @@ namespace segfold {
 /// The C++ type that holds one element of `Type`; f16 and bf16 are kept as their bits.
 template <Type type>
 struct Storage;
-template <> struct Storage<Type::boolean> { using type = bool; };
-template <> struct Storage<Type::i8> { using type = std::int8_t; };
-template <> struct Storage<Type::i16> { using type = std::int16_t; };
-template <> struct Storage<Type::i32> { using type = std::int32_t; };
-template <> struct Storage<Type::i64> { using type = std::int64_t; };
-template <> struct Storage<Type::u8> { using type = std::uint8_t; };
-template <> struct Storage<Type::u16> { using type = std::uint16_t; };
-template <> struct Storage<Type::u32> { using type = std::uint32_t; };
-template <> struct Storage<Type::u64> { using type = std::uint64_t; };
-template <> struct Storage<Type::f16> { using type = std::uint16_t; };
-template <> struct Storage<Type::bf16> { using type = std::uint16_t; };
-template <> struct Storage<Type::f32> { using type = float; };
-template <> struct Storage<Type::f64> { using type = double; };
+template <>
+struct Storage<Type::boolean> {
+    using type = bool;
+};
+template <>
+struct Storage<Type::i8> {
+    using type = std::int8_t;
+};
+template <>
+struct Storage<Type::i16> {
+    using type = std::int16_t;
+};
+template <>
+struct Storage<Type::i32> {
+    using type = std::int32_t;
+};
+template <>
+struct Storage<Type::i64> {
+    using type = std::int64_t;
+};
+template <>
+struct Storage<Type::u8> {
+    using type = std::uint8_t;
+};
+template <>
+struct Storage<Type::u16> {
+    using type = std::uint16_t;
+};
+template <>
+struct Storage<Type::u32> {
+    using type = std::uint32_t;
+};
+template <>
+struct Storage<Type::u64> {
+    using type = std::uint64_t;
+};
+template <>
+struct Storage<Type::f16> {
+    using type = std::uint16_t;
+};
+template <>
+struct Storage<Type::bf16> {
+    using type = std::uint16_t;
+};
+template <>
+struct Storage<Type::f32> {
+    using type = float;
+};
+template <>
+struct Storage<Type::f64> {
+    using type = double;
+};
 
 /// An owning one-dimensional array of one scalar type.
 ///
-/// The allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past the end.
+/// The allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past
+/// the end.
 class Array {
 public:
     Array() = default;
@@ -40,8 +80,7 @@ public:
     /// An array of `length` elements with unspecified values.
     Array(Type type, std::size_t length)
         : type_(type), length_(length), bytes_(new std::byte[length * size_bytes(type)])
-    {
-    }
+    {}
 
     template <class T>
     static Array of(Type type, std::span<const T> values)

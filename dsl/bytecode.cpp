@@ -17,21 +17,38 @@ struct Named {
 };
 
 constexpr Named kSymbols[] = {
-    {"+", Opcode::add},        {"-", Opcode::subtract},    {"*", Opcode::multiply}, {"/", Opcode::divide},
-    {"%", Opcode::remainder},  {"&", Opcode::bit_and},     {"|", Opcode::bit_or},   {"^", Opcode::bit_xor},
-    {"<<", Opcode::shift_left}, {">>", Opcode::shift_right}, {"==", Opcode::equal},  {"!=", Opcode::not_equal},
-    {"<", Opcode::less},       {"<=", Opcode::less_equal},
+    {"+", Opcode::add},          {"-", Opcode::subtract},    {"*", Opcode::multiply},
+    {"/", Opcode::divide},       {"%", Opcode::remainder},   {"&", Opcode::bit_and},
+    {"|", Opcode::bit_or},       {"^", Opcode::bit_xor},     {"<<", Opcode::shift_left},
+    {">>", Opcode::shift_right}, {"==", Opcode::equal},      {"!=", Opcode::not_equal},
+    {"<", Opcode::less},         {"<=", Opcode::less_equal},
 };
 
 constexpr Named kFunctions[] = {
-    {"min", Opcode::minimum},        {"max", Opcode::maximum},         {"abs", Opcode::absolute},
-    {"sqrt", Opcode::square_root},   {"rsqrt", Opcode::reciprocal_root}, {"exp", Opcode::exponential},
-    {"exp2", Opcode::exponential2},  {"expm1", Opcode::exponential_m1}, {"log", Opcode::logarithm},
-    {"log2", Opcode::logarithm2},    {"log1p", Opcode::logarithm_1p},  {"pow", Opcode::power},
-    {"sin", Opcode::sine},           {"cos", Opcode::cosine},          {"tanh", Opcode::hyperbolic_tangent},
-    {"floor", Opcode::floor},        {"ceil", Opcode::ceiling},        {"round", Opcode::round},
-    {"fma", Opcode::multiply_add},   {"copysign", Opcode::copy_sign},  {"popcount", Opcode::count_ones},
-    {"clz", Opcode::leading_zeros},  {"isnan", Opcode::is_nan},        {"isfinite", Opcode::is_finite},
+    {"min", Opcode::minimum},
+    {"max", Opcode::maximum},
+    {"abs", Opcode::absolute},
+    {"sqrt", Opcode::square_root},
+    {"rsqrt", Opcode::reciprocal_root},
+    {"exp", Opcode::exponential},
+    {"exp2", Opcode::exponential2},
+    {"expm1", Opcode::exponential_m1},
+    {"log", Opcode::logarithm},
+    {"log2", Opcode::logarithm2},
+    {"log1p", Opcode::logarithm_1p},
+    {"pow", Opcode::power},
+    {"sin", Opcode::sine},
+    {"cos", Opcode::cosine},
+    {"tanh", Opcode::hyperbolic_tangent},
+    {"floor", Opcode::floor},
+    {"ceil", Opcode::ceiling},
+    {"round", Opcode::round},
+    {"fma", Opcode::multiply_add},
+    {"copysign", Opcode::copy_sign},
+    {"popcount", Opcode::count_ones},
+    {"clz", Opcode::leading_zeros},
+    {"isnan", Opcode::is_nan},
+    {"isfinite", Opcode::is_finite},
 };
 
 template <std::size_t n>
@@ -46,14 +63,14 @@ Opcode find(const Named (&table)[n], std::string_view name)
 double round_to(Type type, double value)
 {
     switch (type) {
-    case Type::f16:
-        return f16_to_f32(f32_to_f16(static_cast<float>(value)));
-    case Type::bf16:
-        return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
-    case Type::f32:
-        return static_cast<float>(value);
-    default:
-        return value;
+        case Type::f16:
+            return f16_to_f32(f32_to_f16(static_cast<float>(value)));
+        case Type::bf16:
+            return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
+        case Type::f32:
+            return static_cast<float>(value);
+        default:
+            return value;
     }
 }
 
@@ -73,7 +90,10 @@ double real_limit(const std::string& name, Type type)
 {
     constexpr double bf16_highest = 0x1.fep127;
     if (name == "epsilon")
-        return type == Type::f16 ? 0x1p-10 : type == Type::bf16 ? 0x1p-7 : type == Type::f32 ? 0x1p-23 : 0x1p-52;
+        return type == Type::f16    ? 0x1p-10
+               : type == Type::bf16 ? 0x1p-7
+               : type == Type::f32  ? 0x1p-23
+                                    : 0x1p-52;
     const double highest = type == Type::f16    ? 65504.0
                            : type == Type::bf16 ? bf16_highest
                            : type == Type::f32  ? std::numeric_limits<float>::max()
@@ -81,10 +101,7 @@ double real_limit(const std::string& name, Type type)
     return name == "lowest" ? -highest : highest;
 }
 
-bool is_constant(ExpressionKind kind)
-{
-    return kind <= ExpressionKind::limit;
-}
+bool is_constant(ExpressionKind kind) { return kind <= ExpressionKind::limit; }
 
 /// The value of a literal, constant or limit; `slot` is left 0.
 Constant constant_of(const ExpressionNode& node)
@@ -92,25 +109,27 @@ Constant constant_of(const ExpressionNode& node)
     Constant constant{0, *node.type, 0, 0};
     const bool real = is_float(constant.type);
     switch (node.kind) {
-    case ExpressionKind::boolean:
-        constant.bits = node.magnitude;
-        break;
-    case ExpressionKind::integer:
-        constant.bits = node.negative ? 0 - node.magnitude : node.magnitude;
-        constant.real = round_to(constant.type, (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude));
-        break;
-    case ExpressionKind::real:
-        constant.real = round_to(constant.type, node.real);
-        break;
-    case ExpressionKind::constant:
-        constant.real = node.name == "inf" ? std::numeric_limits<double>::infinity()
-                                           : std::numeric_limits<double>::quiet_NaN();
-        break;
-    default:
-        if (real)
-            constant.real = real_limit(node.name, constant.type);
-        else
-            constant.bits = node.name == "lowest" ? lowest_bits(constant.type) : highest_bits(constant.type);
+        case ExpressionKind::boolean:
+            constant.bits = node.magnitude;
+            break;
+        case ExpressionKind::integer:
+            constant.bits = node.negative ? 0 - node.magnitude : node.magnitude;
+            constant.real =
+                round_to(constant.type, (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude));
+            break;
+        case ExpressionKind::real:
+            constant.real = round_to(constant.type, node.real);
+            break;
+        case ExpressionKind::constant:
+            constant.real = node.name == "inf" ? std::numeric_limits<double>::infinity()
+                                               : std::numeric_limits<double>::quiet_NaN();
+            break;
+        default:
+            if (real)
+                constant.real = real_limit(node.name, constant.type);
+            else
+                constant.bits =
+                    node.name == "lowest" ? lowest_bits(constant.type) : highest_bits(constant.type);
     }
     return constant;
 }
@@ -169,8 +188,9 @@ private:
     std::uint16_t new_slot()
     {
         if (program_.num_slots == std::numeric_limits<std::uint16_t>::max())
-            throw SpecError("operator " + op_.name + " needs more than 65535 intermediate values; at most that many "
-                                                     "can be held");
+            throw SpecError("operator " + op_.name +
+                            " needs more than 65535 intermediate values; at most that many "
+                            "can be held");
         return program_.num_slots++;
     }
 
@@ -178,10 +198,14 @@ private:
     {
         if (node.kind == ExpressionKind::name)
             return node.name;
-        return (node.operand == Operand::earlier ? "a." : node.operand == Operand::later ? "b." : "s.") + node.name;
+        return (node.operand == Operand::earlier ? "a."
+                : node.operand == Operand::later ? "b."
+                                                 : "s.") +
+               node.name;
     }
 
-    std::uint16_t emit(Opcode opcode, Type type, Type target, std::uint16_t a, std::uint16_t b = 0, std::uint16_t c = 0)
+    std::uint16_t emit(Opcode opcode, Type type, Type target, std::uint16_t a, std::uint16_t b = 0,
+                       std::uint16_t c = 0)
     {
         const auto out = new_slot();
         program_.code.push_back({opcode, type, target, out, a, b, c});
@@ -195,37 +219,38 @@ private:
         if (is_constant(node.kind))
             return add_constant(constant_of(node));
         switch (node.kind) {
-        case ExpressionKind::name:
-        case ExpressionKind::field:
-            return names_.at(key(node));
-        case ExpressionKind::unary: {
-            const auto a = value(node.arguments[0]);
-            return emit(node.symbol == "-"   ? Opcode::negate
-                        : node.symbol == "~" ? Opcode::bit_not
-                                             : Opcode::logical_not,
-                        type, type, a);
-        }
-        case ExpressionKind::binary:
-            return binary(node);
-        case ExpressionKind::conditional:
-            return conditional(node.arguments[0], node.arguments[1], node.arguments[2]);
-        case ExpressionKind::call: {
-            std::uint16_t slots[3] = {};
-            for (std::size_t i = 0; i < node.arguments.size(); ++i)
-                slots[i] = value(node.arguments[i]);
-            return emit(find(kFunctions, node.name), *node.arguments[0]->type, type, slots[0], slots[1], slots[2]);
-        }
-        case ExpressionKind::convert: {
-            const auto a = value(node.arguments[0]);
-            const Type from = *node.arguments[0]->type;
-            return from == type ? a : emit(Opcode::convert, from, type, a);
-        }
-        case ExpressionKind::gather: {
-            const auto index = value(node.arguments[0]);
-            return emit(Opcode::gather, *node.arguments[0]->type, type, index, table_number(node.name));
-        }
-        default:
-            throw InternalError("unknown kind of expression");
+            case ExpressionKind::name:
+            case ExpressionKind::field:
+                return names_.at(key(node));
+            case ExpressionKind::unary: {
+                const auto a = value(node.arguments[0]);
+                return emit(node.symbol == "-"   ? Opcode::negate
+                            : node.symbol == "~" ? Opcode::bit_not
+                                                 : Opcode::logical_not,
+                            type, type, a);
+            }
+            case ExpressionKind::binary:
+                return binary(node);
+            case ExpressionKind::conditional:
+                return conditional(node.arguments[0], node.arguments[1], node.arguments[2]);
+            case ExpressionKind::call: {
+                std::uint16_t slots[3] = {};
+                for (std::size_t i = 0; i < node.arguments.size(); ++i)
+                    slots[i] = value(node.arguments[i]);
+                return emit(find(kFunctions, node.name), *node.arguments[0]->type, type, slots[0], slots[1],
+                            slots[2]);
+            }
+            case ExpressionKind::convert: {
+                const auto a = value(node.arguments[0]);
+                const Type from = *node.arguments[0]->type;
+                return from == type ? a : emit(Opcode::convert, from, type, a);
+            }
+            case ExpressionKind::gather: {
+                const auto index = value(node.arguments[0]);
+                return emit(Opcode::gather, *node.arguments[0]->type, type, index, table_number(node.name));
+            }
+            default:
+                throw InternalError("unknown kind of expression");
         }
     }
 
@@ -270,7 +295,10 @@ private:
         program_.code.push_back({opcode, Type::boolean, Type::boolean, 0, condition, 0, 0});
         return program_.code.size() - 1;
     }
-    void land(std::size_t from) { program_.code[from].out = static_cast<std::uint16_t>(program_.code.size()); }
+    void land(std::size_t from)
+    {
+        program_.code[from].out = static_cast<std::uint16_t>(program_.code.size());
+    }
     void move(Type type, std::uint16_t out, std::uint16_t from)
     {
         program_.code.push_back({Opcode::copy, type, type, out, from, 0, 0});

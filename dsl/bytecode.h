@@ -9,16 +9,59 @@
 namespace segfold {
 
 enum class Opcode : std::uint8_t {
-    copy, add, subtract, multiply, divide, remainder, bit_and, bit_or, bit_xor, bit_not, shift_left, shift_right,
-    equal, not_equal, less, less_equal, negate, logical_not, select, minimum, maximum, absolute, square_root,
-    reciprocal_root, exponential, exponential2, exponential_m1, logarithm, logarithm2, logarithm_1p, power, sine,
-    cosine, hyperbolic_tangent, floor, ceiling, round, multiply_add, copy_sign, count_ones, leading_zeros, is_nan,
-    is_finite, convert, gather, jump, jump_unless,
+    copy,
+    add,
+    subtract,
+    multiply,
+    divide,
+    remainder,
+    bit_and,
+    bit_or,
+    bit_xor,
+    bit_not,
+    shift_left,
+    shift_right,
+    equal,
+    not_equal,
+    less,
+    less_equal,
+    negate,
+    logical_not,
+    select,
+    minimum,
+    maximum,
+    absolute,
+    square_root,
+    reciprocal_root,
+    exponential,
+    exponential2,
+    exponential_m1,
+    logarithm,
+    logarithm2,
+    logarithm_1p,
+    power,
+    sine,
+    cosine,
+    hyperbolic_tangent,
+    floor,
+    ceiling,
+    round,
+    multiply_add,
+    copy_sign,
+    count_ones,
+    leading_zeros,
+    is_nan,
+    is_finite,
+    convert,
+    gather,
+    jump,
+    jump_unless,
 };
 
 /// One step: `slots[out] = opcode(slots[a], slots[b], slots[c])`.
 ///
-/// gather: `b` is the table's number. jump, jump_unless: `out` is the instruction to go to, `a` the condition.
+/// gather: `b` is the table's number. jump, jump_unless: `out` is the instruction to go to, `a` the
+/// condition.
 struct Instruction {
     Opcode opcode;
     Type type;    ///< of the operands
@@ -51,8 +94,8 @@ struct Program {
 ///   finish   state, then segment, length             ->  result
 ///   empty    segment, length                         ->  result
 ///
-/// Where the operator has no `finish`, the program copies the state; where it has no `empty`, `empty` finishes the
-/// identity, and is without code if there is none (has_empty is false).
+/// Where the operator has no `finish`, the program copies the state; where it has no `empty`, `empty`
+/// finishes the identity, and is without code if there is none (has_empty is false).
 struct Bytecode {
     Program identity, lift, combine, finish, empty;
     bool has_identity = false, has_empty = false;

@@ -14,8 +14,7 @@ Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tabl
       combine_(make_frame(bytecode.combine)),
       finish_(make_frame(bytecode.finish)),
       empty_(make_frame(bytecode.empty))
-{
-}
+{}
 
 template <class Real>
 auto Evaluator<Real>::make_frame(const Program& program) -> Frame
@@ -65,8 +64,8 @@ void Evaluator<Real>::lift(std::span<const void* const> columns, std::int64_t in
 }
 
 template <class Real>
-void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
-                           Value* state)
+void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t position,
+                           std::int64_t segment, Value* state)
 {
     const std::size_t n = bytecode_.columns.size();
     std::copy_n(values, n, lift_.slots.begin());
@@ -126,14 +125,14 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
             Machine<Real>::load(lifted[c], bytecode_.columns[c], columns[c], i);
         lifted[num_columns].bits = static_cast<std::uint64_t>(i);
         lifted[num_columns + 1].bits = static_cast<std::uint64_t>(position + (i - begin));
-        if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()), lifted,
-                                                    tables_.data());
+        if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()),
+                                                    lifted, tables_.data());
             outcome.failed)
             report(outcome);
         for (std::size_t f = 0; f < n; ++f)
             later[f] = lifted[lift_out[f]];
-        if (const auto outcome = Machine<Real>::run(combine_code.data(), static_cast<int>(combine_code.size()), earlier,
-                                                    tables_.data());
+        if (const auto outcome = Machine<Real>::run(
+                combine_code.data(), static_cast<int>(combine_code.size()), earlier, tables_.data());
             outcome.failed)
             report(outcome);
         for (std::size_t f = 0; f < n; ++f)
@@ -144,8 +143,9 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
 
 std::string failure_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length)
 {
-    return "table '" + bytecode.table_names[outcome.table] + "' is read at index " + std::to_string(outcome.index) +
-           ", but it has " + std::to_string(table_length) + " elements; indices run from 0";
+    return "table '" + bytecode.table_names[outcome.table] + "' is read at index " +
+           std::to_string(outcome.index) + ", but it has " + std::to_string(table_length) +
+           " elements; indices run from 0";
 }
 
 template class Evaluator<double>;

@@ -15,7 +15,8 @@ enum class Precision : std::uint8_t { working, wide };
 
 /// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
 ///
-/// Real is double for working precision and long double for wide precision. A state is `state_fields()` slots.
+/// Real is double for working precision and long double for wide precision. A state is `state_fields()`
+/// slots.
 template <class Real>
 class Evaluator {
 public:
@@ -29,19 +30,20 @@ public:
 
     void identity(Value* state);
     /// Columns are read at `index`. Throws InputError where a table is read outside of its length.
-    void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position, std::int64_t segment,
-              Value* state);
+    void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+              std::int64_t segment, Value* state);
     /// The same with the columns' values given.
-    void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment, Value* state);
+    void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
+              Value* state);
     /// `out` may be one of the operands.
     void combine(const Value* earlier, const Value* later, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
 
-    /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position` in its
-    /// segment. The same as lift and combine by turns, and quicker.
-    void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end, std::int64_t position,
-              std::int64_t segment, Value* state);
+    /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
+    /// in its segment. The same as lift and combine by turns, and quicker.
+    void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
+              std::int64_t position, std::int64_t segment, Value* state);
 
 private:
     /// A program with its own slots, constants in place.

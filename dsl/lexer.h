@@ -26,7 +26,8 @@ struct Tokens {
 
 /// Cuts `source` into tokens; `#` starts a comment that runs to the end of its line.
 ///
-/// Throws SpecError for a character or a number that the language does not have, or a text longer than kLongestText.
+/// Throws SpecError for a character or a number that the language does not have, or a text longer than
+/// kLongestText.
 Tokens tokenize(const SourcePointer& source);
 
 }  // namespace segfold

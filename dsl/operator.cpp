@@ -15,7 +15,9 @@ bool same_optional(const std::optional<Expression>& left, const std::optional<Ex
 
 bool same_block(const Block& left, const Block& right)
 {
-    const auto same_let = [](const Let& a, const Let& b) { return a.name == b.name && same(a.value, b.value); };
+    const auto same_let = [](const Let& a, const Let& b) {
+        return a.name == b.name && same(a.value, b.value);
+    };
     const auto same_set = [](const Assignment& a, const Assignment& b) {
         return a.field == b.field && same(a.value, b.value);
     };
@@ -31,14 +33,15 @@ bool same_optional_block(const std::optional<Block>& left, const std::optional<B
 /// True if `holds` for the node or any below it.
 bool any_node(const Expression& expression, const std::function<bool(const ExpressionNode&)>& holds)
 {
-    return holds(*expression) ||
-           std::ranges::any_of(expression->arguments, [&](const Expression& e) { return any_node(e, holds); });
+    return holds(*expression) || std::ranges::any_of(expression->arguments,
+                                                     [&](const Expression& e) { return any_node(e, holds); });
 }
 
 bool any_node(const Block& block, const std::function<bool(const ExpressionNode&)>& holds)
 {
     return std::ranges::any_of(block.lets, [&](const Let& let) { return any_node(let.value, holds); }) ||
-           std::ranges::any_of(block.assignments, [&](const Assignment& a) { return any_node(a.value, holds); });
+           std::ranges::any_of(block.assignments,
+                               [&](const Assignment& a) { return any_node(a.value, holds); });
 }
 
 /// A node whose floating-point value is rounded, so that another grouping may give another one.
@@ -68,9 +71,9 @@ bool same(const Operator& left, const Operator& right)
     return left.name == right.name && std::ranges::equal(left.parameters, right.parameters, same_parameter) &&
            std::ranges::equal(left.results, right.results, same_result) &&
            std::ranges::equal(left.state, right.state, same_field) && same_block(left.lift, right.lift) &&
-           left.earlier == right.earlier && left.later == right.later && same_block(left.combine, right.combine) &&
-           same_optional_block(left.finish, right.finish) && same_optional_block(left.empty, right.empty) &&
-           left.laws == right.laws;
+           left.earlier == right.earlier && left.later == right.later &&
+           same_block(left.combine, right.combine) && same_optional_block(left.finish, right.finish) &&
+           same_optional_block(left.empty, right.empty) && left.laws == right.laws;
 }
 
 bool uses_name(const Block& block, std::string_view name)
@@ -80,15 +83,12 @@ bool uses_name(const Block& block, std::string_view name)
     });
 }
 
-bool combines_exactly(const Operator& op)
-{
-    return !any_node(op.combine, rounds);
-}
+bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
 bool is_exact(const Operator& op)
 {
-    return combines_exactly(op) && !any_node(op.lift, rounds) && !(op.finish && any_node(*op.finish, rounds)) &&
-           !(op.empty && any_node(*op.empty, rounds));
+    return combines_exactly(op) && !any_node(op.lift, rounds) &&
+           !(op.finish && any_node(*op.finish, rounds)) && !(op.empty && any_node(*op.empty, rounds));
 }
 
 Expression BlockBuilder::let(std::string name, const Expression& value)
@@ -139,9 +139,6 @@ OperatorBuilder& OperatorBuilder::idempotent()
     return *this;
 }
 
-Operator OperatorBuilder::build() const
-{
-    return check(operator_);
-}
+Operator OperatorBuilder::build() const { return check(operator_); }
 
 }  // namespace segfold

@@ -9,18 +9,18 @@ namespace segfold {
 
 /// Reads the text form of one operator and checks its names and types.
 ///
-/// `generic` is what the type name `T` stands for in this text, e.g. in the standard operators; without it a use of `T`
-/// is an error. Throws SpecError pointing at the place.
+/// `generic` is what the type name `T` stands for in this text, e.g. in the standard operators; without it a
+/// use of `T` is an error. Throws SpecError pointing at the place.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// The short form of the command line: one column `x`, one state field `value`, combine given as an expression of `a`
-/// and `b`, the other parts optional (empty texts are left out).
+/// The short form of the command line: one column `x`, one state field `value`, combine given as an
+/// expression of `a` and `b`, the other parts optional (empty texts are left out).
 struct ShortForm {
-    std::string combine;   ///< "max(a, b)"
-    Type type = Type::f32; ///< of the column and the state
-    std::string identity;  ///< "lowest(f32)"; empty: a semigroup
-    std::string lift;      ///< of x; empty: x itself
-    std::string finish;    ///< of value; empty: value itself
+    std::string combine;    ///< "max(a, b)"
+    Type type = Type::f32;  ///< of the column and the state
+    std::string identity;   ///< "lowest(f32)"; empty: a semigroup
+    std::string lift;       ///< of x; empty: x itself
+    std::string finish;     ///< of value; empty: value itself
     bool commutative = false;
 };
 

@@ -22,8 +22,9 @@ std::vector<StandardOperator> standard_operators();
 /// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
 bool is_standard_operator(std::string_view name);
 
-/// The standard operator `name` for `type`; a type in the name ("affine_u32") is enough, and must agree with `type`
-/// where both are given. Without either the type is f32, or i32 where the operator takes no floating-point type.
+/// The standard operator `name` for `type`; a type in the name ("affine_u32") is enough, and must agree with
+/// `type` where both are given. Without either the type is f32, or i32 where the operator takes no
+/// floating-point type.
 ///
 /// Throws InputError for an unknown name, or a type that the operator does not take.
 Operator standard_operator(std::string_view name, std::optional<Type> type = {});

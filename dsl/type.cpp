@@ -8,10 +8,7 @@ constexpr std::string_view kNames[] = {"bool", "i8",  "i16", "i32",  "i64", "u8"
 
 }  // namespace
 
-std::string_view name(Type type)
-{
-    return kNames[static_cast<int>(type)];
-}
+std::string_view name(Type type) { return kNames[static_cast<int>(type)]; }
 
 std::optional<Type> find_type(std::string_view name)
 {

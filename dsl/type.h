@@ -14,8 +14,9 @@ static_assert(std::endian::native == std::endian::little, "arrays are kept in li
 /// A scalar type. Integer arithmetic wraps; f16 and bf16 round to nearest even after every operation.
 enum class Type : std::uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 };
 
-inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type::i32,  Type::i64, Type::u8, Type::u16,
-                                      Type::u32,     Type::u64, Type::f16, Type::bf16, Type::f32, Type::f64};
+inline constexpr std::array kTypes = {Type::boolean, Type::i8,  Type::i16, Type::i32, Type::i64,
+                                      Type::u8,      Type::u16, Type::u32, Type::u64, Type::f16,
+                                      Type::bf16,    Type::f32, Type::f64};
 
 /// Name in the language: "bool", "i32", "bf16", ...
 std::string_view name(Type type);

@@ -15,8 +15,8 @@ Results allocate_results(const Workload& workload, SegmentForm form)
     const auto& segments = workload.segments;
     Results results;
     for (const auto& field : workload.op.results) {
-        Array array(field.type, static_cast<std::size_t>(is_found(form) ? segments.num_elements
-                                                                        : segments.num_segments));
+        Array array(field.type,
+                    static_cast<std::size_t>(is_found(form) ? segments.num_elements : segments.num_segments));
         if (array.bytes() != 0)
             std::memset(array.data(), field.type == Type::boolean ? 0 : kPoison, array.bytes());
         results.push_back({field.name, std::move(array)});
@@ -49,8 +49,9 @@ void check_workload(const Workload& workload)
         return;
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
         if (segments.length(s) == 0)
-            throw InputError("segment " + std::to_string(s) + " is empty, and operator " + op.name +
-                             " has no identity; give its state fields an identity (= VALUE), or an 'empty' part");
+            throw InputError(
+                "segment " + std::to_string(s) + " is empty, and operator " + op.name +
+                " has no identity; give its state fields an identity (= VALUE), or an 'empty' part");
 }
 
 }  // namespace segfold

@@ -34,10 +34,10 @@ constexpr unsigned __segfold_cluster_blocks(unsigned x = 1, unsigned y = 1, unsi
     return y == 1 && z == 1 ? x : 0;
 }
 // The size of the kernel's clusters, which its __cluster_dims__ give.
-#define __segfold_cluster(kernel, ...)                                                          \
+#define __segfold_cluster(kernel, ...)                                                         \
     extern "C" __attribute__((visibility("default"))) unsigned __segfold_cluster_of_##kernel() \
-    {                                                                                           \
-        return __segfold_cluster_blocks(__VA_ARGS__);                                           \
+    {                                                                                          \
+        return __segfold_cluster_blocks(__VA_ARGS__);                                          \
     }
 #define __segfold_entry(kernel)                                                                \
     extern "C" __attribute__((visibility("default")))                                          \
