@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dsl/parser.h"
+#include "dsl/visible.h"
 
 namespace segfold {
 namespace {
@@ -74,6 +75,28 @@ TEST(Errors, EveryTextBeginsWithItsPlace)
 {
     for (const auto& path : cases())
         EXPECT_TRUE(leading_comment(read(path)).starts_with(path.filename().string() + ":")) << path;
+}
+
+TEST(Visible, ShownCharactersStay)
+{
+    for (const auto* text : {"", "a + b  # \\x1b", "Gr\u00f6\u00dfe \u2211 \U0001f600", "\u00a0\ufeff"})
+        EXPECT_EQ(visible(text), text);
+}
+
+TEST(Visible, ControlCharactersAreEscaped)
+{
+    using namespace std::string_literals;
+    EXPECT_EQ(visible("\x1b[31m\a\r\n\t\v\f\x7f\0"s), "\\x1b[31m\\x07\\x0d\\x0a\\x09\\x0b\\x0c\\x7f\\x00");
+    EXPECT_EQ(visible("\u0080\u0085\u009b\u009f"), "\\u0080\\u0085\\u009b\\u009f");
+    EXPECT_EQ(visible("\u2028 \u2029"), "\\u2028 \\u2029");
+    EXPECT_EQ(visible("\u061c\u200e\u200f\u202a\u202e\u2066\u2069"),
+              "\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069");
+}
+
+TEST(Visible, WhatIsNoUtf8IsEscapedByteByByte)
+{
+    EXPECT_EQ(visible("\xff \xc2"), "\\xff \\xc2");
+    EXPECT_EQ(visible("\xc0\x8a|\xed\xa0\x80|\xe2\x80"), "\\xc0\\x8a|\\xed\\xa0\\x80|\\xe2\\x80");
 }
 
 }  // namespace
