@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dsl/operator.h"
+#include "dsl/visible.h"
 
 namespace segfold {
 namespace {
@@ -20,11 +21,11 @@ class Lexer {
 public:
     explicit Lexer(const SourcePointer& source) : source_(source), text_(source->text) {}
 
-    Tokens run()
+    Tokens run(std::size_t longest)
     {
-        if (text_.size() > kLongestText)
-            throw SpecError(source_->name + ": the text is " + std::to_string(text_.size()) +
-                            " bytes long; at most " + std::to_string(kLongestText) + " are read");
+        if (text_.size() > longest)
+            throw SpecError(visible(source_->name) + ": the text is " + std::to_string(text_.size()) +
+                            " bytes long; at most " + std::to_string(longest) + " are read");
         for (skip_blanks(); at_ < text_.size(); skip_blanks())
             result_.tokens.push_back(next());
         result_.tokens.push_back({TokenKind::end, "", position(0)});
@@ -45,17 +46,50 @@ private:
                 ++at_;
                 ++line_;
                 line_start_ = at_;
-            } else if (c == ' ' || c == '\t' || c == '\r') {
+            } else if (c == ' ' || c == '\t' || ends_line(at_)) {
                 ++at_;
             } else if (c == '#') {
-                const std::size_t end = std::min(text_.find('\n', at_), text_.size());
-                if (result_.tokens.empty())
-                    add_heading(text_.substr(at_ + 1, end - at_ - 1));
-                at_ = end;
+                skip_comment();
             } else {
                 return;
             }
         }
+    }
+
+    /// True for a carriage return that a newline or the end of the text follows.
+    [[nodiscard]] bool ends_line(std::size_t at) const
+    {
+        return text_[at] == '\r' && (at + 1 == text_.size() || text_[at + 1] == '\n');
+    }
+
+    /// A character that is not shown could end the comment for a compiler, or hide what it says from a
+    /// reader.
+    void skip_comment()
+    {
+        const std::size_t begin = at_ + 1;
+        while (at_ < text_.size() && text_[at_] != '\n') {
+            const char c = text_[at_];
+            const bool is_plain = (c >= 0x20 && c < 0x7f) || c == '\t' || ends_line(at_);
+            if (!is_plain && unshown_length(text_.substr(at_)) > 0)
+                unshown();
+            at_ += is_plain ? 1 : utf8_length(text_.substr(at_));
+        }
+        if (result_.tokens.empty())
+            add_heading(text_.substr(begin, at_ - begin));
+    }
+
+    [[noreturn]] void unshown() const
+    {
+        if (text_[at_] == '\r')
+            throw spec_error(source_, position(1), "a carriage return that no newline follows",
+                             "lines end with a newline, or with a carriage return and a newline");
+        const auto rest = text_.substr(at_);
+        const std::size_t length = unshown_length(rest);
+        const bool is_text = utf8_length(rest) > 0;
+        throw spec_error(source_, position(length),
+                         std::string(is_text ? "the control character '" : "the byte '") +
+                             visible(rest.substr(0, length)) + "' in a comment",
+                         "comments are UTF-8 and hold what can be seen, blanks and tabs");
     }
 
     void add_heading(std::string_view line)
@@ -93,14 +127,16 @@ private:
     {
         const auto byte = static_cast<unsigned char>(text_[at_]);
         const std::size_t length = utf8_length(text_.substr(at_));
+        if (byte == '\r')
+            unshown();
         if (length > 1)
             throw spec_error(source_, position(length),
-                             "unexpected '" + std::string(text_.substr(at_, length)) + "'",
+                             "unexpected '" + visible(text_.substr(at_, length)) + "'",
                              "only comments may hold more than ASCII");
-        const bool visible = byte >= 0x20 && byte < 0x7f;
+        const bool is_shown = byte >= 0x20 && byte < 0x7f;
         throw spec_error(source_, position(1),
-                         "unexpected " + (visible ? "'" + std::string(1, text_[at_]) + "'"
-                                                  : "byte " + std::to_string(byte)));
+                         "unexpected " + (is_shown ? "'" + std::string(1, text_[at_]) + "'"
+                                                   : "byte " + std::to_string(byte)));
     }
 
     Token word()
@@ -162,6 +198,6 @@ private:
 
 }  // namespace
 
-Tokens tokenize(const SourcePointer& source) { return Lexer(source).run(); }
+Tokens tokenize(const SourcePointer& source, std::size_t longest) { return Lexer(source).run(longest); }
 
 }  // namespace segfold

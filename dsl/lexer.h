@@ -26,8 +26,8 @@ struct Tokens {
 
 /// Cuts `source` into tokens; `#` starts a comment that runs to the end of its line.
 ///
-/// Throws SpecError for a character or a number that the language does not have, or a text longer than
-/// kLongestText.
-Tokens tokenize(const SourcePointer& source);
+/// Throws SpecError for a character or a number that the language does not have, for a control character, a
+/// lone carriage return or a byte that is no UTF-8 in a comment, and for a text longer than `longest`.
+Tokens tokenize(const SourcePointer& source, std::size_t longest = kLongestText);
 
 }  // namespace segfold

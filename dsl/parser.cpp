@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "dsl/check.h"
 #include "dsl/lexer.h"
@@ -16,11 +17,12 @@ constexpr std::array<std::string_view, 6> kParts = {"state", "lift", "combine", 
 /// Recursive descent, one function per production.
 class Parser {
 public:
-    Parser(std::string name, std::string text, std::optional<Type> generic)
+    Parser(std::string name, std::string text, std::optional<Type> generic,
+           std::size_t longest = kLongestText)
         : source_(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})),
           generic_(generic)
     {
-        auto read = tokenize(source_);
+        auto read = tokenize(source_, longest);
         tokens_ = std::move(read.tokens);
         heading_ = std::move(read.heading);
     }
@@ -478,6 +480,12 @@ private:
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic)
 {
     Parser parser(std::move(name), std::move(text), generic);
+    return check(parser.whole_operator());
+}
+
+Operator parse_printed(std::string text)
+{
+    Parser parser("printed", std::move(text), std::nullopt, std::numeric_limits<std::size_t>::max());
     return check(parser.whole_operator());
 }
 

@@ -13,6 +13,9 @@ namespace segfold {
 /// use of `T` is an error. Throws SpecError pointing at the place.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
+/// Reads what print() wrote of an operator, however long: names that are long make a text longer than a user's.
+Operator parse_printed(std::string text);
+
 /// The short form of the command line: one column `x`, one state field `value`, combine given as an
 /// expression of `a` and `b`, the other parts optional (empty texts are left out).
 struct ShortForm {

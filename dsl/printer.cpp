@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "dsl/visible.h"
+
 namespace segfold {
 namespace {
 
@@ -124,6 +126,26 @@ private:
     const Operator* op_;
 };
 
+/// As comments that the lexer reads, whatever somebody who built the operator in C++ has put there.
+std::string print_description(std::string_view rest)
+{
+    std::string text;
+    while (!rest.empty()) {
+        const auto end = rest.find('\n');
+        auto line = rest.substr(0, end);
+        if (line.ends_with('\r'))
+            line.remove_suffix(1);
+        text += "# ";
+        for (auto tab = line.find('\t'); tab != std::string_view::npos; tab = line.find('\t')) {
+            text += visible(line.substr(0, tab)) + '\t';
+            line.remove_prefix(tab + 1);
+        }
+        text += visible(line) + '\n';
+        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    }
+    return text;
+}
+
 std::string print_parameters(const Operator& op)
 {
     std::string text;
@@ -180,12 +202,7 @@ std::string print(const Operator& op)
 {
     const Printer printer(&op);
     const bool one_field = op.state.size() == 1;
-    std::string text;
-    for (std::string_view rest = op.description; !rest.empty();) {
-        const auto end = rest.find('\n');
-        text += fmt::format("# {}\n", rest.substr(0, end));
-        rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    }
+    std::string text = print_description(op.description);
     text += fmt::format("operator {}({}) -> {} {{\n", op.name, print_parameters(op), print_results(op));
     text += "  state " + print_state(op, printer) + "\n";
     text += "  lift " + printer.block(op.lift, one_field) + "\n";

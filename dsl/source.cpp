@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dsl/visible.h"
+
 namespace segfold {
 namespace {
 
@@ -22,22 +24,12 @@ std::string_view find_line(std::string_view text, int number)
     return text;
 }
 
-/// Tabs and control bytes become blanks and what is not UTF-8 becomes '?', each as wide as one letter.
+/// What a terminal shows of a source line: tabs as blanks, each other unshown character as its escape.
 std::string printable(std::string_view text)
 {
-    std::string result;
-    while (!text.empty()) {
-        const std::size_t length = utf8_length(text);
-        const auto first = static_cast<unsigned char>(text[0]);
-        if (length == 0)
-            result += '?';
-        else if (first < 0x20 || first == 0x7f)
-            result += ' ';
-        else
-            result += text.substr(0, length);
-        text.remove_prefix(std::max<std::size_t>(length, 1));
-    }
-    return result;
+    std::string result(text);
+    std::ranges::replace(result, '\t', ' ');
+    return visible(result);
 }
 
 /// The part of a long line that a message shows: [first, end), not beginning or ending inside a letter.
@@ -105,7 +97,7 @@ SpecError spec_error(const SourcePointer& source, Position position, const std::
 
     const std::size_t length = static_cast<std::size_t>(std::max(position.length, 1));
     const std::size_t carets = std::max<std::size_t>(width(shown.substr(caret, length)), 1);
-    std::string text = source->name + ":" + std::to_string(position.line) + ":" +
+    std::string text = visible(source->name) + ":" + std::to_string(position.line) + ":" +
                        std::to_string(position.column) + ": " + message;
     text += "\n    " + printable(shown);
     text += "\n    " + std::string(width(shown.substr(0, caret)), ' ') + std::string(carets, '^');

@@ -239,32 +239,82 @@ TEST(Parser, ManyNamesAreNotAllListed)
         "local1012, local1013, local1014, local1015, local1016 and 8884 more");
 }
 
+/// The whole message that `text` is refused with.
+std::string whole_message(const std::string& text)
+{
+    try {
+        parse_operator("test", text);
+    } catch (const SpecError& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
 TEST(Parser, BytesThatAreNoTextAreNamed)
 {
     using namespace std::string_literals;
-    const auto message = [](const std::string& text) -> std::string {
-        try {
-            parse_operator("test", text);
-        } catch (const SpecError& error) {
-            return error.what();
-        }
-        return "accepted";
-    };
-    EXPECT_EQ(message("operator\0"s), "test:1:9: unexpected byte 0\n    operator \n            ^");
-    EXPECT_EQ(message("operator\x1b[31m"), "test:1:9: unexpected byte 27\n    operator [31m\n            ^");
-    EXPECT_EQ(message("op\xff\xfe"), "test:1:3: unexpected byte 255\n    op??\n      ^");
-    EXPECT_EQ(message("# gr\xc3\xb6\xc3\x9f"
-                      "e\n\xc3\xa9\xc3"),
-              "test:2:1: unexpected 'é'\n    é?\n    ^  only comments may hold more than ASCII");
-    EXPECT_EQ(message("operator f(x: f32) {\r\n  state $\r\n}"),
+    EXPECT_EQ(whole_message("operator\0"s),
+              "test:1:9: unexpected byte 0\n    operator\\x00\n            ^^^^");
+    EXPECT_EQ(whole_message("operator\x1b[31m"),
+              "test:1:9: unexpected byte 27\n    operator\\x1b[31m\n            ^^^^");
+    EXPECT_EQ(whole_message("op\xff\xfe"), "test:1:3: unexpected byte 255\n    op\\xff\\xfe\n      ^^^^");
+    EXPECT_EQ(whole_message("# gr\xc3\xb6\xc3\x9f"
+                            "e\n\xc3\xa9\xc3"),
+              "test:2:1: unexpected 'é'\n    é\\xc3\n    ^  only comments may hold more than ASCII");
+    EXPECT_EQ(whole_message("operator f(x: f32) {\r\n  state $\r\n}"),
               "test:2:9: unexpected '$'\n      state $\n            ^");
-    // A lone carriage return is a blank, so the caret still stands under its letter.
-    EXPECT_EQ(message("operator\rf\r(x @"),
+    EXPECT_EQ(whole_message("operator\tf\t(x @"),
               "test:1:15: unexpected '@'\n    operator f (x @\n                  ^");
-    EXPECT_EQ(message("\xf0\x9f\x98\x80"),
+    EXPECT_EQ(whole_message("\xf0\x9f\x98\x80"),
               "test:1:1: unexpected '\xf0\x9f\x98\x80'\n    \xf0\x9f\x98\x80\n    ^  only comments may hold "
               "more than ASCII");
-    EXPECT_EQ(message("\xed\xa0\x80"), "test:1:1: unexpected byte 237\n    ???\n    ^");
+    EXPECT_EQ(whole_message("\xed\xa0\x80"), "test:1:1: unexpected byte 237\n    \\xed\\xa0\\x80\n    ^^^^");
+    EXPECT_EQ(whole_message("op\u202e"),
+              "test:1:3: unexpected '\\u202e'\n    op\\u202e\n      ^^^^^^  only comments may hold more than "
+              "ASCII");
+}
+
+TEST(Parser, ControlCharactersInCommentsAreRefused)
+{
+    using namespace std::string_literals;
+    const auto lone = "a carriage return that no newline follows\n    "s;
+    const auto right = "  lines end with a newline, or with a carriage return and a newline"s;
+    EXPECT_EQ(whole_message("# sum\r int evil;\noperator f"),
+              "test:1:6: " + lone + "# sum\\x0d int evil;\n         ^^^^" + right);
+    EXPECT_EQ(whole_message("operator\rf"), "test:1:9: " + lone + "operator\\x0df\n            ^^^^" + right);
+    EXPECT_EQ(whole_message("#\r\r\n"), "test:1:2: " + lone + "#\\x0d\n     ^^^^" + right);
+    const auto seen = "' in a comment\n    "s;
+    const auto hint = "  comments are UTF-8 and hold what can be seen, blanks and tabs"s;
+    const struct {
+        std::string character, shown;
+    } controls[] = {{"\f", "\\x0c"},       {"\v", "\\x0b"},       {"\0"s, "\\x00"},
+                    {"\x1b", "\\x1b"},     {"\u0085", "\\u0085"}, {"\u2028", "\\u2028"},
+                    {"\u2029", "\\u2029"}, {"\u202e", "\\u202e"}};
+    for (const auto& [character, shown] : controls)
+        EXPECT_EQ(whole_message("# \u00fc " + character + "\noperator f"),
+                  "test:1:6: the control character '" + shown + seen + "# \u00fc " + shown + "\n        " +
+                      std::string(shown.size(), '^') + hint);
+    EXPECT_EQ(whole_message("operator # \xff"),
+              "test:1:12: the byte '\\xff" + seen + "operator # \\xff\n               ^^^^" + hint);
+}
+
+TEST(Parser, WindowsLineEndsAndTabsAreText)
+{
+    const auto op = parse_operator(
+        "test",
+        "# The\tsum.\r\n# \u2211 \\\r\noperator f(x: f32) -> f32 {\r\n  state s: f32 = 0 # a\r\n"
+        "  lift x\r\n  combine(a, b) a + b\r\n}\r\n# end\r");
+    EXPECT_EQ(op.description, "The\tsum.\n\u2211 \\");
+    EXPECT_EQ(parse_operator("printed", print(op)).description, op.description);
+}
+
+TEST(Parser, DescriptionsBuiltInCppPrintAsComments)
+{
+    auto op = parse_operator("test", "operator f(x: f32) -> f32 { state s: f32 lift x combine(a, b) a }");
+    const auto plain = print(op);
+    op.description = "one\r\ntwo\rthree\n\nfour\f\u2028\xff\n";
+    EXPECT_EQ(print(op), "# one\n# two\\x0dthree\n# \n# four\\x0c\\u2028\\xff\n" + plain);
+    EXPECT_TRUE(same(parse_operator("printed", print(op)), op));
 }
 
 TEST(Parser, ShortFormFillsInTheRest)
