@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
@@ -30,14 +31,14 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
                               ? "Segments of one length"
                               : fmt::format("Segments given as {}", name(problem.form));
     const auto keys = problem.form == SegmentForm::keys ? fmt::format(" of {} bytes", problem.key_bytes) : "";
-    std::string text = fmt::format("// {}: {}\n// {}{}, {}-bit indices.\n", stage.name, stage.title, segments,
-                                   keys, problem.index_bits);
+    std::string text = fmt::format("{}: {}\n{}{}, {}-bit indices.\n", stage.name, stage.title, segments, keys,
+                                   problem.index_bits);
     for (const auto& [name, value] : configuration)
         if (is_mentioned(name))
-            text += fmt::format("// {} = {}\n", name, value);
-    text += "//\n" + operator_comment(problem.op);
-    return text +
-           fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", stage.file);
+            text += fmt::format("{} = {}\n", name, value);
+    const auto origin =
+        fmt::format("\nEmitted by segfold from kernels/{}; edit that file instead.\n", stage.file);
+    return comment_lines(text + '\n') + operator_comment(problem.op) + comment_lines(origin) + '\n';
 }
 
 bool lifts_from_tables(const Operator& op)
@@ -201,6 +202,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();
+    check_emitted(emitted.source, problem.op);
     return emitted;
 }
 

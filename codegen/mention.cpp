@@ -1,12 +1,7 @@
 #include "codegen/mention.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
-
-#include "codegen/line_break.h"
-#include "dsl/printer.h"
 
 namespace segfold {
 
@@ -65,19 +60,6 @@ std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words)
             text += '\n';
         text += piece->text;
         before = piece;
-    }
-    return text;
-}
-
-std::string operator_comment(const Operator& op)
-{
-    const auto source = break_lines(print(op), kWidestLine - 3);
-    std::string text;
-    for (std::string_view rest = source; !rest.empty();) {
-        const auto end = rest.find('\n');
-        const auto line = rest.substr(0, end);
-        text += fmt::format("// {}\n", line.starts_with("# ") ? line.substr(2) : line);
-        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     return text;
 }

@@ -31,7 +31,4 @@ Identifiers words_of(std::string_view text);
 /// The pieces that a text of these words mentions, directly or through each other, as text in groups.
 std::string keep_mentioned(const std::vector<Piece>& pieces, Identifiers words);
 
-/// The operator in the text form, each line a comment of at most kWidestLine letters.
-std::string operator_comment(const Operator& op);
-
 }  // namespace segfold

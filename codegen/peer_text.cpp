@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/catalogue.h"
+#include "codegen/comment.h"
 #include "codegen/cuda_names.h"
 #include "codegen/emit.h"
 #include "codegen/line_break.h"
@@ -412,7 +413,9 @@ EmittedPeer emit_peer(const Problem& problem, const Peer& peer)
 {
     if (const auto why = unmet(peer, problem))
         throw InputError(fmt::format("{}: {}", peer.name, *why));
-    return PeerText(problem, peer).emit();
+    auto emitted = PeerText(problem, peer).emit();
+    check_emitted(emitted.source, problem.op);
+    return emitted;
 }
 
 }  // namespace segfold

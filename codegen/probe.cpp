@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
 #include "codegen/mention.h"
 #include "dsl/error.h"
@@ -30,11 +31,11 @@ void set_only(std::optional<T>& value, T found, const std::string& word, const s
 
 std::string heading(const Probe& probe, const Configuration& configuration)
 {
-    auto text = fmt::format("// {}: {}\n", probe.name, probe.title);
+    auto text = fmt::format("{}: {}\n", probe.name, probe.title);
     for (const auto& [name, value] : configuration)
-        text += fmt::format("// {} = {}\n", name, value);
-    return text +
-           fmt::format("//\n// Emitted by segfold from kernels/{}; edit that file instead.\n\n", probe.file);
+        text += fmt::format("{} = {}\n", name, value);
+    text += fmt::format("\nEmitted by segfold from kernels/{}; edit that file instead.\n", probe.file);
+    return comment_lines(text) + '\n';
 }
 
 std::string constants(const Configuration& configuration, std::string_view below)
@@ -127,6 +128,7 @@ EmittedProbe emit(const Probe& probe, const Configuration& configuration, const 
     emitted.configuration = configuration;
     emitted.source = heading(probe, configuration) + constants(configuration, below) + below;
     check_parameters(emitted, probe.file);
+    check_comments(emitted.source);
     return emitted;
 }
 
