@@ -19,6 +19,16 @@ TEST(ReplacePtx, ACopyTakesItsOperandsInOrder)
         << "operands may hold commas, parentheses and text";
 }
 
+TEST(ReplacePtx, CommentsStayAsTheyAre)
+{
+    const std::string source =
+        "// asm volatile(\"cp.async.wait_all;\" : :\n// \"r\"(x)); evil(); asm(\n"
+        "/* asm volatile(\"cp.async.wait_all;\"); */ int x; // asm(\"\n";
+    EXPECT_EQ(replace_ptx(source), source);
+    EXPECT_EQ(replace_ptx(source + "asm volatile(\"cp.async.wait_all;\");\n"),
+              source + "__segfold_wait_for_copies(0);\n");
+}
+
 TEST(ReplacePtx, CommitsAndWaitsAreCalls)
 {
     const auto call = [](const std::string& instruction) {

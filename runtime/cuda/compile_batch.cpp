@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "codegen/comment.h"
 #include "runtime/cuda/kernel_cache.h"
 
 namespace segfold::cuda {
@@ -44,11 +45,12 @@ bool is_part_of_name(char c) { return c == '_' || std::isalnum(static_cast<unsig
 
 // The names of arrays whose size a launch says: NVRTC takes them for one where kernels are extern "C",
 // whatever namespaces they are in.
-std::vector<std::string> dynamic_arrays(std::string_view source)
+std::vector<std::string> dynamic_arrays(std::string_view text)
 {
+    const std::string source = without_comments(text);
     constexpr std::string_view kDeclaration = "extern __shared__";
     std::vector<std::string> names;
-    for (std::size_t at = source.find(kDeclaration); at != std::string_view::npos;
+    for (std::size_t at = source.find(kDeclaration); at != std::string::npos;
          at = source.find(kDeclaration, at + 1)) {
         std::size_t end = std::min(source.find('[', at), source.size());
         while (end > at && !is_part_of_name(source[end - 1]))
@@ -56,7 +58,7 @@ std::vector<std::string> dynamic_arrays(std::string_view source)
         std::size_t begin = end;
         while (begin > at && is_part_of_name(source[begin - 1]))
             --begin;
-        std::string name(source.substr(begin, end - begin));
+        std::string name = source.substr(begin, end - begin);
         if (!name.empty() && std::ranges::find(names, name) == names.end())
             names.push_back(std::move(name));
     }

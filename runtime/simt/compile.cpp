@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "codegen/comment.h"
 #include "runtime/simt/module.h"
 #include "runtime/simt/ptx.h"
 #include "runtime/simt/toolchain.h"
@@ -21,26 +22,29 @@ constexpr std::size_t kCachedModules = 256;
 /// Returns whether there was one.
 bool declare_dynamic_shared(std::string& source)
 {
-    bool found = false;
+    constexpr std::string_view kLabel = " __asm__(\"__segfold_dynamic_shared\")";
+    const std::string code = without_comments(source);
+    std::size_t inserted = 0;
     const auto skip_space = [&](std::size_t place) {
-        return std::min(source.find_first_not_of(" \t\r\n", place), source.size());
+        return std::min(code.find_first_not_of(" \t\r\n", place), code.size());
     };
-    for (std::size_t place = 0; (place = source.find("extern", place)) != std::string::npos; ++place) {
+    for (std::size_t place = 0; (place = code.find("extern", place)) != std::string::npos; ++place) {
         const std::size_t qualifier = skip_space(place + 6);
-        const std::size_t end = source.find(';', qualifier);
-        if (source.compare(qualifier, 10, "__shared__") != 0 || end == std::string::npos)
+        const std::size_t end = code.find(';', qualifier);
+        if (code.compare(qualifier, 10, "__shared__") != 0 || end == std::string::npos)
             continue;
-        const std::size_t last = source.find_last_not_of(" \t\r\n", end - 1);
-        if (source[last] != ']')
+        const std::size_t last = code.find_last_not_of(" \t\r\n", end - 1);
+        if (code[last] != ']')
             continue;
-        source.insert(end, " __asm__(\"__segfold_dynamic_shared\")");
-        source.replace(qualifier, 10, "__thread  ");
-        found = true;
+        source.insert(end + inserted, kLabel);
+        source.replace(qualifier + inserted, 10, "__thread  ");
+        inserted += kLabel.size();
     }
-    return found;
+    return inserted > 0;
 }
 
-/// What stands in the parentheses of the kernel's `__cluster_dims__`; empty where it has none.
+/// What stands in the parentheses of the kernel's `__cluster_dims__`; empty where it has none. `source` has
+/// no comments, in which a user may have written anything.
 std::string_view cluster_dimensions(std::string_view source, const std::string& kernel)
 {
     constexpr std::string_view kAttribute = "__cluster_dims__(";
@@ -63,9 +67,10 @@ std::string wrapper_text(const std::string& source, const std::string& text_path
                          std::span<const std::string> kernels, bool dynamic_shared)
 {
     std::string text = "#include \"" + text_path + "\"\n";
+    const std::string code = without_comments(source);
     for (const std::string& kernel : kernels)
         text += "__segfold_entry(" + kernel + ")\n__segfold_cluster(" + kernel + ", " +
-                std::string(cluster_dimensions(source, kernel)) + ")\n";
+                std::string(cluster_dimensions(code, kernel)) + ")\n";
     if (dynamic_shared)
         text += "extern \"C\" { alignas(128) __thread unsigned char __segfold_dynamic_shared[" +
                 std::to_string(kMaxDynamicSharedBytes) + "]; }\n";

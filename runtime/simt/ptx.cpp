@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "codegen/comment.h"
+
 namespace segfold::simt {
 namespace {
 
@@ -79,24 +81,27 @@ std::optional<std::string> call_for(std::string_view inside, bool is_volatile)
 std::string replace_ptx(std::string source)
 {
     constexpr std::string_view kVolatile = "volatile";
-    for (std::size_t place = 0; (place = source.find("asm", place)) != std::string::npos;) {
-        auto open = source.find_first_not_of(' ', place + 3);
+    // Comments may hold what a user wrote, which must stay there.
+    std::string code = without_comments(source);
+    for (std::size_t place = 0; (place = code.find("asm", place)) != std::string::npos;) {
+        auto open = code.find_first_not_of(' ', place + 3);
         const bool is_volatile =
-            open != std::string::npos && source.compare(open, kVolatile.size(), kVolatile) == 0;
+            open != std::string::npos && code.compare(open, kVolatile.size(), kVolatile) == 0;
         if (is_volatile)
-            open = source.find_first_not_of(' ', open + kVolatile.size());
-        if (open == std::string::npos || source[open] != '(') {
+            open = code.find_first_not_of(' ', open + kVolatile.size());
+        if (open == std::string::npos || code[open] != '(') {
             place += 3;
             continue;
         }
         const auto inside = open + 1;
-        const auto end = behind_parenthesis(source, inside);
+        const auto end = behind_parenthesis(code, inside);
         if (end == std::string::npos)
             break;
-        const auto text = source.substr(inside, end - 1 - inside);
+        const auto text = code.substr(inside, end - 1 - inside);
         if (auto call = call_for(text, is_volatile)) {
             *call += std::string(static_cast<std::size_t>(std::ranges::count(text, '\n')), '\n');
             source.replace(place, end - place, *call);
+            code.replace(place, end - place, *call);
             place += call->size();
         } else {
             place = end;
