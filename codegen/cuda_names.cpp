@@ -1,31 +1,79 @@
 #include "codegen/cuda_names.h"
 
+#include <algorithm>
+
+#include "codegen/embedded_kernels.h"
+#include "codegen/mention.h"
+#include "dsl/expression.h"
+
 namespace segfold {
 namespace {
 
-/// Separated by blanks, which also stand at both ends.
-constexpr std::string_view kTaken =
-    // C++
-    " alignas alignof and asm auto bool break case catch char class concept const constexpr consteval"
-    " constinit continue decltype default delete do double else enum explicit export extern float for"
-    " friend goto if inline int long mutable namespace new noexcept not nullptr operator or private"
-    " protected public register requires return short signed sizeof static struct switch template this"
-    " throw try typedef typeid typename union unsigned using virtual void volatile wchar_t while xor"
-    " main char8_t char16_t char32_t co_await co_return co_yield bitand bitor compl not_eq and_eq or_eq"
-    " xor_eq dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local true false"
-    // CUDA
-    " threadIdx blockIdx blockDim gridDim warpSize signbit isinf float2 float4 double2 int2 int4 uint2"
-    " uint3 uint4 dim3 clock clock64"
-    // functions of f32 and f64
-    " fmin fminf fmax fmaxf fabs fabsf sqrtf rsqrtf expf exp2f expm1f logf log2f log1pf powf sinf cosf"
-    " tanhf floorf ceilf roundf fmaf copysignf"
-    // macros of the fiber executor's and the compilers' headers
-    " linux unix assert errno NULL EOF"
-    // types
-    " i8 i16 i64 u8 u16 u64 f16 bf16"
-    // the vocabulary of kernels/
-    " Inputs Results Segments State Index Run identity inputs results segments load_item store shuffle"
-    " shuffle_up shuffle_down ";
+/// What no name of a user may be called in CUDA text, among names that begin with a small letter; the rules
+/// of is_taken() and the file scope of kernels/ come on top. tests/taken_names_test.cpp knows where all of it
+/// comes from and names what is missing.
+constexpr std::string_view kTaken[] = {
+    // C++, with what g++ and nvcc add to it.
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t "
+    "class "
+    "co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue "
+    "decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend goto if "
+    "import inline int long main module mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+    "private protected public register reinterpret_cast requires return short signed sizeof static "
+    "static_assert static_cast struct switch template this thread_local throw true try typedef typeid "
+    "typename "
+    "typeof union unsigned using virtual void volatile wchar_t while xor xor_eq",
+    // Macros of compilers and of the headers that peers include.
+    "alloca assert assert_perror be16toh be32toh be64toh errno htobe16 htobe32 htobe64 htole16 htole32 "
+    "htole64 "
+    "isalnum_l isalpha_l isascii isascii_l isblank_l iscntrl_l isdigit_l isgraph_l islower_l isprint_l "
+    "ispunct_l isspace_l issubnormal isupper_l isxdigit_l le16toh le32toh le64toh linux major makedev "
+    "math_errhandling minor offsetof pthread_cleanup_pop pthread_cleanup_pop_restore_np pthread_cleanup_push "
+    "pthread_cleanup_push_defer_np sched_priority st_atime st_ctime st_mtime stderr stdin stdout strdupa "
+    "strndupa toascii toascii_l unix",
+    // CUDA, and the fiber executor's shim.
+    "blockDim blockIdx gridDim threadIdx warpSize dim3 clock clock64 float2 float4 double2 int2 int4 uint2 "
+    "uint3 "
+    "uint4 size_t fmin fmax fabs signbit isinf",
+    // Types, and what is written around an operator's expressions.
+    "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
+    "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
+    "lift_item",
+};
+
+/// The names of kTaken and those that a file of kernels/ has at file scope.
+const Identifiers& taken_names()
+{
+    static const Identifiers names = [] {
+        Identifiers found;
+        for (const auto words : kTaken)
+            add_words(words, found);
+        for (const auto& file : embedded_kernels())
+            add_file_scope_words(file.text, found);
+        return found;
+    }();
+    return names;
+}
+
+bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
+
+/// True for `STEMCapital...`, as kWarpThreads is for "k".
+bool is_stem_and_capital(std::string_view name, std::string_view stem)
+{
+    return name.size() > stem.size() && name.starts_with(stem) && is_capital(name[stem.size()]);
+}
+
+bool is_taken(std::string_view name)
+{
+    constexpr std::string_view kHelpers[] = {"to_", "divide_", "remainder_", "absolute_", "variant_"};
+    constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
+    const bool is_math = name.ends_with('f') && find_function(name.substr(0, name.size() - 1)) != nullptr;
+    return is_math || name == "fminf" || name == "fmaxf" || name == "fabsf" ||
+           std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||
+           std::ranges::any_of(kStems, [&](auto stem) { return is_stem_and_capital(name, stem); }) ||
+           taken_names().contains(name);
+}
 
 }  // namespace
 
@@ -47,13 +95,15 @@ std::string cuda_name(Type type)
 
 std::string cuda_identifier(std::string_view name)
 {
-    const bool constant = name.size() > 1 && name[0] == 'k' && name[1] >= 'A' && name[1] <= 'Z';
-    const bool helper = name.starts_with("to_") || name.starts_with("divide_") ||
-                        name.starts_with("remainder_") || name.starts_with("absolute_");
+    constexpr std::string_view kOwn = "own";
+    // _x becomes own_x, so own_x becomes ownown_x.
+    auto rest = name;
+    while (rest.starts_with(kOwn))
+        rest.remove_prefix(kOwn.size());
+    if (!rest.empty() && (rest[0] == '_' || is_capital(rest[0])))
+        return std::string(kOwn).append(name);
     // A user's own trailing underscore is doubled, so that no two names meet.
-    const bool taken =
-        name.ends_with('_') || kTaken.find(" " + std::string(name) + " ") != std::string_view::npos;
-    return std::string(name) + (constant || helper || taken ? "_" : "");
+    return std::string(name) + (name.ends_with('_') || is_taken(name) ? "_" : "");
 }
 
 }  // namespace segfold

@@ -10,8 +10,12 @@ namespace segfold {
 /// How CUDA text calls a type; the names that need a `using` line or a part are those of the language.
 std::string cuda_name(Type type);
 
-/// A user's name as it may stand in CUDA text: with an underscore behind it where C++, CUDA, the vocabulary
-/// of kernels/ or a function that expressions call has taken the name. Different names stay different.
+/// A user's name as it may stand in CUDA text. Different names stay different.
+///
+/// What begins with an underscore or a capital gets an `own` in front: so begin macros, what C++ keeps for
+/// itself, and the types of kernels/. Where C++, CUDA, a file of kernels/, what codegen writes around an
+/// operator, or a header that peers include has taken a name that begins with a small letter, it gets an
+/// underscore behind it.
 std::string cuda_identifier(std::string_view name);
 
 }  // namespace segfold

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "codegen/comment.h"
+
 namespace segfold {
 
 namespace {
@@ -32,6 +34,42 @@ void add_words(std::string_view text, Identifiers& words)
         } else {
             ++at;
         }
+    }
+}
+
+void add_file_scope_words(std::string_view text, Identifiers& words)
+{
+    const std::string code = without_comments(text);
+    std::vector<bool> counts;  // of each bracket that is open: whether what it holds is out of file scope
+    std::size_t depth = 0;
+    bool opens_scope = false;  // behind `extern "C"` and `namespace NAME`
+    std::string_view rest = code;
+    std::string_view before;
+    while (!rest.empty()) {
+        std::size_t length = 1;
+        if (is_word(rest[0])) {
+            length = static_cast<std::size_t>(std::ranges::find_if_not(rest, is_word) - rest.begin());
+            const auto word = rest.substr(0, length);
+            if (depth == 0 && !words.contains(word))
+                words.emplace(word);
+            opens_scope = word == "namespace" || (before == "namespace" && opens_scope);
+            before = word;
+        } else if (rest[0] == '"') {
+            length = std::min(rest.find('"', 1), rest.size() - 1) + 1;
+            opens_scope = before == "extern";
+        } else if (rest[0] == '#') {
+            do
+                length = std::min(rest.find('\n', length), rest.size());
+            while (length < rest.size() && rest[length - 1] == '\\' && ++length);
+        } else if (std::string_view("({[").find(rest[0]) != std::string_view::npos) {
+            counts.push_back(!opens_scope);
+            depth += counts.back() ? 1 : 0;
+            opens_scope = false;
+        } else if (std::string_view(")}]").find(rest[0]) != std::string_view::npos && !counts.empty()) {
+            depth -= counts.back() ? 1 : 0;
+            counts.pop_back();
+        }
+        rest.remove_prefix(length);
     }
 }
 
