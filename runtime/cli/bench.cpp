@@ -144,7 +144,7 @@ int emit_peer_text(const Arguments& arguments)
         write_json(Json{
             {"peer", wanted.name}, {"form", name(form)}, {"index_bits", bits}, {"source", emitted.source}});
     else
-        write_output(emitted.source);
+        write_document(emitted.source);
     return 0;
 }
 
@@ -156,9 +156,8 @@ public:
     {
         if (const auto path = arguments.value("log")) {
             log_.open(*path, std::ios::app);
-            if (!log_)
-                throw InputError(fmt::format("{}: cannot be written", *path));
-            log_ << json_of(machine).dump() << std::endl;
+            log_path_ = *path;
+            log(json_of(machine));
         }
         document_ = {{"machine", json_of(machine)}, {"workloads", Json::array()}};
         if (is_markdown_)
@@ -181,7 +180,7 @@ public:
                      {"num_segments", so_far.num_segments},
                      {"bytes", so_far.traffic.total()}};
         line.update(json_of(entry));
-        log_ << line.dump() << std::endl;
+        log(line);
     }
 
     void add(WorkloadRecord record)
@@ -224,6 +223,13 @@ public:
     }
 
 private:
+    void log(const Json& line)
+    {
+        log_ << line.dump() << std::endl;
+        if (!log_)
+            throw InputError(fmt::format("{}: cannot be written", log_path_));
+    }
+
     [[nodiscard]] std::string mean_text() const
     {
         std::vector<double> ratios;
@@ -238,6 +244,7 @@ private:
     }
 
     bool is_json_, is_markdown_, with_operators_;
+    std::string log_path_;
     std::ofstream log_;
     Json document_;
     std::vector<WorkloadRecord> records_;

@@ -133,7 +133,7 @@ int verb_emit(const Words& words)
     else if (arguments.json())
         write_json(document_of(problem, plan));
     else
-        write_output(plan.emitted.source);
+        write_document(plan.emitted.source);
     return 0;
 }
 

@@ -47,7 +47,7 @@ Json json_of(const std::vector<ResultField>& fields)
 
 void write_json(const Json& document)
 {
-    write_output(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    write_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Json json_of(const Array& array, std::int64_t i) { return number(value_text(array, i), array.type()); }

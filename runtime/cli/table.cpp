@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dsl/visible.h"
+
 namespace segfold::cli {
 namespace {
 
@@ -13,6 +15,19 @@ std::size_t width(const std::string& text)
 }
 
 }  // namespace
+
+Table::Table(std::vector<Column> columns) : columns_(std::move(columns))
+{
+    for (auto& column : columns_)
+        column.title = visible(column.title);
+}
+
+void Table::add(std::vector<std::string> row)
+{
+    for (auto& cell : row)
+        cell = visible(cell);
+    rows_.push_back(std::move(row));
+}
 
 std::string Table::print(std::size_t indent) const
 {

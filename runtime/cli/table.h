@@ -8,7 +8,7 @@
 namespace segfold::cli {
 
 /// Rows under titles; columns are two blanks apart, numbers go to the right, lines have no blanks at their
-/// ends.
+/// ends. What a terminal would obey instead of show stands there as escapes: a cell is one line.
 class Table {
 public:
     enum class Align : unsigned char { left, right };
@@ -18,10 +18,10 @@ public:
         Align align = Align::left;
     };
 
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+    explicit Table(std::vector<Column> columns);
 
     /// A cell for each column.
-    void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+    void add(std::vector<std::string> row);
     [[nodiscard]] bool empty() const { return rows_.empty(); }
 
     /// Titles and rows, each line ended; without titles where all are empty. `indent` blanks come first.

@@ -1,14 +1,17 @@
 #include "runtime/cli/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <string>
 #include <system_error>
 
 #include "dsl/error.h"
+#include "dsl/visible.h"
 
 namespace segfold::cli {
 namespace {
@@ -26,8 +29,8 @@ int write_all(int descriptor, std::string_view text)
     return 0;
 }
 
-/// The message with words beyond all measure cut, and without what would steer a terminal.
-std::string presentable(std::string_view message)
+/// The message with words beyond all measure cut.
+std::string with_short_words(std::string_view message)
 {
     constexpr std::size_t kLongestWord = 512, kKept = 60;
     std::string text;
@@ -38,9 +41,6 @@ std::string presentable(std::string_view message)
         text += message.substr(end, 1);
         at = end + 1;
     }
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < ' ' && c != '\n' && c != '\t')
-            c = '?';
     return text;
 }
 
@@ -52,9 +52,23 @@ std::size_t terminal_columns()
 
 }  // namespace
 
-void write_output(std::string_view text)
+std::string presentable(std::string_view text)
 {
-    const int error = write_all(STDOUT_FILENO, text);
+    std::string result;
+    while (!text.empty()) {
+        const auto end = std::min(text.find_first_of("\n\t"), text.size());
+        result += visible(text.substr(0, end));
+        result += text.substr(end, 1);
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return result;
+}
+
+void write_output(std::string_view text) { write_document(presentable(text)); }
+
+void write_document(std::string_view bytes)
+{
+    const int error = write_all(STDOUT_FILENO, bytes);
     if (error != 0 && error != EPIPE)
         throw InputError("standard output cannot be written: " + std::generic_category().message(error));
 }
@@ -62,7 +76,7 @@ void write_output(std::string_view text)
 void write_error(std::string_view message)
 {
     // Nowhere is left to complain about this stream.
-    write_all(STDERR_FILENO, "segfold: " + presentable(message) + "\n");
+    write_all(STDERR_FILENO, "segfold: " + presentable(with_short_words(message)) + "\n");
 }
 
 Progress::Progress() : is_terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -73,7 +87,7 @@ void Progress::show(const std::string& line)
 {
     if (!is_terminal_)
         return;
-    write_all(STDERR_FILENO, "\r" + line.substr(0, terminal_columns() - 1) + "\x1b[K");
+    write_all(STDERR_FILENO, "\r" + visible(line).substr(0, terminal_columns() - 1) + "\x1b[K");
     is_shown_ = true;
 }
 
@@ -82,6 +96,16 @@ void Progress::clear()
     if (is_shown_)
         write_all(STDERR_FILENO, "\r\x1b[K");
     is_shown_ = false;
+}
+
+std::string Countdown::text(std::size_t done, std::size_t all) const
+{
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (seconds < 1 || done == 0 || done >= all)
+        return "";
+    const double left = seconds * static_cast<double>(all - done) / static_cast<double>(done);
+    return left < 90 ? fmt::format(", about {:.0f} s left", std::ceil(left))
+                     : fmt::format(", about {:.0f} min left", std::ceil(left / 60));
 }
 
 }  // namespace segfold::cli

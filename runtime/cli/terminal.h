@@ -1,15 +1,23 @@
 #pragma once
 // The two streams of the program: results on standard output, everything else on standard error.
+#include <chrono>
 #include <string>
 #include <string_view>
 
 namespace segfold::cli {
 
-/// Writes `text` to standard output. A reader that has gone away is no error; a full disk is an InputError.
+/// `text` with what would steer a terminal as escapes; ends of lines and tabs stay.
+[[nodiscard]] std::string presentable(std::string_view text);
+
+/// Writes text for people to standard output, made presentable().
+///
+/// A reader that has gone away is no error; a full disk is an InputError.
 void write_output(std::string_view text);
 
-/// Writes "segfold: MESSAGE" to standard error; words of more than 512 letters are cut, control characters
-/// replaced.
+/// Writes a document for programs (a cubin, CUDA text, JSON) as it is; fails as write_output() does.
+void write_document(std::string_view bytes);
+
+/// Writes "segfold: MESSAGE" to standard error, presentable(); words of more than 512 letters are cut.
 void write_error(std::string_view message);
 
 /// One line on standard error that says what is going on, while that is a terminal; otherwise nothing at all.
@@ -28,6 +36,16 @@ public:
 private:
     bool is_terminal_;
     bool is_shown_ = false;
+};
+
+/// How long the rest of a task will take, going by what is done.
+class Countdown {
+public:
+    /// ", about 40 s left"; nothing in the first second, when nobody can tell.
+    [[nodiscard]] std::string text(std::size_t done, std::size_t all) const;
+
+private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace segfold::cli

@@ -56,7 +56,7 @@ void serve_gpu(const Arguments& arguments, const Operator& op, const WorkloadReq
     const auto greeting =
         greeting_of(context.info(), problem, prepared.workload, print(request.layout), meter.ceiling());
     tune::serve(
-        meter, greeting, std::cin, [](std::string_view text) { write_output(text); },
+        meter, greeting, std::cin, [](std::string_view text) { write_document(text); },
         [&] { return meter.is_fit(); });
 }
 
@@ -68,7 +68,7 @@ int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRe
     try {
         serve_gpu(arguments, op, request);
     } catch (const Error& error) {
-        write_output(tune::refusal_line(error.what(), error.exit_code()));
+        write_document(tune::refusal_line(error.what(), error.exit_code()));
         return error.exit_code();
     }
     return 0;
