@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -14,7 +13,9 @@
 #include <iterator>
 
 #include "dsl/error.h"
+#include "runtime/cache/private_folder.h"
 #include "runtime/cuda/library.h"
+#include "runtime/files/leftovers.h"
 #include "runtime/simt/process.h"
 
 namespace segfold::bench {
@@ -187,8 +188,11 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
     static std::atomic<int> count = 0;
     const auto own = fmt::format("{}.{}.{}", stem.string(), getpid(), count++);
     const fs::path own_source = own + ".cu", own_library = own + ".so";
-    if (!write_text(own_source, text))
+    const Leftover source_leftover(own_source.string()), library_leftover(own_library.string());
+    if (!write_text(own_source, text)) {
+        fs::remove(own_source, error);
         throw DeviceError(fmt::format("{}: cannot be written", own_source.string()));
+    }
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const auto result = simt::run_process(command(own_source, own_library, architecture));
@@ -201,7 +205,8 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
                         first_error(result.output), kept_text.string(), nvcc_.string(), result.output));
     }
     // The library comes last, so that whoever finds it finds its text as well.
-    write_text(kept_time, fmt::format("{}\n", seconds));
+    if (!write_text(kept_time, fmt::format("{}\n", seconds)))
+        fs::remove(kept_time, error);
     fs::rename(own_source, kept_text, error);
     fs::rename(own_library, kept, error);
     auto library = open_library(kept);
@@ -211,24 +216,21 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 
 fs::path peer_directory()
 {
-    fs::path directory;
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache == '/')
-        directory = fs::path(cache) / "segfold/peers";
-    else if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-        directory = fs::path(home) / ".cache/segfold/peers";
-    else
-        directory = fs::temp_directory_path() / fmt::format("segfold-{}", geteuid()) / "peers";
-    std::error_code error;
-    fs::create_directories(directory, error);
-    struct stat status = {};
-    // Code is loaded from here: nobody else may have made or may change what is in it.
-    if (error || lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-        status.st_uid != geteuid() || chmod(directory.c_str(), 0700) != 0)
+    try {
+        const auto folder = cache::user_cache_folder("peers");
+        if (folder.empty()) {
+            static const ScratchFolder own("segfold-peers");
+            return own.path();
+        }
+        // Code is loaded from here: nobody else may have made or may change what is in it.
+        cache::require_private_folder(folder);
+        return folder;
+    } catch (const InputError& error) {
         throw DeviceError(
-            fmt::format("{}: no folder of the user's own can be made there; set XDG_CACHE_HOME to a "
-                        "folder that can be written",
-                        directory.string()));
-    return directory;
+            fmt::format("no folder for compiled peers: {}; set XDG_CACHE_HOME to a folder that can "
+                        "be written",
+                        error.what()));
+    }
 }
 
 }  // namespace segfold::bench

@@ -61,7 +61,8 @@ public:
     /// once.
     ///
     /// Compiled peers are kept in $XDG_CACHE_HOME/segfold/peers, else ~/.cache/segfold/peers, each beside its
-    /// text, which is compared before it is taken. Throws DeviceError with nvcc's first error and its log.
+    /// text, which is compared before it is taken; without these variables until the process ends. Throws
+    /// DeviceError with nvcc's first error and its log.
     [[nodiscard]] PeerLibrary compile(const std::string& name, const std::string& source,
                                       const std::string& architecture) const;
 
@@ -71,7 +72,7 @@ private:
     std::string reason_;
 };
 
-/// The folder of compiled peers, made private to the user. Throws DeviceError where it cannot be had.
+/// The folder of compiled peers, private to the user. Throws DeviceError where it cannot be had.
 [[nodiscard]] std::filesystem::path peer_directory();
 
 }  // namespace segfold::bench

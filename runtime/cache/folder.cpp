@@ -15,7 +15,7 @@
 #include <random>
 #include <system_error>
 
-#include "dsl/error.h"
+#include "runtime/cache/private_folder.h"
 
 namespace segfold::cache {
 namespace {
@@ -124,31 +124,9 @@ std::string unfinished_name()
 
 std::string file_name(std::string_view key, std::string_view kind) { return fmt::format("{}.{}", key, kind); }
 
-Folder::Folder(fs::path path, std::uint64_t most_bytes) : path_(std::move(path)), most_bytes_(most_bytes)
-{
-    std::error_code error;
-    fs::create_directories(path_.parent_path(), error);
-    if (mkdir(path_.c_str(), S_IRWXU) != 0 && errno != EEXIST)
-        throw InputError(fmt::format("{} cannot be made: {}", path_.string(), reason(errno)));
-    descriptor_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    if (descriptor_ < 0)
-        throw InputError(errno == ENOTDIR || errno == ELOOP
-                             ? fmt::format("{} is a link or no folder; a folder is needed", path_.string())
-                             : fmt::format("{} cannot be opened: {}", path_.string(), reason(errno)));
-    struct stat status = {};
-    std::string objection;
-    if (fstat(descriptor_, &status) != 0)
-        objection = fmt::format("cannot be looked at: {}", reason(errno));
-    else if (status.st_uid != geteuid())
-        objection = fmt::format("belongs to user {}, and this is user {}", status.st_uid, geteuid());
-    else if ((status.st_mode & kWritableByOthers) != 0)
-        objection = fmt::format("may be written by others (mode {:04o}); chmod 0700 makes it private",
-                                status.st_mode & 07777);
-    if (objection.empty())
-        return;
-    close(descriptor_);
-    throw InputError(fmt::format("{} {}", path_.string(), objection));
-}
+Folder::Folder(fs::path path, std::uint64_t most_bytes)
+    : path_(std::move(path)), most_bytes_(most_bytes), descriptor_(open_private_folder(path_))
+{}
 
 Folder::~Folder() { close(descriptor_); }
 

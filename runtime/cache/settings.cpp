@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "dsl/error.h"
+#include "runtime/cache/private_folder.h"
 
 namespace segfold::cache {
 namespace {
@@ -52,11 +53,7 @@ fs::path read_folder(std::string_view text)
                                      text, text));
     if (!text.empty())
         return text;
-    if (const auto caches = variable("XDG_CACHE_HOME"); caches.starts_with('/'))
-        return fs::path(caches) / "segfold/kernels";
-    if (const auto home = variable("HOME"); home.starts_with('/'))
-        return fs::path(home) / ".cache/segfold/kernels";
-    return {};
+    return user_cache_folder("kernels");
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "runtime/cuda/library.h"
 #include "runtime/cuda/module.h"
 #include "runtime/files/file.h"
+#include "runtime/files/leftovers.h"
 #include "runtime/simt/process.h"
 
 namespace segfold::cli {
@@ -89,20 +90,10 @@ std::string find_disassembler()
 std::string disassemble(const cuda::Compiled& compiled)
 {
     const auto program = find_disassembler();
-    std::string path = (fs::temp_directory_path() / "segfold-XXXXXX").string();
-    const int descriptor = mkstemp(path.data());
-    if (descriptor < 0)
-        throw InputError(fmt::format("--sass: {} cannot be written", path));
-    close(descriptor);
-    simt::ProcessResult result;
-    try {
-        write_bytes(path, compiled.cubin);
-        result = simt::run_process({program, "--print-code", path});
-    } catch (...) {
-        unlink(path.c_str());
-        throw;
-    }
-    unlink(path.c_str());
+    const ScratchFolder folder("segfold-sass");
+    const auto path = (folder.path() / "kernels.cubin").string();
+    write_bytes(path, compiled.cubin);
+    const auto result = simt::run_process({program, "--print-code", path});
     if (result.status != 0)
         throw DeviceError(fmt::format("{} ended with {}: {}", program, result.status, result.output));
     return result.output;
@@ -191,7 +182,7 @@ void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std
         const auto compiled = cuda::load_or_compile(request);
         document["ptx"] = std::string(compiled.cubin.data());
         if (!arguments.json())
-            write_output(compiled.cubin.data());
+            write_document(compiled.cubin.data());
     } else {
         if (architecture.starts_with("compute_"))
             throw InputError(fmt::format("--arch {}: gives PTX alone; take sm_{}, or --ptx", architecture,
@@ -205,7 +196,7 @@ void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std
         } else if (arguments.has("sass")) {
             document["sass"] = disassemble(compiled);
             if (!arguments.json())
-                write_output(document["sass"].get<std::string>());
+                write_document(document["sass"].get<std::string>());
         } else {
             write_resources(arguments, compiled,
                             is_here ? resident_blocks(compiled, emitted, name) : std::map<std::string, int>(),

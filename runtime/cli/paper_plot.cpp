@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <variant>
 
 #include "dsl/error.h"
@@ -420,10 +419,9 @@ void save_plot(const std::string& path, const Paper& paper, const std::vector<co
                const MeasuredPaper* measured)
 {
     const auto text = plot(paper, experiments, measured, plot_format(path));
-    std::ofstream file(path);
-    file << text;
-    if (!file.flush())
-        throw InputError(fmt::format("{}: cannot be written", path));
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
 }
 
 }  // namespace segfold::cli

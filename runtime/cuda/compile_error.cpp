@@ -1,7 +1,6 @@
 #include "runtime/cuda/compile_error.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <vector>
+
+#include "dsl/error.h"
+#include "runtime/cache/private_folder.h"
 
 namespace segfold::cuda {
 namespace {
@@ -28,18 +30,6 @@ std::vector<std::string_view> lines_of(std::string_view text)
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     return lines;
-}
-
-// Private to the user, so that nobody else can read the sources or plant a link among them.
-bool make_private(const fs::path& directory)
-{
-    std::error_code error;
-    fs::create_directories(directory, error);
-    struct stat status = {};
-    if (error || lstat(directory.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-        status.st_uid != geteuid())
-        return false;
-    return chmod(directory.c_str(), 0700) == 0;
 }
 
 void drop_oldest(const fs::path& directory)
@@ -113,10 +103,8 @@ std::string excerpt(std::string_view source, std::size_t line)
 
 fs::path failed_source_directory()
 {
-    if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache == '/')
-        return fs::path(cache) / "segfold/failed";
-    if (const char* home = std::getenv("HOME"); home && *home == '/')
-        return fs::path(home) / ".cache/segfold/failed";
+    if (auto folder = cache::user_cache_folder("failed"); !folder.empty())
+        return folder;
     std::error_code ignored;
     return fs::temp_directory_path(ignored) / fmt::format("segfold-{}", geteuid()) / "failed";
 }
@@ -125,8 +113,10 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
 {
     try {
         const fs::path directory = failed_source_directory();
-        if (!make_private(directory))
-            return {};
+        // Nobody else can read the sources or plant a link among them.
+        if (cache::user_cache_folder("failed").empty())
+            cache::require_private_folder(directory.parent_path());
+        cache::require_private_folder(directory);
         boost::crc_32_type checksum;
         checksum.process_bytes(source.data(), source.size());
         const fs::path path = directory / fmt::format("{}-{:08x}.cu", file_stem(name), checksum.checksum());
@@ -137,6 +127,8 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
         drop_oldest(directory);
         return path;
     } catch (const fs::filesystem_error&) {
+        return {};
+    } catch (const InputError&) {
         return {};
     }
 }

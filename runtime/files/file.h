@@ -1,32 +1,47 @@
 #pragma once
-// Regular files: read at a place, written whole or not at all.
+// Files: read at a place, written whole or not at all.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "runtime/files/leftovers.h"
 
 namespace segfold {
+
+/// What may stand in a file's place: a pipe is read to its end at once, "-" is standard input.
+enum class Accepts : std::uint8_t { files, files_and_streams };
 
 /// A file open for reading; every failure is an InputError that starts with the path.
 class InputFile {
 public:
-    /// Throws if the file does not exist, cannot be opened, or is not a regular file.
-    explicit InputFile(const std::string& path);
+    /// Throws if the file does not exist, cannot be opened, or is nothing that is accepted.
+    ///
+    /// A named pipe waits for its writer. Standard input can be read once in a process.
+    explicit InputFile(const std::string& path, Accepts accepts = Accepts::files);
     ~InputFile();
     InputFile(const InputFile&) = delete;
     InputFile& operator=(const InputFile&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    /// True for pipes and standard input, whose names say nothing of what they hold.
+    [[nodiscard]] bool is_stream() const { return contents_.has_value(); }
 
     /// Fills `into` from the bytes at `offset`; throws if the file ends before.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
 private:
+    void open_file(Accepts accepts);
+    void read_stream();
+
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
+    std::optional<std::vector<std::byte>> contents_;  // of a stream
 };
 
 /// A file that appears under its name when `commit` is called, complete; without `commit` nothing is left
@@ -51,6 +66,7 @@ private:
     std::string path_;       // as the caller gave it, for messages
     std::string target_;     // with symbolic links followed
     std::string temporary_;  // empty when writing directly
+    std::optional<Leftover> leftover_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
 };

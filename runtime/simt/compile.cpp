@@ -84,19 +84,19 @@ public:
                                           const CompileOptions& options);
 
 private:
-    std::shared_ptr<const Module> build(const std::string& compiler, std::string source,
+    std::shared_ptr<const Module> build(const std::vector<std::string>& compiler, std::string source,
                                         std::span<const std::string> kernels, const CompileOptions& options);
-    const Toolchain& toolchain(const std::string& compiler);
+    const Toolchain& toolchain(const std::vector<std::string>& compiler);
 
     Workspace workspace_;
     std::mutex mutex_;
-    std::map<std::string, Toolchain> toolchains_;
+    std::map<std::vector<std::string>, Toolchain> toolchains_;
     std::mutex toolchain_mutex_;
     std::map<std::string, std::shared_future<std::shared_ptr<const Module>>> modules_;
     std::deque<std::string> oldest_first_;
 };
 
-const Toolchain& Compiler::toolchain(const std::string& compiler)
+const Toolchain& Compiler::toolchain(const std::vector<std::string>& compiler)
 {
     const std::lock_guard lock(toolchain_mutex_);
     auto place = toolchains_.find(compiler);
@@ -105,7 +105,7 @@ const Toolchain& Compiler::toolchain(const std::string& compiler)
     return place->second;
 }
 
-std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::string source,
+std::shared_ptr<const Module> Compiler::build(const std::vector<std::string>& compiler, std::string source,
                                               std::span<const std::string> kernels,
                                               const CompileOptions& options)
 {
@@ -119,7 +119,7 @@ std::shared_ptr<const Module> Compiler::build(const std::string& compiler, std::
     write_file(text, replace_ptx(std::move(source)));
     const ProcessResult result = run_process(compile_command(tools, options, wrapper, library));
     if (result.status != 0)
-        refuse(workspace_, compiler, text, result);
+        refuse(workspace_, compiler.front(), text, result);
     unlink(wrapper.c_str());
     auto module = std::make_shared<const Module>(library, text, kernels, options.shadow_check);
     unlink(text.c_str());
@@ -130,9 +130,12 @@ std::shared_ptr<const Module> Compiler::compile(const std::string& source,
                                                 std::span<const std::string> kernels,
                                                 const CompileOptions& options)
 {
-    const std::string compiler = choose_compiler(options);
-    std::string key = compiler + '\n' + std::to_string(options.shadow_check) +
-                      std::to_string(options.undefined_sanitizer) + std::to_string(options.optimisation);
+    const std::vector<std::string> compiler = choose_compiler(options);
+    std::string key;
+    for (const std::string& word : compiler)
+        key += word + ' ';
+    key += '\n' + std::to_string(options.shadow_check) + std::to_string(options.undefined_sanitizer) +
+           std::to_string(options.optimisation);
     for (const std::string& kernel : kernels)
         key += '\n' + kernel;
     key += '\n' + source;

@@ -1,10 +1,15 @@
 #include "runtime/simt/toolchain.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <iterator>
+#include <optional>
 #include <span>
+#include <sstream>
 
 #include "dsl/embedded_file.h"
 #include "runtime/simt/support_object.h"
@@ -38,27 +43,21 @@ std::string shim_text(std::initializer_list<std::string_view> files)
 
 }  // namespace
 
-Workspace::Workspace()
-{
-    std::string pattern = (fs::temp_directory_path() / "segfold-simt-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr)
-        throw DeviceError("simt: cannot make a folder " + pattern + " for compiled texts; set TMPDIR");
-    folder_ = pattern;
-}
-
 Workspace::~Workspace()
 {
-    std::error_code ignored;
-    if (kept_.empty()) {
-        fs::remove_all(folder_, ignored);
+    if (kept_.empty())
         return;
-    }
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder_, ignored))
+    folder_.keep();
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder_.path(), ignored))
         if (!kept_.contains(entry.path().string()))
             fs::remove(entry.path(), ignored);
 }
 
-std::string Workspace::unique_stem() { return folder_ + "/text" + std::to_string(++count_); }
+std::string Workspace::unique_stem()
+{
+    return (folder_.path() / ("text" + std::to_string(++count_))).string();
+}
 
 void Workspace::keep(const std::string& path)
 {
@@ -75,24 +74,32 @@ void write_file(const std::string& path, std::string_view text)
         throw DeviceError("simt: cannot write " + path + "; set TMPDIR to a folder with room");
 }
 
-std::string choose_compiler(const CompileOptions& options)
+std::vector<std::string> choose_compiler(const CompileOptions& options)
 {
-    std::vector<std::string> candidates;
-    if (!options.compiler.empty()) {
-        candidates = {options.compiler};
-    } else {
-        if (const char* environment = std::getenv("CXX"))
-            candidates.emplace_back(environment);
-        candidates.insert(candidates.end(), {"g++", "c++", "clang++"});
+    const char* environment = std::getenv("CXX");
+    if (options.compiler.empty() && environment != nullptr && *environment != '\0') {
+        if (const auto path = find_program(environment))  // whose name may hold blanks
+            return {*path};
+        std::istringstream text(environment);
+        std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
+        const auto path = words.empty() ? std::nullopt : find_program(words.front());
+        if (!path)
+            throw DeviceError(
+                fmt::format("simt: CXX is '{}', and no such program is on PATH; set it to a C++ "
+                            "compiler, or unset it to take g++, c++ or clang++",
+                            environment));
+        words.front() = *path;
+        return words;
     }
+    std::vector<std::string> candidates = {"g++", "c++", "clang++"};
+    if (!options.compiler.empty())
+        candidates = {options.compiler};
     for (const std::string& candidate : candidates)
         if (const auto path = find_program(candidate))
-            return *path;
-    std::string tried;
-    for (const std::string& candidate : candidates)
-        tried += (tried.empty() ? "" : ", ") + candidate;
-    throw DeviceError("simt: no C++ compiler: tried " + tried +
-                      "; install g++ or set CXX to a compiler's path");
+            return {*path};
+    throw DeviceError(
+        fmt::format("simt: no C++ compiler: tried {}; install g++ or set CXX to a compiler's path",
+                    fmt::join(candidates, ", ")));
 }
 
 void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,
@@ -103,10 +110,12 @@ void refuse(Workspace& workspace, const std::string& compiler, const std::string
                       "; the source is kept in " + source + "\n" + result.output);
 }
 
-Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
+Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>& compiler)
 {
     Toolchain toolchain{compiler, false, {}, {}};
-    toolchain.clang = run_process({compiler, "--version"}).output.find("clang") != std::string::npos;
+    auto version = compiler;
+    version.emplace_back("--version");
+    toolchain.clang = run_process(version).output.find("clang") != std::string::npos;
     const std::string stem = workspace.unique_stem();
     toolchain.declarations = stem + "-shim.h";
     toolchain.support = stem + "-support.o";
@@ -119,7 +128,8 @@ Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler)
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,
                                          const std::string& source, const std::string& library)
 {
-    std::vector<std::string> words = {toolchain.compiler, "-O" + std::to_string(options.optimisation)};
+    std::vector<std::string> words = toolchain.compiler;
+    words.push_back("-O" + std::to_string(options.optimisation));
     const auto add = [&words](std::initializer_list<const char*> more) {
         words.insert(words.end(), more.begin(), more.end());
     };

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/files/leftovers.h"
 #include "runtime/simt/process.h"
 #include "runtime/simt/program.h"
 
@@ -16,8 +17,8 @@ namespace segfold::simt {
 /// kept.
 class Workspace {
 public:
-    /// Throws DeviceError when the folder cannot be made.
-    Workspace();
+    /// Throws InputError when the folder cannot be made.
+    Workspace() = default;
     Workspace(const Workspace&) = delete;
     Workspace& operator=(const Workspace&) = delete;
     ~Workspace();
@@ -27,7 +28,7 @@ public:
     void keep(const std::string& path);
 
 private:
-    std::string folder_;
+    ScratchFolder folder_{"segfold-simt"};
     std::atomic<unsigned> count_ = 0;
     std::mutex mutex_;
     std::set<std::string> kept_;
@@ -35,16 +36,19 @@ private:
 
 /// A compiler, with the parts of the shim that do not depend on the text.
 struct Toolchain {
-    std::string compiler;
+    std::vector<std::string> compiler;  ///< its path, and the words that $CXX has behind it
     bool clang = false;
     std::string declarations;  ///< path of the header that goes ahead of every text
     std::string support;       ///< path of the object that goes with every text
 };
 
-/// The compiler's path. Throws DeviceError that lists the names tried.
-std::string choose_compiler(const CompileOptions& options);
+/// The compiler's path and the words that follow it, as in CXX="ccache g++ -m64".
+///
+/// What a text needs follows those words, and wins over them. Throws DeviceError where there is none; what
+/// $CXX names must be there.
+std::vector<std::string> choose_compiler(const CompileOptions& options);
 
-Toolchain prepare_toolchain(Workspace& workspace, const std::string& compiler);
+Toolchain prepare_toolchain(Workspace& workspace, const std::vector<std::string>& compiler);
 
 /// The command that makes `library` from `source`.
 std::vector<std::string> compile_command(const Toolchain& toolchain, const CompileOptions& options,

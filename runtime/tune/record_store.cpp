@@ -84,7 +84,12 @@ void RecordFile::append(const Record& record)
 {
     // One write, so that rows of two programs never mix.
     const auto line = print(record) + "\n";
-    if (::write(descriptor_, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+    const auto written = ::write(descriptor_, line.data(), line.size());
+    // Where only a part was written, writing the rest says why.
+    if (written < 0 ||
+        (written < std::ssize(line) &&
+         ::write(descriptor_, line.data() + written, line.size() - static_cast<std::size_t>(written)) !=
+             std::ssize(line) - written))
         fail(path_, "cannot be written");
     if (::fsync(descriptor_) != 0 && errno != EINVAL)
         fail(path_, "cannot be brought to the disk");

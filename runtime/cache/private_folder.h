@@ -1,0 +1,22 @@
+#pragma once
+// Folders that nobody else can have prepared or can change.
+#include <filesystem>
+#include <string_view>
+
+namespace segfold::cache {
+
+/// A descriptor of a folder that belongs to this user alone, made with mode 0700 where there is none; the
+/// caller closes it.
+///
+/// Throws InputError with the reason where the folder cannot be made or opened, is a link, belongs to another
+/// user, or may be written by others.
+[[nodiscard]] int open_private_folder(const std::filesystem::path& path);
+
+/// The same check for those who go by the path.
+void require_private_folder(const std::filesystem::path& path);
+
+/// $XDG_CACHE_HOME/segfold/NAME, else ~/.cache/segfold/NAME; empty where neither variable holds an absolute
+/// path.
+[[nodiscard]] std::filesystem::path user_cache_folder(std::string_view name);
+
+}  // namespace segfold::cache
