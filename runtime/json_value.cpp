@@ -2,12 +2,55 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
 
 namespace segfold {
+namespace {
+
+using Json = JsonValue::Json;
+
+/// Walks over a text and keeps where its first number beyond all floats ends.
+class OverflowFinder : public nlohmann::json_sax<Json> {
+public:
+    std::size_t place = 0;
+
+    bool null() override { return true; }
+    bool boolean(bool) override { return true; }
+    bool number_integer(Json::number_integer_t) override { return true; }
+    bool number_unsigned(Json::number_unsigned_t) override { return true; }
+    bool number_float(Json::number_float_t, const std::string&) override { return true; }
+    bool string(std::string&) override { return true; }
+    bool binary(Json::binary_t&) override { return true; }
+    bool start_object(std::size_t) override { return true; }
+    bool key(std::string&) override { return true; }
+    bool end_object() override { return true; }
+    bool start_array(std::size_t) override { return true; }
+    bool end_array() override { return true; }
+    bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception&) override
+    {
+        place = position;
+        return false;
+    }
+};
+
+}  // namespace
+
+JsonOverflow::JsonOverflow(std::string_view text)
+{
+    OverflowFinder finder;
+    Json::sax_parse(text, &finder);
+    const auto end = std::min(finder.place, text.size());
+    line = 1 + std::ranges::count(text.substr(0, end), '\n');
+    constexpr std::string_view kOfNumbers = "0123456789+-.eE";
+    const auto last = text.substr(0, end).find_last_of(kOfNumbers);
+    const auto before = text.substr(0, last).find_last_not_of(kOfNumbers);
+    const auto first = before == text.npos ? 0 : before + 1;
+    number = last == text.npos ? "" : text.substr(first, std::min<std::size_t>(last + 1 - first, 40));
+}
 
 void JsonValue::refuse(const std::string& right) const
 {

@@ -1,12 +1,23 @@
 #pragma once
 // Values of a JSON document that somebody else may have written: what is missing or wrong is refused by name.
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace segfold {
+
+/// Where a JSON text, which parsing has refused with Json::out_of_range, holds a number that no float
+/// reaches.
+struct JsonOverflow {
+    explicit JsonOverflow(std::string_view text);
+
+    std::ptrdiff_t line = 0;
+    std::string number;
+};
 
 /// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
 /// document, which has to outlive it. Every function but has() throws InputError that names the place, what

@@ -155,12 +155,20 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
     } catch (const Json::parse_error& error) {
         throw InputError(
             fmt::format("{}: no JSON: byte {}: a baseline is what --save has written", name, error.byte));
+    } catch (const Json::out_of_range&) {
+        const JsonOverflow overflow(text);
+        throw InputError(fmt::format("{}:{}: the number {} is beyond what a 64-bit float holds", name,
+                                     overflow.line, overflow.number));
     }
     const JsonValue root(name + ": document", document);
     if (const auto format = root.at("format"); format.text() != kFormat)
         format.refuse(fmt::format("'{}' is needed, which --save writes", kFormat));
     if (const auto version = root.at("version"); version.count() != kVersion)
         version.refuse(fmt::format("this program reads version {}", kVersion));
+    constexpr std::string_view kMembers[] = {"format", "version", "static_costs", "times"};
+    for (const auto& [name_of_member, value] : root.members())
+        if (std::ranges::find(kMembers, name_of_member) == std::end(kMembers))
+            value.refuse("a baseline has no such member, but format, version, static_costs and times");
     Baseline baseline;
     if (root.has("static_costs"))
         baseline.static_costs = static_costs_of(root.at("static_costs"));

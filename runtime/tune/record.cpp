@@ -217,6 +217,9 @@ Record parse_record(const std::string& place, std::string_view line)
     } catch (const Json::parse_error& error) {
         throw InputError(
             fmt::format("{}: no JSON at byte {}; a record is one object a line", place, error.byte));
+    } catch (const Json::out_of_range&) {
+        throw InputError(fmt::format("{}: the number {} is beyond what a 64-bit float holds", place,
+                                     JsonOverflow(line).number));
     }
     const JsonValue row(place + ": row", document);
     if (const auto version = row.at("version"); version.count() != kVersion)
