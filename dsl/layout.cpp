@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "dsl/error.h"
+#include "dsl/number_text.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -110,17 +111,19 @@ std::string join_names(std::span<const DistributionParameter> parameters)
 
 std::int64_t parse_length(std::string_view text, std::string_view digits)
 {
-    std::int64_t length = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), length);
     if (digits.empty())
         refuse(text, "the length is missing; write uniform=LENGTH, such as uniform=4");
-    if (error == std::errc::result_out_of_range)
+    const auto length = parse_integer(digits);
+    if (!length && digits.find_first_not_of("0123456789") == std::string_view::npos)
         refuse(text, fmt::format("the length {} does not fit 64 bits", digits));
-    if (error != std::errc() || end != digits.data() + digits.size())
-        refuse(text, fmt::format("'{}' is not an integer; write uniform=LENGTH, such as uniform=4", digits));
-    if (length <= 0)
-        refuse(text, fmt::format("the length is {}; it must be at least 1", length));
-    return length;
+    if (!length)
+        refuse(text,
+               fmt::format("'{}' is not an integer of 64 bits; write uniform=LENGTH, such as uniform=4 or "
+                           "uniform=2^10",
+                           digits));
+    if (*length <= 0)
+        refuse(text, fmt::format("the length is {}; it must be at least 1", *length));
+    return *length;
 }
 
 /// "whole", "uniform=4" and the layouts of files; `value` is what follows the '='.
@@ -154,7 +157,11 @@ Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::s
 double parse_number(std::string_view text, const DistributionParameter& parameter, std::string_view digits)
 {
     double value = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (const auto power = parse_integer(digits); power && digits.starts_with("2^")) {
+        value = static_cast<double>(*power);
+        end = digits.data() + digits.size();
+    }
     if (digits.empty())
         refuse(text, fmt::format("'{}' has no value; write {}=NUMBER", parameter.name, parameter.name));
     if (error == std::errc::invalid_argument || end != digits.data() + digits.size())

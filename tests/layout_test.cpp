@@ -29,6 +29,9 @@ TEST(Layout, ParsesTheStatedOnes)
 {
     EXPECT_EQ(parse_layout("whole"), Layout{});
     EXPECT_EQ(parse_layout("uniform=4"), (Layout{.kind = LayoutKind::uniform, .uniform_length = 4}));
+    EXPECT_EQ(parse_layout("uniform=2^20").uniform_length, 1 << 20);
+    EXPECT_EQ(parse_layout("uniform=1e6").uniform_length, 1000000);
+    EXPECT_EQ(parameter(parse_layout("geometric:mean=2^5"), "mean"), 32);
     EXPECT_EQ(parse_layout("offsets=a=b:c.npy"),
               (Layout{.kind = LayoutKind::offsets, .files = {"a=b:c.npy"}}));
     EXPECT_EQ(parse_layout("ranges=b.npy,e.npy"),
@@ -101,8 +104,10 @@ TEST(Layout, RefusesMissingValues)
 
 TEST(Layout, RefusesWrongValues)
 {
-    EXPECT_EQ(refusal("uniform=4x"),
-              "layout 'uniform=4x': '4x' is not an integer; write uniform=LENGTH, such as uniform=4");
+    EXPECT_EQ(
+        refusal("uniform=4x"),
+        "layout 'uniform=4x': '4x' is not an integer of 64 bits; write uniform=LENGTH, such as uniform=4 or "
+        "uniform=2^10");
     EXPECT_EQ(refusal("uniform=0"), "layout 'uniform=0': the length is 0; it must be at least 1");
     EXPECT_EQ(refusal("uniform=-3"), "layout 'uniform=-3': the length is -3; it must be at least 1");
     EXPECT_EQ(refusal("uniform=9223372036854775808"),

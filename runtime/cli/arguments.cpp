@@ -6,9 +6,9 @@
 #include <boost/program_options/errors.hpp>
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/parsers.hpp>
-#include <charconv>
 
 #include "dsl/error.h"
+#include "dsl/number_text.h"
 #include "dsl/suggest.h"
 
 namespace segfold::cli {
@@ -58,7 +58,7 @@ std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups)
 }
 
 Arguments::Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags,
-                     std::size_t most_operands)
+                     std::size_t most_operands, std::string_view operand)
     : verb_(verb), flags_(std::move(flags))
 {
     flags_.push_back(kJson);
@@ -67,7 +67,7 @@ Arguments::Arguments(std::string_view verb, const Words& words, std::vector<Flag
     if (operands_.size() > most_operands)
         throw InputError(most_operands == 0
                              ? fmt::format("{} takes flags alone; '{}' is none", verb_, shown(operands_[0]))
-                             : fmt::format("{} takes one operator; '{}' is given beside '{}'", verb_,
+                             : fmt::format("{} takes one {}; '{}' is given beside '{}'", verb_, operand,
                                            shown(operands_[1]), shown(operands_[0])));
 }
 
@@ -198,19 +198,6 @@ void Arguments::refuse(std::string_view name, const std::string& why) const
 {
     if (has(name))
         throw InputError(fmt::format("--{} {}", name, why));
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text)
-{
-    const bool is_power = text.starts_with("2^");
-    const auto digits = is_power ? text.substr(2) : text;
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-    if (error != std::errc() || end != digits.data() + digits.size())
-        return std::nullopt;
-    if (!is_power)
-        return number;
-    return number >= 0 && number < 63 ? std::optional(std::int64_t{1} << number) : std::nullopt;
 }
 
 }  // namespace segfold::cli

@@ -26,15 +26,17 @@ std::vector<Flag> join(std::initializer_list<std::span<const Flag>> groups);
 class Arguments {
 public:
     /// Reads `words`; all verbs take --json. Refuses unknown flags (they are never guessed from their
-    /// beginnings), flags given twice, missing values, and more than `most_operands` (0 or 1) operands.
-    Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands);
+    /// beginnings), flags given twice, missing values, and more than `most_operands` (0 or 1) operands, which
+    /// are called `operand`.
+    Arguments(std::string_view verb, const Words& words, std::vector<Flag> flags, std::size_t most_operands,
+              std::string_view operand = "operator");
 
     [[nodiscard]] std::string_view verb() const { return verb_; }
     [[nodiscard]] bool has(std::string_view flag) const;
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
 
-    /// The value as an integer from `lowest` to `highest`, written in decimal or as 2^20.
+    /// The value as an integer from `lowest` to `highest`, written in decimal, as 2^20, or as 1e6.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
                                                       std::int64_t highest) const;
     /// The place of the value in `known`.
@@ -63,8 +65,5 @@ private:
     std::vector<Given> given_;
     Words operands_;
 };
-
-/// An integer in decimal or as 2^20; nothing if `text` is something else or beyond 64 bits.
-std::optional<std::int64_t> parse_integer(std::string_view text);
 
 }  // namespace segfold::cli

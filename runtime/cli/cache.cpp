@@ -264,7 +264,7 @@ constexpr std::array kActions = {Action{"list", list}, Action{"stat", stat}, Act
 
 int verb_cache(const Words& words)
 {
-    const Arguments arguments("cache", words, {}, 1);
+    const Arguments arguments("cache", words, {}, 1, "action");
     if (arguments.operands().empty())
         throw InputError("cache needs to be told what to do: list, stat, clear or verify");
     const auto& word = arguments.operands()[0];

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -17,6 +16,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cuda/device.h"
+#include "runtime/files/file.h"
 
 namespace segfold {
 
@@ -99,10 +99,9 @@ MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experi
 
 void save(const std::string& path, const Paper& paper, const MeasuredPaper& measured)
 {
-    std::ofstream file(path);
-    file << json_of(paper.name, measured).dump(1) << '\n';
-    if (!file.flush())
-        throw InputError(fmt::format("{}: cannot be written", path));
+    OutputFile file(path);
+    file.write(json_of(paper.name, measured).dump(1) + "\n");
+    file.commit();
 }
 
 bool all_agree(const MeasuredPaper& measured)
@@ -153,7 +152,7 @@ Json document_of(const Paper& paper, const std::vector<const Experiment*>& exper
 
 int verb_paper(const Words& words)
 {
-    const Arguments arguments("paper", words, {std::begin(kOwnFlags), std::end(kOwnFlags)}, 1);
+    const Arguments arguments("paper", words, {std::begin(kOwnFlags), std::end(kOwnFlags)}, 1, "paper");
     if (arguments.operands().empty()) {
         for (const auto& flag : kOwnFlags)
             arguments.refuse(flag.name, "speaks of a paper, and none is named");
