@@ -55,6 +55,43 @@ bool rounds(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && std::ranges::find(exact, node.name) == std::end(exact);
 }
 
+/// A value that is no product, so that no compiler makes one fused operation of it and of an addition to it.
+bool is_no_product(const Expression& expression, const Operator& op)
+{
+    switch (expression->kind) {
+        case ExpressionKind::integer:
+        case ExpressionKind::real:
+        case ExpressionKind::constant:
+        case ExpressionKind::limit:
+        case ExpressionKind::gather:
+            return true;
+        case ExpressionKind::convert:
+            return !expression.argument(0)->type || !is_float(*expression.argument(0)->type);
+        case ExpressionKind::name:
+            return std::ranges::find(op.parameters, expression->name, &Parameter::name) !=
+                   op.parameters.end();
+        case ExpressionKind::binary:
+            return expression->symbol == "+" || expression->symbol == "-" || expression->symbol == "/";
+        default:
+            return false;
+    }
+}
+
+/// A node that rounds, and may round differently on another back end: not one correctly rounded operation.
+bool rounds_freely(const ExpressionNode& node, const Operator& op)
+{
+    if (!rounds(node))
+        return false;
+    if (node.type != Type::f32 && node.type != Type::f64)
+        return true;
+    if (node.kind == ExpressionKind::call)
+        return node.name != "sqrt";
+    if (node.symbol == "*" || node.symbol == "/")
+        return false;
+    return (node.symbol != "+" && node.symbol != "-") ||
+           !std::ranges::all_of(node.arguments, [&](const Expression& e) { return is_no_product(e, op); });
+}
+
 }  // namespace
 
 bool same(const Operator& left, const Operator& right)
@@ -85,10 +122,13 @@ bool uses_name(const Block& block, std::string_view name)
 
 bool combines_exactly(const Operator& op) { return !any_node(op.combine, rounds); }
 
+// combine() rounds nothing, and lift, finish and empty round f32 and f64 alone, by single + - * / and sqrt
+// that no compiler may fuse: i32(x * 8.0) is exact, x * y + z is not.
 bool is_exact(const Operator& op)
 {
-    return combines_exactly(op) && !any_node(op.lift, rounds) &&
-           !(op.finish && any_node(*op.finish, rounds)) && !(op.empty && any_node(*op.empty, rounds));
+    const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };
+    return combines_exactly(op) && !any_node(op.lift, is_free) &&
+           !(op.finish && any_node(*op.finish, is_free)) && !(op.empty && any_node(*op.empty, is_free));
 }
 
 Expression BlockBuilder::let(std::string name, const Expression& value)

@@ -105,7 +105,7 @@ bool uses_name(const Block& block, std::string_view name);
 /// min, max, comparisons, selection and copies of floats are exact; + - * / and the other functions are not.
 bool combines_exactly(const Operator& op);
 
-/// True when nothing in the operator rounds: then every back end must give the same bits.
+/// True when nothing in the operator rounds but by single operations: every back end gives the same bits.
 bool is_exact(const Operator& op);
 
 /// Builds a block in C++: op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { ... }).
