@@ -6,6 +6,7 @@
 
 #include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
+#include "codegen/line_map.h"
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
@@ -129,6 +130,24 @@ std::vector<Constant> constants_of(const Stage& stage, const Configuration& conf
     return constants;
 }
 
+/// `above` comes first, `tiles` after so many parts, the stage's own text last.
+std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
+                                        const TracedWoven& woven, std::ptrdiff_t parts_above_tiles)
+{
+    auto map = std::make_shared<LineMap>();
+    map->add_generated(above);
+    for (std::ptrdiff_t i = 0; i < std::ssize(woven.part_lines); ++i) {
+        if (i == parts_above_tiles)
+            map->add_generated(tiles);
+        const auto& part = woven.part_lines[static_cast<std::size_t>(i)];
+        map->add(part.file, part.lines);
+    }
+    if (parts_above_tiles == std::ssize(woven.part_lines))
+        map->add_generated(tiles);
+    map->add(woven.body_lines.file, woven.body_lines.lines);
+    return map;
+}
+
 }  // namespace
 
 std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
@@ -149,7 +168,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
-    const auto woven = weave(stage.file, stage.text, facts, read_part);
+    const auto traced = weave_traced(stage.file, stage.text, facts, read_part);
+    const auto& woven = traced.woven;
     auto plumbing = read_plumbing(stage.file, woven.directives);
 
     Emitted emitted;
@@ -196,9 +216,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto read_type = [&](std::string_view path) { return part_text(path, problem, catalogue); };
     auto words = words_of(below);
     const auto title = heading(problem, stage, configuration, numbers, place, words);
-    emitted.source = title +
-                     keep_mentioned(operator_section(problem, constants, read_type), std::move(words)) +
-                     '\n' + below;
+    const auto above =
+        title + keep_mentioned(operator_section(problem, constants, read_type), std::move(words)) + '\n';
+    emitted.source = above + below;
+    emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin());
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();

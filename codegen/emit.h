@@ -1,12 +1,15 @@
 #pragma once
 // From a problem, a stage and a configuration to CUDA text with all that is needed to launch it.
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "codegen/catalogue.h"
 
 namespace segfold {
+
+class LineMap;
 
 /// Memory that a plan needs beside inputs and results.
 struct EmittedScratch {
@@ -39,6 +42,7 @@ struct EmittedLaunch {
 /// tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
+    std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
     SegmentForm form;  ///< in which the kernels read segments: the problem's, or what the host converts it to
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>>

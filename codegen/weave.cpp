@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/formula.h"
+#include "codegen/line_map.h"
 #include "dsl/error.h"
 
 namespace segfold {
@@ -34,23 +35,36 @@ Directive read_directive(std::string_view code, int line)
     return {std::string(word), std::string(trim(rest.substr(word.size()))), line};
 }
 
+/// A text, and the line of its file that each of its lines was taken from.
+struct Taken {
+    std::string text;
+    std::vector<int> lines;
+
+    void add(std::string_view line, int number)
+    {
+        text += line;
+        text += '\n';
+        lines.push_back(number);
+    }
+};
+
 /// Leaves out blank lines that a dropped paragraph left doubled, or left beside a brace.
-std::string tidy(const std::string& text)
+Taken tidy(const Taken& taken)
 {
-    std::string result;
-    std::string_view rest = text;
+    Taken result;
+    std::string_view rest = taken.text;
     bool blank_before = true;
-    while (!rest.empty()) {
+    for (const int number : taken.lines) {
         const auto line = take_line(rest);
         const bool blank = trim(line).empty();
-        if (!(blank && blank_before)) {
-            result += line;
-            result += '\n';
-        }
+        if (!(blank && blank_before))
+            result.add(line, number);
         blank_before = blank || trim(line).ends_with('{');
     }
-    while (result.ends_with("\n\n"))
-        result.pop_back();
+    while (result.text.ends_with("\n\n")) {
+        result.text.pop_back();
+        result.lines.pop_back();
+    }
     return result;
 }
 
@@ -59,10 +73,10 @@ class Weaver {
 public:
     Weaver(Facts facts, const ReadPart& read_part) : names_(std::move(facts)), read_part_(read_part) {}
 
-    std::string weave(std::string_view file, std::string_view text, bool is_part)
+    Taken weave(std::string_view file, std::string_view text, bool is_part)
     {
         std::vector<Branch> open;
-        std::string out;
+        Taken out;
         for (int line_number = 1; !text.empty(); ++line_number) {
             const auto line = take_line(text);
             const auto code = trim(line);
@@ -72,8 +86,7 @@ public:
                         throw SpecError(last_number_ +
                                         ": a number stands before the last parameter, not behind it");
                     last_number_.clear();
-                    out += line;
-                    out += '\n';
+                    out.add(line, line_number);
                 }
                 continue;
             }
@@ -84,7 +97,7 @@ public:
             if (directive.word == "use")
                 use(directive.argument, place);
             else if (directive.word == "number")
-                out += number(directive.argument, line.substr(0, line.find(kMark)), place);
+                add_number(directive.argument, line.substr(0, line.find(kMark)), place, line_number, out);
             else if (!is_part)
                 directives_.push_back(std::move(directive));
             else if (directive.word == "let" || directive.word == "scratch" || directive.word == "launch")
@@ -99,6 +112,7 @@ public:
     }
 
     std::vector<std::string> parts() && { return std::move(parts_); }
+    std::vector<WovenLines> part_lines() && { return std::move(part_lines_); }
     std::vector<std::string> numbers() && { return std::move(numbers_); }
     std::vector<Directive> directives() && { return std::move(directives_); }
 
@@ -152,16 +166,16 @@ private:
         directives_.push_back(std::move(directive));
     }
 
-    /// What stands for a number in a list of parameters.
-    std::string number(const std::string& name, std::string_view indent, const std::string& place)
+    /// Adds what stands for a number in a list of parameters.
+    void add_number(const std::string& name, std::string_view indent, const std::string& place, int line,
+                    Taken& out)
     {
         last_number_ = place;
         if (std::ranges::find(numbers_, name) == numbers_.end())
             numbers_.push_back(name);
         const auto at_launch = names_.find("at_launch");
-        if (at_launch == names_.end() || at_launch->second == 0)
-            return "";
-        return std::string(indent) + "int " + name + ",\n";
+        if (at_launch != names_.end() && at_launch->second != 0)
+            out.add(std::string(indent) + "int " + name + ",", line);
     }
 
     void use(const std::string& path, const std::string& place)
@@ -170,10 +184,12 @@ private:
             return;
         if (!active_.insert(path).second)
             throw SpecError(place + ": " + path + " uses itself");
-        const auto part = weave(path, read(path, place), true);
+        auto part = weave(path, read(path, place), true);
         active_.erase(path);
         used_.insert(path);
-        parts_.push_back(part + '\n');
+        part.add("", 0);
+        parts_.push_back(std::move(part.text));
+        part_lines_.push_back({path, std::move(part.lines)});
     }
 
     [[nodiscard]] std::string_view read(const std::string& path, const std::string& place) const
@@ -190,6 +206,7 @@ private:
     std::set<std::string, std::less<>> used_;
     std::set<std::string, std::less<>> active_;
     std::vector<std::string> parts_;
+    std::vector<WovenLines> part_lines_;
     std::vector<std::string> numbers_;
     std::string last_number_;  ///< the place of a number behind which no parameter has come yet
     std::vector<Directive> directives_;
@@ -197,15 +214,24 @@ private:
 
 }  // namespace
 
-Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part)
+TracedWoven weave_traced(std::string_view file, std::string_view text, const Facts& facts,
+                         const ReadPart& read_part)
 {
     Weaver weaver(facts, read_part);
-    Woven woven;
-    woven.body = weaver.weave(file, text, false);
-    woven.numbers = std::move(weaver).numbers();
-    woven.directives = std::move(weaver).directives();
-    woven.parts = std::move(weaver).parts();
-    return woven;
+    TracedWoven traced;
+    auto body = weaver.weave(file, text, false);
+    traced.woven.body = std::move(body.text);
+    traced.body_lines = {std::string(file), std::move(body.lines)};
+    traced.woven.numbers = std::move(weaver).numbers();
+    traced.woven.directives = std::move(weaver).directives();
+    traced.woven.parts = std::move(weaver).parts();
+    traced.part_lines = std::move(weaver).part_lines();
+    return traced;
+}
+
+Woven weave(std::string_view file, std::string_view text, const Facts& facts, const ReadPart& read_part)
+{
+    return weave_traced(file, text, facts, read_part).woven;
 }
 
 std::vector<Directive> directives_of(std::string_view text)

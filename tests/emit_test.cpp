@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <map>
 #include <regex>
+#include <sstream>
 
 #include "codegen/line_break.h"
+#include "codegen/line_map.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "tests/files.h"
@@ -52,6 +55,39 @@ std::vector<std::pair<std::string, Emitted>> everything()
                                          emit(problem, stage, configuration, catalogue, Numbers::at_launch));
                 }
     return all;
+}
+
+/// A line of a text is that line of the stage or part which it is said to come from.
+TEST(Emit, LinesKnowWhereTheyComeFrom)
+{
+    std::map<std::string, std::vector<std::string>> files;
+    const auto line_of = [&](const std::string& origin) {
+        const auto colon = origin.rfind(':');
+        auto& lines = files[origin.substr(0, colon)];
+        if (lines.empty()) {
+            std::istringstream text(read_text(SEGFOLD_SOURCE_DIR "/" + origin.substr(0, colon)));
+            for (std::string line; std::getline(text, line);)
+                lines.push_back(line);
+        }
+        return lines.at(std::stoul(origin.substr(colon + 1)) - 1);
+    };
+    for (const auto& [what, emitted] : everything()) {
+        std::istringstream text(emitted.source);
+        int number = 0, known = 0, kernels = 0;
+        for (std::string line; std::getline(text, line);) {
+            const auto origin = emitted.lines->origin(++number);
+            if (origin.empty())
+                continue;
+            ++known;
+            kernels += line.find("__global__") == std::string::npos ? 0 : 1;
+            const auto written = line_of(origin);
+            if (written.find("//% number") == std::string::npos)
+                ASSERT_EQ(line, written) << what << " " << number << " " << origin;
+        }
+        EXPECT_GE(kernels, 1) << what;
+        EXPECT_LT(known, number) << what;
+        EXPECT_EQ(emitted.lines->origin(number + 2), "") << what;
+    }
 }
 
 std::string failure(const std::string& stage_text, const std::string& op = "sum_i32")

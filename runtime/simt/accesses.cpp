@@ -180,7 +180,7 @@ std::string verb(const Access& access)
     worker.fail(
         Fault::race, access.site,
         fmt::format("{} {}, which {} {}{} with nothing to order the two: {}", verb(access), memory, who,
-                    conflict.wrote ? "wrote" : "read", in_line_text(line_of(launch, site)), cure));
+                    conflict.wrote ? "wrote" : "read", in_line_text(launch, line_of(launch, site)), cure));
 }
 
 [[noreturn]] void fail_outside(Worker& worker, const Access& access)

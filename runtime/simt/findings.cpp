@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/line_map.h"
 #include "runtime/simt/region.h"
 #include "runtime/simt/shim/protocol.h"
 
@@ -31,6 +32,16 @@ std::string coordinates(const char* noun, std::uint64_t linear, unsigned x, unsi
     if (y == 1 && z == 1)
         return fmt::format("{} {}", noun, linear);
     return fmt::format("{} ({}, {}, {})", noun, linear % x, linear / x % y, linear / x / y);
+}
+
+/// " of the emitted text (kernels/stages/tile_scan.cu:12)"; nothing for texts of other origin.
+std::string origin_text(const Launch& launch, int line)
+{
+    const auto& lines = launch.options.lines;
+    if (!lines)
+        return "";
+    const auto origin = lines->origin(line);
+    return " of the emitted text" + (origin.empty() ? "" : fmt::format(" ({})", origin));
 }
 
 }  // namespace
@@ -114,9 +125,15 @@ int line_of(const Launch& launch, const void* site)
     return site == nullptr ? 0 : lines_of(launch, std::span(&site, 1))[0];
 }
 
-std::string line_text(int line) { return line == 0 ? "" : fmt::format(", line {}", line); }
+std::string line_text(const Launch& launch, int line)
+{
+    return line == 0 ? "" : fmt::format(", line {}{}", line, origin_text(launch, line));
+}
 
-std::string in_line_text(int line) { return line == 0 ? "" : fmt::format(" in line {}", line); }
+std::string in_line_text(const Launch& launch, int line)
+{
+    return line == 0 ? "" : fmt::format(" in line {}{}", line, origin_text(launch, line));
+}
 
 std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::uintptr_t address,
                         std::size_t bytes)

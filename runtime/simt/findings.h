@@ -34,10 +34,11 @@ std::string replay_text(const Launch& launch);
 /// The line of the text with the call that returns to `site`; 0: not known.
 int line_of(const Launch& launch, const void* site);
 std::vector<int> lines_of(const Launch& launch, std::span<const void* const> sites);
-/// ", line 57", or nothing when the line is not known.
-std::string line_text(int line);
-/// " in line 57", or nothing.
-std::string in_line_text(int line);
+/// ", line 57", of an emitted text ", line 57 of the emitted text (kernels/stages/tile_scan.cu:12)"; nothing
+/// when the line is not known.
+std::string line_text(const Launch& launch, int line);
+/// " in line 57" and so on, or nothing.
+std::string in_line_text(const Launch& launch, int line);
 
 /// "element 10 of 'offsets'", "byte 41 of 'offsets'", "element 3 of shared 'partials of reduce'".
 std::string memory_text(const Launch& launch, std::uintptr_t shared_base, std::uintptr_t address,

@@ -11,6 +11,10 @@
 #include "dsl/error.h"
 #include "runtime/simt/memory.h"
 
+namespace segfold {
+class LineMap;
+}
+
 namespace segfold::simt {
 
 /// Which runnable thread of a block goes on when another must wait.
@@ -39,6 +43,7 @@ struct Options {
     double endless_seconds = 10;  ///< processor time a thread may compute without memory or waiting; 0: any
     int resident_blocks = 4;      ///< blocks in flight at a time, over all OS threads
     int os_threads = 0;           ///< 0: one for each core; never more than resident blocks
+    std::shared_ptr<const LineMap> lines = {};  ///< of an emitted text, for messages
 };
 
 /// Options whose schedule and block order follow from the seed: neighbouring seeds differ in both.
@@ -56,7 +61,7 @@ struct CompileOptions {
     bool shadow_check = true;          ///< false: no check of memory accesses at all, several times as fast
     bool undefined_sanitizer = false;  ///< also report signed overflow, wide shifts, lossy float conversions
     int optimisation = 1;              ///< the digit after -O
-    std::string compiler = {};         ///< empty: $CXX, g++, c++ or clang++, the first that is on PATH
+    std::string compiler = {};         ///< empty: $CXX, else g++, c++ or clang++, the first that is on PATH
 };
 
 /// What a launch found wrong.

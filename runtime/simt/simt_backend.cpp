@@ -1,6 +1,7 @@
 #include "runtime/simt/simt_backend.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <map>
 
@@ -56,12 +57,18 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 
 }  // namespace
 
-Results run(const Workload& workload, const Emitted& emitted, const Options& options,
+Results run(const Workload& workload, const Emitted& emitted, const Options& asked,
             const CompileOptions& compile_options, int num_multiprocessors, int num_launches,
-            int shifted_elements, std::optional<std::uint8_t> scratch_poison)
+            int shifted_elements, std::optional<std::uint8_t> scratch_poison, RunTimes* times)
 {
     check_workload(workload);
+    auto options = asked;
+    options.lines = emitted.lines;
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
     const auto program = compile(emitted, compile_options);
+    const double compile_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    double kernel_seconds = 0;
     const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
 
     Buffers inputs, segments, outputs;
@@ -100,7 +107,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
             dimensions.grid_x = static_cast<unsigned>(launch.grid);
             dimensions.block_x = static_cast<unsigned>(launch.block);
             dimensions.dynamic_shared_bytes = static_cast<unsigned>(launch.shared_bytes);
-            program.launch(launch.kernel, dimensions, arguments, options);
+            kernel_seconds += program.launch(launch.kernel, dimensions, arguments, options).seconds;
         }
     };
     for (int i = 0; i + 1 < num_launches; ++i) {
@@ -111,6 +118,10 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& opt
             refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
     launch_all();
+    if (times) {
+        times->compile_seconds = compile_seconds;
+        times->kernel_seconds = kernel_seconds;
+    }
     const auto copy_back = [](Array& array, Buffer& buffer) {
         if (array.bytes() != 0)
             std::memcpy(array.data(), buffer.data(), array.bytes());

@@ -6,6 +6,7 @@
 
 #include "codegen/emit.h"
 #include "runtime/backend.h"
+#include "runtime/run_times.h"
 #include "runtime/simt/program.h"
 
 namespace segfold::simt {
@@ -15,9 +16,11 @@ namespace segfold::simt {
 /// Runs it `num_launches` times, as a plan that stays loaded is, and gives the results of the last time.
 /// Columns, tables and offsets begin `shifted_elements` of their elements behind an address that is a
 /// multiple of 256, as parts of larger arrays do. `scratch_poison` fills scratch memory that need not be
-/// zero, once. Throws SimtError for a fault of a kernel, DeviceError if the text does not compile.
+/// zero, once. `times`, where given, is told how long compiling and the launches took. Throws SimtError for a
+/// fault of a kernel, DeviceError if the text does not compile.
 Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},
             const CompileOptions& compile_options = {}, int num_multiprocessors = 4, int num_launches = 1,
-            int shifted_elements = 0, std::optional<std::uint8_t> scratch_poison = {});
+            int shifted_elements = 0, std::optional<std::uint8_t> scratch_poison = {},
+            RunTimes* times = nullptr);
 
 }  // namespace segfold::simt
