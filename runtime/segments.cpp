@@ -380,10 +380,9 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
                                      flags.length(), num_elements));
     Segments segments;
     visit_bits(flags, [&](auto bits) {
-        if (!bits.empty() && bits.front() == 0)
-            throw InputError("flag 0 is 0; the first element must start a segment");
         const auto* flag = bits.data();
-        segments = segments_from_starts(num_elements, [flag](std::int64_t i) { return flag[i] != 0; });
+        segments =
+            segments_from_starts(num_elements, [flag](std::int64_t i) { return i == 0 || flag[i] != 0; });
         if (size_bytes(flags.type()) != 1) {
             segments.flags = Array(Type::u8, flags.length());
             std::ranges::transform(bits, segments.flags.as<std::uint8_t>().begin(),
@@ -393,6 +392,9 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
     segments.form = SegmentForm::flags;
     if (size_bytes(flags.type()) == 1)
         segments.flags = std::move(flags);
+    // The first element starts a segment either way, and kernels rely on the flag.
+    if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0)
+        segments.flags.as<std::uint8_t>()[0] = 1;
     return segments;
 }
 

@@ -70,7 +70,7 @@ Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements);
 
 /// Segments from one flag per element (bool or any integer type), non-zero where a segment starts.
 ///
-/// The first flag must be non-zero. Empty segments cannot be expressed.
+/// The first element starts a segment whatever its flag is. Empty segments cannot be expressed.
 Segments segments_from_flags(Array flags, std::int64_t num_elements);
 
 /// Segments from one key per element, of any type: the maximal runs of equal neighbours; fills

@@ -80,6 +80,9 @@ constexpr const char* kUnterminated =
     "operator o(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n  combine(a, b) a + ";
 constexpr const char* kGeneric =
     "operator o(x: T) -> T {\n  state sum: T = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+constexpr const char* kKeys =
+    "operator o(x: i32) -> (keys: i32, sum: i32) {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n"
+    "  finish { keys = s; sum = s }\n}\n";
 constexpr const char* kComputedIndex =
     "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
     "  lift t[x + 1]\n  combine(a, b) a + b\n}\n";
@@ -117,6 +120,7 @@ protected:
         write("missing_part.seg", kMissingPart);
         write("unterminated.seg", kUnterminated);
         write("generic.seg", kGeneric);
+        write("keys.seg", kKeys);
         write("computed_index.seg", kComputedIndex);
         write("gather.seg", kGather);
         write("binary.seg", std::string("\0\xff\xfe", 3));

@@ -125,7 +125,8 @@ TEST(Npy, RefusesFilesThatAreNone)
     const std::string folder_path = std::filesystem::path(path).parent_path().string();
     EXPECT_EQ(refusal([&] { read_npy(folder_path); }, folder_path),
               ": is a folder; a regular file is needed");
-    EXPECT_EQ(refusal([&] { read_npy("/dev/null"); }), "/dev/null: is not a regular file, which is needed");
+    EXPECT_EQ(refusal([&] { read_npy("/dev/null"); }),
+              "/dev/null: is neither a regular file nor a pipe; one of them is needed");
 }
 
 TEST(Npy, RefusesDataThatDisagreesWithTheHeader)
@@ -173,10 +174,11 @@ TEST(Npy, RefusesElementTypes)
     };
     const std::string known =
         "; the element types read are bool, int8 to int64, uint8 to uint64, float16, float32 and float64";
+    const std::string unique = "; numpy.unique(array, return_inverse=True) gives an integer for each string";
     EXPECT_EQ(message("'>f4'"),
               ": holds big-endian elements (dtype '>f4'); save it with array.astype('<f4')");
-    EXPECT_EQ(message("'<U2'"), ": holds strings (dtype '<U2')" + known);
-    EXPECT_EQ(message("'|S8'"), ": holds strings (dtype '|S8')" + known);
+    EXPECT_EQ(message("'<U2'"), ": holds strings (dtype '<U2')" + known + unique);
+    EXPECT_EQ(message("'|S8'"), ": holds strings (dtype '|S8')" + known + unique);
     EXPECT_EQ(message("'<c8'"), ": holds complex numbers (dtype '<c8')" + known);
     EXPECT_EQ(message("'|O'"), ": holds Python objects (dtype '|O')" + known);
     EXPECT_EQ(message("'<M8[ns]'"), ": holds dates or times (dtype '<M8[ns]')" + known);
@@ -209,8 +211,9 @@ TEST(Npy, RefusesMalformedHeaders)
     EXPECT_EQ(message("{'descr': '<f4"), malformed(14, "its end", "a closing quote"));
     EXPECT_EQ(message("{'descr': '<f4', 'descr': '<f4'}"),
               malformed(17, "byte 0x27", "each of descr, fortran_order and shape once"));
-    EXPECT_EQ(message("{'shape': (-1,)}"),
-              malformed(11, "byte 0x2d", "a non-negative integer of 64 bits or ')'"));
+    EXPECT_EQ(message("{'shape': (-1,)}"), malformed(11, "byte 0x2d", "a non-negative integer or ')'"));
+    EXPECT_EQ(message("{'shape': (99999999999999999999,)}"),
+              ": the header's shape holds 99999999999999999999, which does not fit 64 bits");
     EXPECT_EQ(message("{'fortran_order': 0}"), malformed(18, "byte 0x30", "True or False"));
     EXPECT_EQ(message("{'fortran_order': False} {"), malformed(25, "byte 0x7b", "nothing more"));
     EXPECT_EQ(message("{'fortran_order': False}"),

@@ -248,16 +248,22 @@ TEST(Segments, FlagsStayAndBecomeOffsets)
     EXPECT_EQ(segments_from_flags(make_array<std::uint8_t>(Type::u8, {}), 0).num_segments, 0);
 }
 
+TEST(Segments, TheFirstElementStartsASegmentWithoutAFlag)
+{
+    const auto bytes = segments_from_flags(make_array<std::uint8_t>(Type::u8, {0, 0, 1}), 3);
+    EXPECT_EQ(to_integers(bytes.offsets), (std::vector<std::int64_t>{0, 2, 3}));
+    EXPECT_EQ(to_vector<std::uint8_t>(bytes.flags), (std::vector<std::uint8_t>{1, 0, 1}));
+    const auto wide = segments_from_flags(make_array<std::int32_t>(Type::i32, {0, 256, 0}), 3);
+    EXPECT_EQ(to_integers(wide.offsets), (std::vector<std::int64_t>{0, 1, 3}));
+    EXPECT_EQ(to_vector<std::uint8_t>(wide.flags), (std::vector<std::uint8_t>{1, 1, 0}));
+}
+
 TEST(Segments, RefusesBadFlags)
 {
     EXPECT_EQ(refusal([] {
                   segments_from_flags(make_array<std::uint8_t>(Type::u8, {1, 0}), 3);
               }),
               "there are 2 flags but 3 elements; give one flag per element");
-    EXPECT_EQ(refusal([] {
-                  segments_from_flags(make_array<std::uint8_t>(Type::u8, {0, 1}), 2);
-              }),
-              "flag 0 is 0; the first element must start a segment");
     EXPECT_EQ(refusal([] {
                   segments_from_flags(make_array<float>(Type::f32, {1, 0}), 2);
               }),

@@ -26,7 +26,7 @@ constexpr std::int64_t kMostShown = std::int64_t{1} << 40;
 
 std::vector<std::string> read_labels(const std::string& path, std::int64_t num_segments)
 {
-    const InputFile file(path);
+    const InputFile file(path, Accepts::files_and_streams);
     std::string text(file.bytes(), '\0');
     file.read(0, std::as_writable_bytes(std::span(text)));
     std::vector<std::string> labels;
@@ -44,8 +44,9 @@ std::vector<std::string> read_labels(const std::string& path, std::int64_t num_s
     return labels;
 }
 
-void check_output(const std::string& path, const Operator& op)
+void check_output(const std::string& path, const Workload& workload)
 {
+    const auto& op = workload.op;
     const std::filesystem::path file(path);
     const auto extension = file.extension();
     if (extension != ".npy" && extension != ".npz")
@@ -60,6 +61,12 @@ void check_output(const std::string& path, const Operator& op)
                         "({}); write an .npz file",
                         path, op.name, op.results.size(), fields));
     }
+    if (extension == ".npz" && workload.segments.keys &&
+        std::ranges::find(op.results, "keys", &ResultField::name) != op.results.end())
+        throw InputError(fmt::format(
+            "--output '{}': operator {} has a result field 'keys', and the keys of the layout are "
+            "written under that name; give the field another name",
+            path, op.name));
     std::error_code ignored;
     if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path(), ignored))
         throw InputError(
@@ -89,7 +96,7 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
                                      did_you_mean(sort_, names)));
     }
     if (arguments.has("output"))
-        check_output(output_, workload.op);
+        check_output(output_, workload);
     if (const auto path = arguments.value("labels"))
         labels_ = read_labels(*path, workload.segments.num_segments);
 }

@@ -373,6 +373,18 @@ private:
     Clock::time_point start_;
 };
 
+/// The process that owns the GPU reads the data, and its standard input is the tuner's.
+void refuse_standard_input(const WorkloadRequest& request)
+{
+    auto files = request.layout.files;
+    for (const auto& [parameter, file] : request.inputs)
+        files.push_back(file);
+    if (std::ranges::find(files, "-") != files.end())
+        throw InputError(
+            "tune cannot read standard input, because a process of its own reads the data; write them "
+            "to a file");
+}
+
 }  // namespace
 
 int verb_tune(const Words& words)
@@ -383,6 +395,7 @@ int verb_tune(const Words& words)
     if (!arguments.has("values"))
         request.values = agreeing_values(op);
     request.standard_elements = kStandardElements;
+    refuse_standard_input(request);
     (void)tune_request(arguments);
     if (arguments.has("worker"))
         return serve_plans(arguments, op, request);

@@ -20,6 +20,7 @@ namespace {
 
 // One call moves at most about 2^31 bytes on Linux, whatever is asked.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
+constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what)
 {
@@ -36,28 +37,95 @@ std::string follow_links(const std::string& path)
     return error ? path : target.string();
 }
 
+bool is_pipe(const struct stat& status) { return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode); }
+
+/// A descriptor of standard input, which nobody may take again: the second reader would find it empty.
+int take_standard_input()
+{
+    static std::atomic<bool> is_taken = false;
+    if (is_taken.exchange(true))
+        refuse("-", "standard input has been read already; it can be read once");
+    const int descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (descriptor < 0)
+        refuse("-", "standard input cannot be read: " + reason(errno));
+    return descriptor;
+}
+
 }  // namespace
 
-InputFile::InputFile(const std::string& path) : path_(path)
+InputFile::InputFile(const std::string& path, Accepts accepts) : path_(path)
 {
-    // Non-blocking, so that opening a pipe without a writer returns and the pipe is refused below.
-    descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0)
-        refuse(path, errno == ENOENT ? "the file does not exist" : "cannot be opened: " + reason(errno));
+    if (accepts == Accepts::files_and_streams && path == "-")
+        descriptor_ = take_standard_input();
+    else
+        open_file(accepts);
     struct stat status = {};
     const bool is_known = fstat(descriptor_, &status) == 0;
-    if (!is_known || !S_ISREG(status.st_mode)) {
+    try {
+        if (is_known && S_ISREG(status.st_mode))
+            bytes_ = static_cast<std::uint64_t>(status.st_size);
+        else if (is_known && accepts == Accepts::files_and_streams && is_pipe(status))
+            read_stream();
+        else
+            refuse(path, is_known && S_ISDIR(status.st_mode) ? "is a folder; a regular file is needed"
+                         : accepts == Accepts::files_and_streams
+                             ? "is neither a regular file nor a pipe; one of them is needed"
+                             : "is not a regular file, which is needed");
+    } catch (...) {
         close(descriptor_);
-        refuse(path, is_known && S_ISDIR(status.st_mode) ? "is a folder; a regular file is needed"
-                                                         : "is not a regular file, which is needed");
+        throw;
     }
-    bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 InputFile::~InputFile() { close(descriptor_); }
 
+void InputFile::open_file(Accepts accepts)
+{
+    struct stat status = {};
+    const bool waits = accepts == Accepts::files_and_streams && stat(path_.c_str(), &status) == 0 &&
+                       S_ISFIFO(status.st_mode);
+    // Else non-blocking, so that opening a pipe without a writer returns and the pipe is refused.
+    descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
+    if (descriptor_ < 0)
+        refuse(path_, errno == ENOENT ? "the file does not exist" : "cannot be opened: " + reason(errno));
+}
+
+void InputFile::read_stream()
+{
+    const auto most = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
+                      static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    auto& contents = contents_.emplace(kFirstStreamBytes);
+    for (;;) {
+        if (bytes_ == contents.size())
+            contents.resize(std::min(2 * contents.size(), most));
+        if (bytes_ == most)
+            refuse(path_,
+                   fmt::format("gives more than {} bytes, half of this machine's memory; write them to a "
+                               "file",
+                               most));
+        const ssize_t count = ::read(descriptor_, contents.data() + bytes_,
+                                     std::min(contents.size() - bytes_, kLargestTransfer));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            refuse(path_, "cannot be read: " + reason(errno));
+        if (count == 0)
+            return;
+        bytes_ += static_cast<std::uint64_t>(count);
+    }
+}
+
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
+    if (contents_) {
+        const auto begin = std::min(offset, bytes_);
+        if (bytes_ - begin < into.size())
+            refuse(path_, fmt::format("ends after {} bytes, where {} more were expected", bytes_,
+                                      into.size() - (bytes_ - begin)));
+        std::ranges::copy_n(contents_->begin() + static_cast<std::ptrdiff_t>(begin), std::ssize(into),
+                            into.begin());
+        return;
+    }
     while (!into.empty()) {
         const std::size_t size = std::min(into.size(), kLargestTransfer);
         const ssize_t count = pread(descriptor_, into.data(), size, static_cast<off_t>(offset));
@@ -85,6 +153,8 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
     }
     if (descriptor_ < 0)
         refuse(path, "cannot be written: " + reason(errno));
+    if (!temporary_.empty())
+        leftover_.emplace(temporary_);
 }
 
 OutputFile::~OutputFile()
@@ -121,6 +191,7 @@ void OutputFile::commit()
         return;
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
         refuse(path_, "cannot be written: " + reason(errno));
+    leftover_.reset();
     temporary_.clear();
 }
 

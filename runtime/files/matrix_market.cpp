@@ -323,7 +323,7 @@ SparseMatrix read_rows(LineReader& lines, const Header& header, Type value_type,
 
 SparseMatrix read_matrix_market(const std::string& path, Type value_type)
 {
-    const InputFile file(path);
+    const InputFile file(path, Accepts::files_and_streams);
     std::string text(static_cast<std::size_t>(file.bytes()), '\0');
     file.read(0, std::as_writable_bytes(std::span(text)));
     LineReader lines(text, path);

@@ -92,7 +92,10 @@ std::optional<Type> find_element(const std::string& descr)
         default:
             break;
     }
-    const std::string_view hint = code == "V2" ? "; ask for bf16 if they are bfloat16" : "";
+    const std::string_view hint =
+        code == "V2"        ? "; ask for bf16 if they are bfloat16"
+        : what == "strings" ? "; numpy.unique(array, return_inverse=True) gives an integer for each string"
+                            : "";
     refuse(
         where,
         fmt::format("holds {} (dtype '{}'); the element types read are bool, int8 to int64, uint8 to uint64, "
@@ -183,17 +186,6 @@ void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const st
                                   length, name(type), claimed, follow));
 }
 
-Array read_file(const std::string& path, const Type* asked)
-{
-    const InputFile file(path);
-    std::uint64_t place = 0;
-    const NpySource source = [&](std::span<std::byte> into) {
-        file.read(place, into);
-        place += into.size();
-    };
-    return read_npy_from(source, file.bytes(), path, asked);
-}
-
 }  // namespace
 
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked)
@@ -213,9 +205,25 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
     return array;
 }
 
-Array read_npy(const std::string& path) { return read_file(path, nullptr); }
+Array read_npy(const InputFile& file, const Type* asked)
+{
+    std::uint64_t place = 0;
+    const NpySource source = [&](std::span<std::byte> into) {
+        file.read(place, into);
+        place += into.size();
+    };
+    return read_npy_from(source, file.bytes(), file.path(), asked);
+}
 
-Array read_npy_as(const std::string& path, Type type) { return read_file(path, &type); }
+Array read_npy(const std::string& path)
+{
+    return read_npy(InputFile(path, Accepts::files_and_streams), nullptr);
+}
+
+Array read_npy_as(const std::string& path, Type type)
+{
+    return read_npy(InputFile(path, Accepts::files_and_streams), &type);
+}
 
 std::string npy_header(Type type, std::uint64_t length)
 {

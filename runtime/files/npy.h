@@ -10,17 +10,22 @@
 
 namespace segfold {
 
+class InputFile;
+
 /// Reads a one-dimensional array of b1, i1-i8, u1-u8, f2, f4 or f8; format versions 1 to 3.
 ///
 /// Bytes of a b1 array other than 0 become 1. Everything else than such an array (more dimensions, Fortran
 /// order, big-endian or other elements, a file too short or too long) is refused with an InputError that
-/// starts with the path.
+/// starts with the path. A pipe may stand in the file's place, and "-" for standard input.
 Array read_npy(const std::string& path);
 
 /// Reads an array whose elements must be of `type`.
 ///
 /// NumPy has no bfloat16: for bf16 the file must hold u2, or the 2-byte void elements that ml_dtypes writes.
 Array read_npy_as(const std::string& path, Type type);
+
+/// Reads an open .npy file; `asked` is the type of `read_npy_as`, or null.
+Array read_npy(const InputFile& file, const Type* asked);
 
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);

@@ -57,6 +57,12 @@ private:
             where_, place_, found, wanted));
     }
 
+    static std::string shown_digits(std::string_view digits)
+    {
+        constexpr std::size_t kMost = 40;
+        return std::string(digits.substr(0, kMost)) + (digits.size() > kMost ? "..." : "");
+    }
+
     void skip_blanks()
     {
         while (place_ < text_.size() &&
@@ -163,8 +169,11 @@ private:
             skip_blanks();
             const char* begin = text_.data() + place_;
             const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), extent);
+            if (error == std::errc::result_out_of_range)
+                throw InputError(fmt::format("{}: the header's shape holds {}, which does not fit 64 bits",
+                                             where_, shown_digits({begin, end})));
             if (error != std::errc() || header_.shape.size() == kMostDimensions)
-                refuse("a non-negative integer of 64 bits or ')'");
+                refuse("a non-negative integer or ')'");
             place_ += static_cast<std::size_t>(end - begin);
             accept('L');  // Python 2 wrote long integers so
             header_.shape.push_back(extent);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
 #include <string_view>
@@ -65,7 +66,7 @@ std::string joined_names(const std::vector<ZipMember>& members)
 
 Array read_named(const std::string& path, const std::string& name, const Type* asked)
 {
-    const InputFile file(path);
+    const InputFile file(path, Accepts::files_and_streams);
     const std::vector<ZipMember> members = read_directory(file);
     const auto found = std::ranges::find(members, name, array_name);
     if (found != members.end())
@@ -79,14 +80,25 @@ Array read_named(const std::string& path, const std::string& name, const Type* a
                              did_you_mean(name, known)));
 }
 
+/// True where a file of no telling name begins as archives do.
+bool begins_as_archive(const InputFile& file)
+{
+    constexpr std::string_view kMagic = "PK\x03\x04";
+    std::array<char, kMagic.size()> start{};
+    if (!file.is_stream() || file.bytes() < start.size())
+        return false;
+    file.read(0, std::as_writable_bytes(std::span(start)));
+    return std::string_view(start.data(), start.size()) == kMagic;
+}
+
 Array read_place(const std::string& place, const Type* asked)
 {
     const std::size_t colon = place.rfind(".npz:");
     if (colon != std::string::npos)
         return read_named(place.substr(0, colon + 4), place.substr(colon + 5), asked);
-    if (!place.ends_with(kArchiveSuffix))
-        return asked != nullptr ? read_npy_as(place, *asked) : read_npy(place);
-    const InputFile file(place);
+    const InputFile file(place, Accepts::files_and_streams);
+    if (!place.ends_with(kArchiveSuffix) && !begins_as_archive(file))
+        return read_npy(file, asked);
     const std::vector<ZipMember> members = read_directory(file);
     if (members.size() != 1)
         refuse(place, members.empty()

@@ -30,7 +30,8 @@ struct NpzOptions {
 /// Throws InputError for an empty or repeated name.
 void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options = {});
 
-/// Reads "FILE.npy", "FILE.npz:NAME", or "FILE.npz" with a single array in it.
+/// Reads "FILE.npy", "FILE.npz:NAME", or "FILE.npz" with a single array in it; a pipe or "-", which is
+/// standard input, may hold either.
 Array read_array(const std::string& place);
 
 /// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
