@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <thread>
@@ -14,7 +15,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cuda/library.h"
-#include "runtime/simt/process.h"
+#include "runtime/simt/toolchain.h"
 #include "runtime/thrust/reduce_by_key.h"
 #include "runtime/tune/record_store.h"
 
@@ -42,17 +43,14 @@ Presence find_nvrtc()
     }
 }
 
-/// The compiler that simt takes: the same search as in runtime/simt.
+/// The compiler that simt takes.
 Presence find_compiler()
 {
-    std::vector<std::string> names = {"g++", "c++", "clang++"};
-    if (const char* environment = std::getenv("CXX"))
-        names.insert(names.begin(), environment);
-    for (const auto& candidate : names)
-        if (const auto path = simt::find_program(candidate))
-            return {*path, ""};
-    return {"", fmt::format("none of {} is on PATH; install g++ or set CXX to a compiler's path",
-                            fmt::join(names, ", "))};
+    try {
+        return {fmt::format("{}", fmt::join(simt::choose_compiler({}), " ")), ""};
+    } catch (const DeviceError& error) {
+        return {"", error.what()};
+    }
 }
 
 Presence find_thrust(ThrustSystem system)
@@ -125,10 +123,21 @@ OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gp
     return own;
 }
 
+/// ", FOLDER", and whether there is anything in it.
+std::string folder_text(const std::string& folder)
+{
+    std::error_code ignored;
+    if (folder.empty())
+        return " of the program's own";
+    return std::filesystem::is_directory(folder, ignored)
+               ? ", " + folder
+               : fmt::format(" of the program's own; {}, which 'segfold tune' makes, is not there", folder);
+}
+
 std::string text_of(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
 {
     std::string text = fmt::format("{}{}", count_text(static_cast<std::int64_t>(store.rows().size()), "row"),
-                                   tune::record_folder().empty() ? "" : ", " + tune::record_folder());
+                                   folder_text(tune::record_folder()));
     for (const auto& gpu : gpus) {
         const auto own = records_of(store, gpu);
         text += fmt::format("\nGPU {}: {}, {}", gpu.ordinal,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <chrono>
 #include <thread>
 
 #include "dsl/error.h"
@@ -99,7 +100,20 @@ std::unique_ptr<regress::Runner> Executor::runner() const
                                      : regress::simt_runner(schedule_seed_.value_or(1));
 }
 
-Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t round) const
+Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t round, RunTimes* times) const
+{
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    RunTimes taken;
+    auto results = run_backend(workload, plan, round, taken);
+    taken.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (times)
+        *times = taken;
+    return results;
+}
+
+Results Executor::run_backend(const Workload& workload, const Plan* plan, std::uint64_t round,
+                              RunTimes& times) const
 {
     switch (backend_) {
         case Backend::cuda: {
@@ -108,10 +122,10 @@ Results Executor::run(const Workload& workload, const Plan* plan, std::uint64_t 
             cuda::CompileCache programs;
             const auto request = cuda::variant_of(*gpu_, plan->emitted, plan->stage->name).request;
             const auto compiling = std::async(std::launch::async, [&] { return programs.get(request); });
-            return cuda::run(context_.get(), workload, plan->emitted, plan->stage->name, &programs);
+            return cuda::run(context_.get(), workload, plan->emitted, plan->stage->name, &programs, &times);
         }
         case Backend::simt:
-            return simt::run(workload, plan->emitted, simt_options(round));
+            return simt::run(workload, plan->emitted, simt_options(round), {}, 4, 1, 0, {}, &times);
         case Backend::thrust:
             return reduce_by_key(workload, thrust_system());
         default:

@@ -11,6 +11,7 @@
 #include "runtime/cli/plan.h"
 #include "runtime/cuda/context.h"
 #include "runtime/regress/runner.h"
+#include "runtime/run_times.h"
 #include "runtime/simt/program.h"
 
 namespace segfold::cli {
@@ -42,10 +43,14 @@ public:
     /// The same back end as regress uses it; needs runs_stages().
     [[nodiscard]] std::unique_ptr<regress::Runner> runner() const;
 
-    /// Runs a workload; `plan` is needed where runs_stages(). `round` varies the schedule of simt.
-    [[nodiscard]] Results run(const Workload& workload, const Plan* plan, std::uint64_t round = 0) const;
+    /// Runs a workload; `plan` is needed where runs_stages(). `round` varies the schedule of simt; `times`,
+    /// where given, is told how long the run took.
+    [[nodiscard]] Results run(const Workload& workload, const Plan* plan, std::uint64_t round = 0,
+                              RunTimes* times = nullptr) const;
 
 private:
+    [[nodiscard]] Results run_backend(const Workload& workload, const Plan* plan, std::uint64_t round,
+                                      RunTimes& times) const;
     [[nodiscard]] simt::Options simt_options(std::uint64_t round) const;
 
     Backend backend_ = Backend::simt;

@@ -131,7 +131,13 @@ StaticReport hold_static_costs(const Arguments& arguments, std::span<const Named
     }
     progress.show("static costs: compiling");
     const std::vector<std::string> architectures(std::begin(kArchitectures), std::end(kArchitectures));
-    report.costs = regress::static_costs(ops, regress_stages(arguments, catalogue), catalogue, architectures);
+    Countdown countdown;
+    report.costs =
+        regress::static_costs(ops, regress_stages(arguments, catalogue), catalogue, architectures,
+                              [&](std::size_t done, std::size_t all) {
+                                  progress.show(fmt::format("static costs: {} of {} texts compiled{}", done,
+                                                            all, countdown.text(done, all)));
+                              });
     std::optional<regress::StaticCosts> then;
     if (baseline && baseline->static_costs) {
         then = baseline->static_costs;

@@ -48,9 +48,27 @@ Request request_of(const Arguments& arguments, const Catalogue& catalogue, bool 
     return request;
 }
 
+/// Says which attempt of how many is made.
+class Attempts {
+public:
+    Attempts(Progress& progress, std::size_t all) : progress_(progress), all_(all) {}
+
+    void next(const std::string& what)
+    {
+        progress_.show(
+            fmt::format("relations: {} of {}{}, {}", done_ + 1, all_, countdown_.text(done_, all_), what));
+        ++done_;
+    }
+
+private:
+    Progress& progress_;
+    Countdown countdown_;
+    std::size_t done_ = 0, all_;
+};
+
 std::vector<regress::RelationOutcome> hold(const NamedOperator& named, const Request& request,
                                            const Catalogue& catalogue, regress::Runner& runner,
-                                           Progress& progress)
+                                           Attempts& attempts)
 {
     std::vector<regress::RelationOutcome> outcomes;
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
@@ -59,7 +77,7 @@ std::vector<regress::RelationOutcome> hold(const NamedOperator& named, const Req
         regress::Materials materials;
         for (const auto* stage : request.stages)
             for (const auto* relation : request.relations) {
-                progress.show(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
+                attempts.next(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
                 for (const auto tiles : request.tiles)
                     outcomes.push_back(regress::attempt(*relation, setting, *stage, tiles, materials));
             }
@@ -114,8 +132,10 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
     for (const auto flag : {"device", "schedule-seed", "kernels"})
         if (const auto value = arguments.value(flag))
             report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
+    Attempts attempts(progress,
+                      ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)
-        report.operators.push_back({named.name, hold(named, request, catalogue, *runner, progress)});
+        report.operators.push_back({named.name, hold(named, request, catalogue, *runner, attempts)});
     return report;
 }
 

@@ -214,14 +214,24 @@ std::vector<PlannedKernel> LoadedPlan::kernels() const
 
 double LoadedPlan::compile_seconds() const { return state_->compiled->seconds; }
 
+bool LoadedPlan::is_compiled_now() const { return !state_->compiled->is_from_disk; }
+
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
-            CompileCache* cache)
+            CompileCache* cache, RunTimes* times)
 {
     ResidentWorkload resident(context, workload);
     const LoadedPlan plan(context, resident, emitted, name, cache);
     Stream stream(context);
+    Event start(context), stop(context);
+    start.record(stream);
     plan.launch(stream);
+    stop.record(stream);
     stream.synchronize();
+    if (times) {
+        if (plan.is_compiled_now())
+            times->compile_seconds = plan.compile_seconds();
+        times->kernel_seconds = elapsed_milliseconds(start, stop) / 1e3;
+    }
     return resident.results();
 }
 

@@ -9,6 +9,7 @@
 #include "runtime/cuda/compile_batch.h"
 #include "runtime/cuda/context.h"
 #include "runtime/cuda/device_buffer.h"
+#include "runtime/run_times.h"
 
 namespace segfold::cuda {
 
@@ -98,14 +99,17 @@ public:
     /// The kernels in the order of their launches.
     [[nodiscard]] std::vector<PlannedKernel> kernels() const;
     [[nodiscard]] double compile_seconds() const;
+    /// False where the program was on the disk.
+    [[nodiscard]] bool is_compiled_now() const;
 
 private:
     struct State;
     std::unique_ptr<State> state_;
 };
 
-/// Compiles, runs once and copies back: the whole path for one workload.
+/// Compiles, runs once and copies back: the whole path for one workload. `times`, where given, is told how
+/// long compiling and the launches took.
 Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
-            CompileCache* cache = nullptr);
+            CompileCache* cache = nullptr, RunTimes* times = nullptr);
 
 }  // namespace segfold::cuda

@@ -12,6 +12,8 @@
 namespace segfold::regress {
 namespace {
 
+constexpr std::size_t kTextsAtATime = 48;  // between two words of progress
+
 constexpr std::int64_t kRegisterMargin = 8;
 constexpr std::int64_t kInstructionMargin = 64;
 constexpr std::int64_t kInstructionShare = 4;  // a quarter
@@ -85,7 +87,8 @@ bool StaticCost::same_case(const StaticCost& other) const
 bool StaticVerdict::any_worse() const { return std::ranges::any_of(changes, &StaticChange::is_worse); }
 
 StaticCosts static_costs(std::span<const NamedOperator> ops, std::span<const Stage* const> stages,
-                         const Catalogue& catalogue, std::span<const std::string> architectures)
+                         const Catalogue& catalogue, std::span<const std::string> architectures,
+                         const std::function<void(std::size_t, std::size_t)>& progress)
 {
     StaticCosts result;
     result.compiler = "NVRTC " + cuda::nvrtc().version();
@@ -113,9 +116,15 @@ StaticCosts static_costs(std::span<const NamedOperator> ops, std::span<const Sta
                     result.costs.push_back(std::move(cost));
                 }
             }
-    const auto compiled = cuda::compile_many(requests);
-    for (std::size_t i = 0; i < compiled.size(); ++i)
-        add_resources(result.costs[i], compiled[i]);
+    for (std::size_t begin = 0; begin < requests.size(); begin += kTextsAtATime) {
+        if (progress)
+            progress(begin, requests.size());
+        const auto part =
+            std::span(requests).subspan(begin, std::min(kTextsAtATime, requests.size() - begin));
+        const auto compiled = cuda::compile_many(part);
+        for (std::size_t i = 0; i < compiled.size(); ++i)
+            add_resources(result.costs[begin + i], compiled[i]);
+    }
     return result;
 }
 

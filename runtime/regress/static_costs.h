@@ -1,6 +1,7 @@
 #pragma once
 // What kernels cost before they run: registers, spills, memory, instructions, as the compiler reports them.
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,10 +44,12 @@ struct NamedOperator {
 /// Compiles every stage that serves an operator, unsegmented where it can be and in its first segmented form,
 /// as runs have it.
 ///
-/// Architectures that NVRTC does not know are left out. Throws DeviceError where there is no NVRTC.
+/// Architectures that NVRTC does not know are left out. `progress` is told how many texts are compiled, of
+/// how many. Throws DeviceError where there is no NVRTC.
 [[nodiscard]] StaticCosts static_costs(std::span<const NamedOperator> ops,
                                        std::span<const Stage* const> stages, const Catalogue& catalogue,
-                                       std::span<const std::string> architectures);
+                                       std::span<const std::string> architectures,
+                                       const std::function<void(std::size_t, std::size_t)>& progress = {});
 
 /// One cost that differs from the baseline's.
 struct StaticChange {

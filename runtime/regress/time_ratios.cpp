@@ -409,13 +409,15 @@ TimeBench::~TimeBench() = default;
 std::vector<TimeCase> TimeBench::measure(const std::function<void(const std::string&)>& progress)
 {
     std::vector<TimeCase> cases;
+    std::size_t done = 0;
     for (const auto& named : state_->request.ops) {
         std::vector<std::string> layouts = {kWhole};
         for (const auto& layout : state_->request.layouts)
             if (layout.kind != LayoutKind::whole)
                 layouts.push_back(print(layout));
         for (const auto& layout : layouts) {
-            progress(fmt::format("{}: {}", named.name, layout));
+            progress(fmt::format("{} over {} ({} of {})", named.name, layout, ++done,
+                                 state_->request.ops.size() * layouts.size()));
             state_->measure(named, layout, state_->request.stages, cases);
         }
     }
