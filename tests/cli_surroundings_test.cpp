@@ -13,6 +13,7 @@
 #include "runtime/files/npy.h"
 #include "runtime/files/npz.h"
 #include "tests/cli_program.h"
+#include "tests/kernel_folder.h"
 
 namespace segfold::test {
 namespace {
@@ -294,6 +295,23 @@ TEST_F(Surroundings, ARunSaysHowLongItTook)
     EXPECT_GT(parts.at("compile").get<double>(), 0);
     EXPECT_GE(parts.at("run").get<double>(),
               parts.at("compile").get<double>() + parts.at("kernels").get<double>());
+}
+
+TEST_F(Surroundings, AFaultOfAKernelNamesTheLineOfItsStage)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto kernels = copy_kernels(folder_, "kernels");
+    plant(kernels, "stages/block_per_segment.cu", "__syncthreads();", ";");
+    const auto result = folder_.run({"run", "sum_i32", "--kernels", "kernels", "--stage", "block_per_segment",
+                                     "--layout", "uniform=4096", "--elements", "2^13", "--backend", "simt"});
+    EXPECT_EQ(result.exit_code, 3);
+    std::smatch match;
+    const std::regex wanted(
+        "^segfold: kernel \\w+, block \\d+, thread \\d+, line \\d+ of the emitted text "
+        "\\(kernels/([a-z_/]+\\.cuh?):(\\d+)\\): (reads|writes) .* in line \\d+ of the emitted "
+        "text \\(kernels/[a-z_/]+\\.cuh?:\\d+\\) with nothing to order the two");
+    EXPECT_TRUE(std::regex_search(result.errors, match, wanted)) << result.errors;
 }
 
 /// Whatever folder the program is built from, a change there makes it stale.
