@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "dsl/error.h"
-#include "dsl/number_text.h"
+#include "dsl/integer_text.h"
 #include "dsl/suggest.h"
 
 namespace segfold {

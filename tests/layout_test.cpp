@@ -5,6 +5,7 @@
 #include <array>
 
 #include "dsl/error.h"
+#include "dsl/integer_text.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -24,6 +25,63 @@ constexpr std::string_view kLayouts =
     "the layouts are whole, uniform=LENGTH, offsets=FILE, ranges=BEGINS,ENDS, lengths=FILE, flags=FILE, "
     "keys=FILE, "
     "rows=FILE.mtx and generated ones such as geometric:mean=32";
+
+TEST(IntegerText, ReadsDecimalsPowersAndExponents)
+{
+    struct Case {
+        const char* text;
+        std::int64_t value;
+    };
+    for (const auto& [text, value] : {Case{"0", 0},
+                                      {"-5", -5},
+                                      {"4096", 4096},
+                                      {"9223372036854775807", INT64_MAX},
+                                      {"2^0", 1},
+                                      {"2^20", 1 << 20},
+                                      {"2^62", std::int64_t{1} << 62},
+                                      {"10^6", 1000000},
+                                      {"1^99999999999", 1},
+                                      {"1e6", 1000000},
+                                      {"1E6", 1000000},
+                                      {"1e+6", 1000000},
+                                      {"-2e3", -2000},
+                                      {"2.5e3", 2500},
+                                      {"1.50e1", 15},
+                                      {"1.e2", 100},
+                                      {"0e99999999999", 0},
+                                      {"9e18", 9000000000000000000}})
+        EXPECT_EQ(parse_integer(text), value) << text;
+    for (const auto* text : {"",
+                             " 1",
+                             "1 ",
+                             "+1",
+                             "1.5",
+                             "1.0",
+                             "x",
+                             "1k",
+                             "1_000",
+                             "0x10",
+                             "2^",
+                             "^2",
+                             "2^63",
+                             "2^-1",
+                             "0^2",
+                             "-2^3",
+                             "2^2^2",
+                             "1e",
+                             "e6",
+                             ".5e1",
+                             "1e-6",
+                             "1.5e0",
+                             "1.55e1",
+                             "1e19",
+                             "1e99999999999",
+                             "1.-5e3",
+                             "1e++6",
+                             "1e6e6",
+                             "9223372036854775808"})
+        EXPECT_EQ(parse_integer(text), std::nullopt) << text;
+}
 
 TEST(Layout, ParsesTheStatedOnes)
 {

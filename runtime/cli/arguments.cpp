@@ -8,7 +8,7 @@
 #include <boost/program_options/parsers.hpp>
 
 #include "dsl/error.h"
-#include "dsl/number_text.h"
+#include "dsl/integer_text.h"
 #include "dsl/suggest.h"
 
 namespace segfold::cli {
@@ -173,9 +173,9 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name, std::int64
         return std::nullopt;
     const auto number = parse_integer(*text);
     if (!number)
-        throw InputError(fmt::format("--{}: '{}' is not an integer of 64 bits; write one such as {} or 2^20",
-                                     name, shown(*text),
-                                     std::max(lowest, std::min<std::int64_t>(4096, highest))));
+        throw InputError(
+            fmt::format("--{}: '{}' is not an integer of 64 bits; write one such as {}, 2^20 or 1e6", name,
+                        shown(*text), std::max(lowest, std::min<std::int64_t>(4096, highest))));
     if (*number < lowest || *number > highest)
         throw InputError(fmt::format("--{} is {}; it must be from {} to {}", name, *text, lowest, highest));
     return number;

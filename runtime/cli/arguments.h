@@ -36,7 +36,8 @@ public:
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;
 
-    /// The value as an integer from `lowest` to `highest`, written in decimal, as 2^20, or as 1e6.
+    /// The value as an integer from `lowest` to `highest`, written as `parse_integer` reads it: 4096,
+    /// 2^20, 1e6.
     [[nodiscard]] std::optional<std::int64_t> integer(std::string_view flag, std::int64_t lowest,
                                                       std::int64_t highest) const;
     /// The place of the value in `known`.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dsl/error.h"
+#include "dsl/integer_text.h"
 
 namespace segfold::cli {
 namespace {
