@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "dsl/let_types.h"
 #include "dsl/suggest.h"
 #include "dsl/typing.h"
 
@@ -19,18 +20,24 @@ std::string count(std::size_t number, const std::string& what)
     return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
+/// Goes on after a fault with what does not depend on it.
 class Checker {
 public:
-    explicit Checker(Operator op) : op_(std::move(op)) {}
+    Checker(Operator op, const Unread& unread, Complaints& complaints)
+        : op_(std::move(op)), unread_(unread), complaints_(complaints)
+    {}
 
     Operator run() &&
     {
         check_declarations();
-        check_sizes();
+        if (!complaints_.attempt([&] { check_sizes(); }))
+            complaints_.raise_if_any();
+        if (op_.state.empty())
+            return std::move(op_);
         check_identity();
         check_lift();
         check_combine();
-        settle_results();
+        complaints_.attempt([&] { settle_results(); });
         check_finish();
         return std::move(op_);
     }
@@ -39,9 +46,9 @@ private:
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const
     {
         if (op_.source)
-            throw spec_error(op_.source, position, message, hint);
+            throw placed_error(op_.source, position, message, hint);
         const bool names_it = message.starts_with("operator " + op_.name + " ");
-        throw spec_error(nullptr, {}, names_it ? message : "operator " + op_.name + ": " + message, hint);
+        throw placed_error(nullptr, {}, names_it ? message : "operator " + op_.name + ": " + message, hint);
     }
 
     void check_name(const std::string& name, Position position) const
@@ -104,13 +111,17 @@ private:
     }
 
     template <class Items>
-    void check_distinct(const Items& items, const std::string& what, bool reserved_too = true) const
+    void check_distinct(const Items& items, const std::string& what, bool reserved_too = true)
     {
-        if (items.size() > kMostFields)
-            fail(items[kMostFields].position,
-                 "operator " + op_.name + " has " + std::to_string(items.size()) + " " + what + "s",
-                 "at most " + std::to_string(kMostFields) + " are allowed");
-        for (std::size_t i = 0; i < items.size(); ++i) {
+        if (items.size() > kMostFields) {
+            complaints_.attempt([&] {
+                fail(items[kMostFields].position,
+                     "operator " + op_.name + " has " + std::to_string(items.size()) + " " + what + "s",
+                     "at most " + std::to_string(kMostFields) + " are allowed");
+            });
+            complaints_.raise_if_any();
+        }
+        const auto check_item = [&](std::size_t i) {
             if (reserved_too)
                 check_name(items[i].name, items[i].position);
             else
@@ -118,39 +129,49 @@ private:
             for (std::size_t k = 0; k < i; ++k)
                 if (items[k].name == items[i].name)
                     fail(items[i].position, what + " '" + items[i].name + "' is declared twice");
-        }
+        };
+        for (std::size_t i = 0; i < items.size(); ++i)
+            complaints_.attempt([&] { check_item(i); });
     }
 
-    void check_declarations() const
+    void check_declarations()
     {
-        check_spelling(op_.name, op_.position);
+        complaints_.attempt([&] { check_spelling(op_.name, op_.position); });
         check_distinct(op_.parameters, "parameter");
         check_distinct(op_.state, "state field");
         check_distinct(op_.results, "result", false);
-        if (op_.state.empty())
-            fail(op_.position, "operator " + op_.name + " has no state",
-                 "write 'state NAME: TYPE = IDENTITY' or 'state { NAME: TYPE; ... }'");
-        if (op_.parameters.empty())
-            fail(op_.position, "operator " + op_.name + " has no parameter",
-                 "name at least one column: operator " + op_.name + "(x: f32)");
-        if (std::ranges::all_of(op_.parameters, &Parameter::table))
-            fail(op_.position, "operator " + op_.name + " has only tables",
-                 "at least one parameter must be a column, whose length is the number of elements");
+        const bool declared = unread_.declared.empty();
+        if (op_.state.empty() && declared && !unread_.parts)
+            complain(op_.position, "operator " + op_.name + " has no state",
+                     "write 'state NAME: TYPE = IDENTITY' or 'state { NAME: TYPE; ... }'");
+        if (op_.parameters.empty() && declared)
+            complain(op_.position, "operator " + op_.name + " has no parameter",
+                     "name at least one column: operator " + op_.name + "(x: f32)");
+        else if (std::ranges::all_of(op_.parameters, &Parameter::table) && declared)
+            complain(op_.position, "operator " + op_.name + " has only tables",
+                     "at least one parameter must be a column, whose length is the number of elements");
         if (op_.earlier == op_.later)
-            fail(op_.combine.position, "both operands of combine are called '" + op_.earlier + "'",
-                 "name them apart: combine(a, b); the first covers the earlier elements");
-        check_name(op_.earlier, op_.combine.position);
-        check_name(op_.later, op_.combine.position);
+            complain(op_.combine.position, "both operands of combine are called '" + op_.earlier + "'",
+                     "name them apart: combine(a, b); the first covers the earlier elements");
+        complaints_.attempt([&] { check_name(op_.earlier, op_.combine.position); });
+        complaints_.attempt([&] { check_name(op_.later, op_.combine.position); });
         require(op_.lift, "lift", "lift turns an element into a state, e.g. lift x");
         require(op_.combine, "combine", "combine joins two states, e.g. combine(a, b) a + b");
     }
 
-    void require(const Block& block, const std::string& part, const std::string& hint) const
+    void complain(Position position, const std::string& message, const std::string& hint)
     {
-        if (block.assignments.empty() && block.lets.empty())
-            fail(block.position.line != 0 ? block.position : op_.position,
-                 "operator " + op_.name + " has no " + part, hint);
+        complaints_.attempt([&] { fail(position, message, hint); });
     }
+
+    void require(const Block& block, const std::string& part, const std::string& hint)
+    {
+        if (is_missing(block) && !unread_.parts && !unread_.blocks.contains(part))
+            complain(block.position.line != 0 ? block.position : op_.position,
+                     "operator " + op_.name + " has no " + part, hint);
+    }
+
+    static bool is_missing(const Block& block) { return block.assignments.empty() && block.lets.empty(); }
 
     void check_identity()
     {
@@ -158,14 +179,16 @@ private:
             std::ranges::find_if(op_.state, [](const auto& f) { return f.identity.has_value(); });
         const auto without = std::ranges::find_if(op_.state, [](const auto& f) { return !f.identity; });
         if (with != op_.state.end() && without != op_.state.end())
-            fail(without->position,
-                 "field '" + without->name + "' has no identity, but '" + with->name + "' has one",
-                 "give all fields an identity, or none");
+            complain(without->position,
+                     "field '" + without->name + "' has no identity, but '" + with->name + "' has one",
+                     "give all fields an identity, or none");
         Typing typing(op_, {});
         for (auto& field : op_.state)
             if (field.identity)
-                field.identity =
-                    typing.value(*field.identity, field.type, "the identity of '" + field.name + "'");
+                complaints_.attempt([&] {
+                    field.identity =
+                        typing.value(*field.identity, field.type, "the identity of '" + field.name + "'");
+                });
     }
 
     void check_lift()
@@ -175,27 +198,29 @@ private:
             (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
         for (const char* place : {"index", "position", "segment"})
             scope.names.emplace(place, Type::i64);
-        check_block(op_.lift, std::move(scope), op_.state, "lift", "state field");
+        if (!is_missing(op_.lift))
+            check_block(op_.lift, std::move(scope), op_.state, "lift", "state field");
     }
 
     void check_combine()
     {
         Scope scope;
         scope.operands = {{op_.earlier, Operand::earlier}, {op_.later, Operand::later}};
-        check_block(op_.combine, std::move(scope), op_.state, "combine", "state field");
+        if (!is_missing(op_.combine))
+            check_block(op_.combine, std::move(scope), op_.state, "combine", "state field");
     }
 
     /// Without results the state is the result; without finish both must agree.
     void settle_results()
     {
         if (op_.results.empty()) {
-            if (op_.finish)
+            if (op_.finish && unread_.declared.empty())
                 fail(op_.finish->position, "operator " + op_.name + " has a finish but names no result",
                      "name them: operator " + op_.name + "(...) -> (mean: f32)");
             for (const auto& field : op_.state)
                 op_.results.push_back({field.name, field.type, field.position});
         }
-        if (op_.finish)
+        if (op_.finish || unread_.parts || !unread_.declared.empty())
             return;
         if (op_.results.size() != op_.state.size())
             fail(op_.position,
@@ -216,6 +241,8 @@ private:
 
     void check_finish()
     {
+        if (op_.results.empty())
+            return;
         Scope scope;
         for (const char* place : {"segment", "length"})
             scope.names.emplace(place, Type::i64);
@@ -231,36 +258,108 @@ private:
     void check_block(Block& block, Scope scope, const Fields& fields, const std::string& part,
                      const std::string& kind)
     {
+        scope.part = part;
+        for (const auto& field : fields)
+            scope.set.insert(field.name);
+        scope.silent.insert(unread_.declared.begin(), unread_.declared.end());
+        const auto left_out = unread_.blocks.find(part);
+        if (left_out != unread_.blocks.end())
+            scope.silent.insert(left_out->second.begin(), left_out->second.end());
         Typing typing(op_, std::move(scope));
-        for (auto& let : block.lets) {
-            check_name(let.name, let.position);
-            if (typing.knows(let.name))
-                fail(let.position, "'" + let.name + "' is already a name here", "choose another");
-            let.value = typing.value(let.value);
-            typing.add(let.name, *let.value->type);
-        }
+
         std::vector<Assignment> ordered(fields.size());
-        for (auto& assignment : block.assignments)
-            place(assignment, fields, ordered, part, kind, typing);
+        std::vector<TypedValue> values;
+        std::vector<std::size_t> places;
+        for (auto& assignment : block.assignments) {
+            std::size_t place = fields.size();
+            if (!complaints_.attempt([&] { place = place_of(assignment, fields, ordered, part, kind); }))
+                typing.silence(assignment.field);
+            else
+                ordered[place].field = assignment.field;
+            places.push_back(place);
+            values.push_back(
+                {assignment.value, place < fields.size() ? std::optional(fields[place].type) : std::nullopt});
+        }
+        check_lets(block, typing, values);
+        for (std::size_t i = 0; i < block.assignments.size(); ++i)
+            if (places[i] < fields.size())
+                complaints_.attempt([&] {
+                    auto& assignment = block.assignments[i];
+                    const auto& field = fields[places[i]];
+                    assignment.value =
+                        typing.value(assignment.value, field.type, kind + " '" + field.name + "'");
+                    ordered[places[i]] = std::move(assignment);
+                });
+        if (left_out == unread_.blocks.end())
+            complaints_.attempt([&] { check_all_set(block, fields, ordered, part, kind); });
+        block.assignments = std::move(ordered);
+    }
+
+    void check_lets(Block& block, Typing& typing, const std::vector<TypedValue>& values)
+    {
+        const auto untyped = let_uses(typing, block.lets, values);
+        for (auto& let : block.lets) {
+            const bool good = complaints_.attempt([&] {
+                check_name(let.name, let.position);
+                if (typing.knows(let.name))
+                    fail(let.position, "'" + let.name + "' is already a name here", "choose another");
+                const auto uses = untyped.find(let.name);
+                if (uses != untyped.end() && uses->second.other)
+                    refuse_uses(let, uses->second);
+                const bool asked = uses != untyped.end() && uses->second.first;
+                let.value =
+                    typing.value(let.value, asked ? std::optional(uses->second.first->type) : std::nullopt);
+            });
+            if (good)
+                typing.add(let.name, *let.value->type);
+            else
+                typing.silence(let.name);
+        }
+    }
+
+    /// Says which of two uses of an untyped local must convert.
+    [[noreturn]] void refuse_uses(const Let& let, const LetUses& uses) const
+    {
+        auto kept = *uses.first, changed = *uses.other;
+        if (has_fraction(let.value) && is_float(changed.type))
+            std::swap(kept, changed);
+        const auto type = [](const LetUse& use) { return std::string(name(use.type)); };
+        const auto place = [&](const LetUse& use) {
+            const auto at = use.position;
+            return at.line == 0                                  ? std::string()
+                   : kept.position.line == changed.position.line ? " in column " + std::to_string(at.column)
+                                                                 : " in line " + std::to_string(at.line);
+        };
+        fail(let.position,
+             "'" + let.name + "' is used as " + type(kept) + place(kept) + " and as " + type(changed) +
+                 place(changed),
+             "write " + type(changed) + "(" + let.name + ")" + place(changed));
+    }
+
+    template <class Fields>
+    void check_all_set(const Block& block, const Fields& fields, const std::vector<Assignment>& ordered,
+                       const std::string& part, const std::string& kind) const
+    {
         std::vector<std::string> missing;
         for (std::size_t i = 0; i < fields.size(); ++i)
             if (ordered[i].field.empty())
                 missing.push_back("'" + fields[i].name + "'");
-        if (!missing.empty()) {
-            std::string list = missing[0];
-            for (std::size_t i = 1; i < missing.size(); ++i)
-                list += (i + 1 == missing.size() ? " and " : ", ") + missing[i];
-            fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
-        }
-        block.assignments = std::move(ordered);
+        if (missing.empty())
+            return;
+        std::string list = missing[0];
+        for (std::size_t i = 1; i < missing.size(); ++i)
+            list += (i + 1 == missing.size() ? " and " : ", ") + missing[i];
+        fail(block.position, part + " does not set " + list, "every " + kind + " needs a value");
     }
 
-    /// Types one assignment and puts it at its field's place in `ordered`.
+    /// The place among `fields` of the one that an assignment sets; throws where it is none or set before.
     template <class Fields>
-    void place(Assignment& assignment, const Fields& fields, std::vector<Assignment>& ordered,
-               const std::string& part, const std::string& kind, Typing& typing)
+    std::size_t place_of(Assignment& assignment, const Fields& fields, const std::vector<Assignment>& ordered,
+                         const std::string& part, const std::string& kind) const
     {
         if (assignment.field.empty()) {
+            if (fields.size() != 1 && !unread_.declared.empty())
+                throw Silence();
             if (fields.size() != 1)
                 fail(assignment.position,
                      part + " gives one value, but there are " + std::to_string(fields.size()) + " " + kind +
@@ -272,26 +371,51 @@ private:
         while (i < fields.size() && fields[i].name != assignment.field)
             ++i;
         if (i == fields.size()) {
-            std::vector<std::string_view> names;
-            std::string list;
-            for (const auto& field : fields) {
-                names.push_back(field.name);
-                list += (list.empty() ? "" : ", ") + field.name;
-            }
-            fail(assignment.position, "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " +
-                                          list + did_you_mean(assignment.field, names));
+            if (unread_.declared.contains(assignment.field))
+                throw Silence();
+            refuse_target(assignment, fields, part, kind);
         }
         if (!ordered[i].field.empty())
             fail(assignment.position, part + " sets '" + assignment.field + "' twice");
-        assignment.value = typing.value(assignment.value, fields[i].type, kind + " '" + fields[i].name + "'");
-        ordered[i] = std::move(assignment);
+        return i;
+    }
+
+    template <class Fields>
+    [[noreturn]] void refuse_target(const Assignment& assignment, const Fields& fields,
+                                    const std::string& part, const std::string& kind) const
+    {
+        std::vector<std::string_view> names;
+        std::string list;
+        for (const auto& field : fields) {
+            names.push_back(field.name);
+            list += (list.empty() ? "" : ", ") + field.name;
+        }
+        const auto suggestion = did_you_mean(assignment.field, names);
+        fail(assignment.position,
+             "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,
+             suggestion.empty() ? "a name of your own is bound with let: let " + assignment.field + " = ..."
+                                : "");
     }
 
     Operator op_;
+    const Unread& unread_;
+    Complaints& complaints_;
 };
 
 }  // namespace
 
-Operator check(Operator op) { return Checker(std::move(op)).run(); }
+Operator check(Operator op)
+{
+    Complaints complaints;
+    const Unread unread;
+    auto checked = check(std::move(op), unread, complaints);
+    complaints.raise_if_any();
+    return checked;
+}
+
+Operator check(Operator op, const Unread& unread, Complaints& complaints)
+{
+    return Checker(std::move(op), unread, complaints).run();
+}
 
 }  // namespace segfold

@@ -1,5 +1,10 @@
 #pragma once
 // Names and types: every complaint about an operator that its text alone can tell.
+#include <map>
+#include <set>
+#include <string>
+
+#include "dsl/complaints.h"
 #include "dsl/operator.h"
 
 namespace segfold {
@@ -9,5 +14,17 @@ namespace segfold {
 ///
 /// Throws SpecError, with place and caret where the operator came from text.
 Operator check(Operator op);
+
+/// What of a text could not be read; nothing is said about what may follow from that alone.
+struct Unread {
+    std::set<std::string> declared;  ///< words of the parameters, fields and results that are left out
+    std::map<std::string, std::set<std::string>> blocks;  ///< by part: words of the statements left out
+    bool parts = false;                                   ///< whole parts are left out
+};
+
+/// The same for a text that was read in part: adds to `complaints`, and says nothing of what is `unread`.
+///
+/// What it returns is an operator only where there are no complaints.
+Operator check(Operator op, const Unread& unread, Complaints& complaints);
 
 }  // namespace segfold

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 
 #include "dsl/check.h"
+#include "dsl/expression_parser.h"
 #include "dsl/lexer.h"
+#include "dsl/slips.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -14,255 +15,276 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kParts = {"state", "lift", "combine", "finish", "empty", "laws"};
 
-/// Recursive descent, one function per production.
+bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
+
+/// The grammar of operators, one function per production; goes on after a fault at the next declaration,
+/// statement or part.
 class Parser {
 public:
-    Parser(std::string name, std::string text, std::optional<Type> generic,
-           std::size_t longest = kLongestText)
-        : source_(std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)})),
-          generic_(generic)
-    {
-        auto read = tokenize(source_, longest);
-        tokens_ = std::move(read.tokens);
-        heading_ = std::move(read.heading);
-    }
+    Parser(const SourcePointer& source, Tokens read, std::optional<Type> generic, Complaints& complaints)
+        : heading_(std::move(read.heading)),
+          cursor_(source, std::move(read.tokens)),
+          expressions_(cursor_, generic),
+          complaints_(complaints)
+    {}
 
     /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
     Operator whole_operator()
     {
         Operator op;
-        op.source = source_;
+        op.source = cursor_.source();
         op.description = heading_;
-        expect_word("operator");
-        op.position = peek().position;
-        op.name = name("the operator's name");
-        expect("(");
-        if (!accept(")")) {
-            do
-                op.parameters.push_back(parameter());
-            while (accept(","));
-            expect(")");
+        cursor_.expect_word("operator");
+        op.position = cursor_.peek().position;
+        op.name = cursor_.name("the operator's name");
+        cursor_.expect("(");
+        if (!cursor_.accept(")"))
+            declarations([&] { op.parameters.push_back(parameter()); });
+        const auto arrow = cursor_.place();
+        if (cursor_.accept("->") && !complaints_.attempt([&] { results(op); }))
+            skip_declaration(arrow);
+        const Position open = cursor_.peek().position;
+        if (cursor_.is(":") || cursor_.is("="))
+            cursor_.fail(open, "expected '{', found " + cursor_.found(), "results follow '->'");
+        cursor_.expect("{");
+        while (!cursor_.accept("}")) {
+            if (cursor_.at_end() && !complaints_.empty())
+                return op;  // a fault told before has swallowed the end
+            if (cursor_.at_end())
+                cursor_.fail(open, "this '{' is never closed", "the text ends inside the operator");
+            const auto start = cursor_.place();
+            if (!complaints_.attempt([&] { part(op); }))
+                skip_part(start);
         }
-        if (accept("->"))
-            results(op);
-        const Position open = peek().position;
-        expect("{");
-        while (!accept("}")) {
-            if (peek().kind == TokenKind::end)
-                throw spec_error(source_, open, "this '{' is never closed",
-                                 "the text ends inside the operator");
-            part(op);
-        }
-        expect_end();
+        if (complaints_.empty())
+            cursor_.expect_end();
         return op;
     }
 
-    Expression whole_expression()
-    {
-        auto result = expression();
-        expect_end();
-        return result;
-    }
-
-    [[nodiscard]] const SourcePointer& source() const { return source_; }
+    /// What the faults have left out.
+    [[nodiscard]] const Unread& unread() const { return unread_; }
 
 private:
-    /// Counts parentheses, lists and prefixes for as long as it lives, so that no text can exhaust the stack.
-    ///
-    /// Printing a tree of depth d opens at most 2 * d of them.
-    class Nested {
-    public:
-        explicit Nested(Parser& parser) : parser_(parser)
-        {
-            if (++parser_.nesting_ > 2 * kDeepestExpression)
-                parser_.too_deep(parser_.peek().position);
+    /// Items with commas between them, up to the closing parenthesis.
+    template <class Item>
+    void declarations(const Item& item)
+    {
+        for (bool more = true; more;) {
+            const auto start = cursor_.place();
+            const bool read = complaints_.attempt([&] {
+                item();
+                more = cursor_.accept(",");
+                if (!more)
+                    cursor_.expect(")");
+            });
+            if (read)
+                continue;
+            skip_declaration(start);
+            more = cursor_.accept(",");
+            if (!more)
+                cursor_.accept(")");
         }
-        ~Nested() { --parser_.nesting_; }
-        Nested(const Nested&) = delete;
-        Nested& operator=(const Nested&) = delete;
-
-    private:
-        Parser& parser_;
-    };
-
-    [[noreturn]] void too_deep(Position position) const
-    {
-        throw spec_error(source_, position,
-                         "the expression nests deeper than " + std::to_string(kDeepestExpression) + " levels",
-                         "name parts of it with 'let'");
     }
 
-    [[nodiscard]] const Token& peek(std::size_t ahead = 0) const
+    /// Moves to the end of a declaration whose words nobody asks about any more.
+    void skip_declaration(std::size_t start)
     {
-        return tokens_[std::min(at_ + ahead, tokens_.size() - 1)];
-    }
-    [[nodiscard]] bool is(std::string_view text) const
-    {
-        return peek().text == text && peek().kind != TokenKind::end;
-    }
-    bool accept(std::string_view text)
-    {
-        if (!is(text))
-            return false;
-        ++at_;
-        return true;
-    }
-    [[nodiscard]] std::string found() const
-    {
-        return peek().kind == TokenKind::end ? "the end of the text" : quoted(peek().text);
-    }
-    /// A number may be as long as the text; a message shows its beginning.
-    static std::string quoted(const std::string& text)
-    {
-        constexpr std::size_t longest = 64;
-        return "'" + (text.size() > longest ? text.substr(0, longest) + "..." : text) + "'";
-    }
-    void expect(std::string_view text)
-    {
-        if (!accept(text))
-            throw spec_error(source_, peek().position,
-                             "expected '" + std::string(text) + "', found " + found());
-    }
-    void expect_word(std::string_view word)
-    {
-        const std::array known = {word};
-        if (!accept(word))
-            throw spec_error(source_, peek().position,
-                             "expected '" + std::string(word) + "', found " + found() +
-                                 (peek().kind == TokenKind::word ? did_you_mean(peek().text, known) : ""));
-    }
-    void expect_end() const
-    {
-        if (peek().kind != TokenKind::end)
-            throw spec_error(source_, peek().position, "expected the end of the text, found " + found());
-    }
-    std::string name(const std::string& what)
-    {
-        if (peek().kind != TokenKind::word)
-            throw spec_error(source_, peek().position, "expected " + what + ", found " + found());
-        return tokens_[at_++].text;
+        stop_if_exhausted();
+        while (!cursor_.at_end() && !cursor_.is(",") && !cursor_.is(";") && !cursor_.is(")") &&
+               !cursor_.is("{") && !cursor_.is("}") && !cursor_.is("->") && !begins_part())
+            cursor_.take();
+        for (const auto& token : read_since(start))
+            if (token.kind == TokenKind::word)
+                unread_.declared.insert(token.text);
     }
 
-    Type type()
+    /// Moves to the next part, or to the end of the operator.
+    void skip_part(std::size_t start)
     {
-        const Token token = peek();
-        const auto word = name("a type");
-        if (word == "T" && generic_)
-            return *generic_;
-        if (const auto known = find_type(word))
-            return *known;
-        if (word == "T")
-            throw spec_error(source_, token.position, "this operator is written for a type T",
-                             "say which with --type, e.g. --type f32");
-        throw spec_error(source_, token.position, "unknown type '" + word + "'" + suggest_type(word));
+        stop_if_exhausted();
+        unread_.parts = true;
+        if (cursor_.place() == start)
+            cursor_.take();
+        for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
+            if (depth == 0 && (cursor_.is("}") || is_part(cursor_.peek())))
+                return;
+            depth += cursor_.is("{") ? 1 : cursor_.is("}") ? -1 : 0;
+        }
     }
-    static std::string suggest_type(std::string_view word)
+
+    /// Moves behind a statement that could not be read, with the blocks that another language would put
+    /// there.
+    void skip_statement()
     {
-        std::vector<std::string_view> names;
-        for (const Type type : kTypes)
-            names.push_back(segfold::name(type));
-        const auto suggestion = did_you_mean(word, names);
-        return suggestion.empty() ? "; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32 and f64"
-                                  : suggestion;
+        for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
+            if (depth == 0 && (cursor_.is(";") || cursor_.is("}") || begins_part()))
+                break;
+            depth += cursor_.is("{") ? 1 : cursor_.is("}") ? -1 : 0;
+            if (depth == 0 && cursor_.is("}") && !cursor_.is("else", 1) && !cursor_.is("elif", 1)) {
+                cursor_.take();
+                break;
+            }
+        }
+        cursor_.accept(";");
+    }
+
+    void stop_if_exhausted() const
+    {
+        if (expressions_.exhausted())
+            complaints_.raise_if_any();
+    }
+
+    [[nodiscard]] std::span<const Token> read_since(std::size_t start) const
+    {
+        return cursor_.tokens().subspan(start, cursor_.place() - start);
+    }
+
+    /// Notes the names that a statement would have made known.
+    void note_names(std::size_t start, std::set<std::string>& names) const
+    {
+        const auto tokens = read_since(start);
+        for (std::size_t i = 0; i < tokens.size(); ++i)
+            if (tokens[i].kind == TokenKind::word && ((i > 0 && tokens[i - 1].text == "let") ||
+                                                      (i + 1 < tokens.size() && tokens[i + 1].text == "=")))
+                names.insert(tokens[i].text);
+    }
+
+    [[nodiscard]] bool begins_part() const
+    {
+        return is_part(cursor_.peek()) && cursor_.begins_line() && !cursor_.is("=", 1);
     }
 
     /// parameter ::= name ":" ["table"] type
     Parameter parameter()
     {
-        const Position position = peek().position;
-        auto parameter_name = name("a parameter's name");
-        expect(":");
-        const bool table = accept("table");
-        return {std::move(parameter_name), type(), table, position};
+        const Position position = cursor_.peek().position;
+        auto parameter_name = cursor_.name("a parameter's name");
+        if (find_type(parameter_name) && !cursor_.is(":"))
+            cursor_.fail(position, "a parameter begins with its name, not with its type",
+                         "write " + cursor_.peek().text + ": " + parameter_name);
+        cursor_.expect(":");
+        const bool table = cursor_.accept("table");
+        return {std::move(parameter_name), expressions_.type(), table, position};
     }
 
     /// results ::= type | "(" name ":" type {"," name ":" type} ")"
     void results(Operator& op)
     {
-        if (!accept("(")) {
-            const Position position = peek().position;
-            op.results.push_back({kResultName, type(), position});
+        if (!cursor_.accept("(")) {
+            const Position position = cursor_.peek().position;
+            op.results.push_back({kResultName, expressions_.type(), position});
             return;
         }
-        do {
-            const Position position = peek().position;
-            auto field = name("a result's name");
-            expect(":");
-            op.results.push_back({std::move(field), type(), position});
-        } while (accept(","));
-        expect(")");
+        declarations([&] {
+            const Position position = cursor_.peek().position;
+            auto field = cursor_.name("a result's name");
+            cursor_.expect(":");
+            op.results.push_back({std::move(field), expressions_.type(), position});
+        });
     }
 
     /// part ::= state | lift | combine | finish | empty | laws
     void part(Operator& op)
     {
-        const Token keyword = peek();
-        if (std::ranges::find(kParts, keyword.text) == kParts.end()) {
-            const auto suggestion = keyword.kind == TokenKind::word ? did_you_mean(keyword.text, kParts) : "";
-            throw spec_error(
-                source_, keyword.position,
-                "expected a part of the operator, found " + found() +
-                    (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
-                                        : suggestion));
-        }
+        const Token keyword = cursor_.peek();
+        if (!is_part(keyword))
+            refuse_part(keyword);
         if (std::ranges::find(seen_, keyword.text) != seen_.end())
-            throw spec_error(source_, keyword.position, "'" + keyword.text + "' is given twice",
-                             "one is enough");
+            cursor_.fail(keyword.position, "'" + keyword.text + "' is given twice", "one is enough");
         seen_.push_back(keyword.text);
-        ++at_;
+        cursor_.take();
         if (keyword.text == "state")
             state(op);
-        else if (keyword.text == "lift")
-            op.lift = block(keyword.position);
         else if (keyword.text == "combine")
-            combine(op, keyword.position);
-        else if (keyword.text == "finish")
-            op.finish = block(keyword.position);
-        else if (keyword.text == "empty")
-            op.empty = block(keyword.position);
-        else
+            combine(op, keyword);
+        else if (keyword.text == "laws")
             laws(op);
+        else
+            one_state_part(op, keyword);
+    }
+
+    [[noreturn]] void refuse_part(const Token& keyword) const
+    {
+        const auto suggestion = keyword.kind == TokenKind::word ? did_you_mean(keyword.text, kParts) : "";
+        cursor_.fail(keyword.position,
+                     "expected a part of the operator, found " + cursor_.found() +
+                         (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
+                                             : suggestion),
+                     cursor_.is("=") && !seen_.empty()
+                         ? "fields are set in braces: " + seen_.back() + " { ... }"
+                         : advice_at(cursor_.tokens(), cursor_.place()));
+    }
+
+    /// lift, finish or empty
+    void one_state_part(Operator& op, const Token& keyword)
+    {
+        const bool called = cursor_.is("(") && cursor_.peek(1).kind == TokenKind::word && cursor_.is(")", 2);
+        const Token& after = cursor_.peek(3);
+        if (called && (cursor_.is("{", 3) || (after.kind == TokenKind::word && !is_part(after))))
+            cursor_.fail(cursor_.peek().position, keyword.text + " has no operands",
+                         keyword.text == "lift"     ? "it names the columns themselves: lift { ... }"
+                         : keyword.text == "finish" ? "it names the fields of the state: finish { ... }"
+                                                    : "write empty { ... }");
+        auto read = block(keyword);
+        if (keyword.text == "lift")
+            op.lift = std::move(read);
+        else
+            (keyword.text == "finish" ? op.finish : op.empty) = std::move(read);
     }
 
     /// state ::= field | "{" field {";" field} [";"] "}"
     void state(Operator& op)
     {
-        const Position open = peek().position;
-        if (!accept("{")) {
+        const Position open = cursor_.peek().position;
+        if (!cursor_.accept("{")) {
             op.state.push_back(state_field());
             return;
         }
-        while (!accept("}")) {
-            if (peek().kind == TokenKind::end)
-                throw spec_error(source_, open, "this '{' is never closed", "the text ends inside it");
-            op.state.push_back(state_field());
-            if (!accept(";") && !is("}"))
-                throw spec_error(source_, peek().position,
-                                 "expected ';' or '}' after a state field, found " + found());
+        while (!cursor_.accept("}")) {
+            if (cursor_.at_end() || begins_part())
+                cursor_.fail(open, "this '{' is never closed", unclosed());
+            const auto start = cursor_.place();
+            const bool read = complaints_.attempt([&] {
+                op.state.push_back(state_field());
+                if (!cursor_.accept(";") && !cursor_.is("}"))
+                    cursor_.unexpected("';' or '}' after a state field");
+            });
+            if (read)
+                continue;
+            // A field that begins on a line of its own follows one that is complete.
+            if (!cursor_.begins_line() || !cursor_.is(":", 1))
+                skip_declaration(start);
+            if (cursor_.is("{"))
+                skip_statement();
+            if (cursor_.place() == start || cursor_.is(",") || cursor_.is(";") || cursor_.is(")"))
+                cursor_.take();
         }
     }
 
     /// field ::= name ":" type ["=" expression]
     StateField state_field()
     {
-        const Position position = peek().position;
-        auto field = name("a state field's name");
-        expect(":");
-        StateField result{std::move(field), type(), std::nullopt, position};
-        if (accept("="))
-            result.identity = expression();
+        const Position position = cursor_.peek().position;
+        auto field = cursor_.name("a state field's name");
+        cursor_.expect(":");
+        StateField result{std::move(field), expressions_.type(), std::nullopt, position};
+        if (cursor_.accept("="))
+            result.identity = expressions_.expression();
         return result;
     }
 
     /// combine ::= "(" name "," name ")" block
-    void combine(Operator& op, Position position)
+    void combine(Operator& op, const Token& keyword)
     {
-        expect("(");
-        op.earlier = name("the earlier operand's name");
-        expect(",");
-        op.later = name("the later operand's name");
-        expect(")");
-        op.combine = block(position);
+        cursor_.expect("(");
+        op.earlier = cursor_.name("the earlier operand's name");
+        if (cursor_.is(":"))
+            cursor_.fail(cursor_.peek().position, "the operands of combine have no types",
+                         "both are states: combine(a, b)");
+        cursor_.expect(",");
+        op.later = cursor_.name("the later operand's name");
+        cursor_.expect(")");
+        op.combine = block(keyword);
     }
 
     /// laws ::= ("commutative" | "idempotent") {"," ...}
@@ -270,228 +292,160 @@ private:
     {
         constexpr std::array<std::string_view, 2> known = {"commutative", "idempotent"};
         do {
-            const Token token = peek();
-            const auto law = name("a law");
+            const Token token = cursor_.peek();
+            const auto law = cursor_.name("a law");
             if (law == "commutative")
                 op.laws.commutative = true;
             else if (law == "idempotent")
                 op.laws.idempotent = true;
             else
-                throw spec_error(source_, token.position,
-                                 "unknown law '" + law + "'; the laws are commutative and idempotent" +
-                                     did_you_mean(law, known));
-        } while (accept(","));
+                cursor_.fail(token.position, "unknown law '" + law +
+                                                 "'; the laws are commutative and idempotent" +
+                                                 did_you_mean(law, known));
+        } while (cursor_.accept(","));
     }
 
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
-    Block block(Position position)
+    Block block(const Token& keyword)
     {
         Block result;
-        result.position = position;
-        if (!is("{")) {
-            const Position start = peek().position;
-            result.assignments.push_back({"", expression(), start});  // check() names the only field
+        result.position = keyword.position;
+        if (!cursor_.is("{")) {
+            const Position start = cursor_.peek().position;
+            result.assignments.push_back({"", expressions_.expression(), start});  // check() names the field
             return result;
         }
-        const Position open = peek().position;
-        expect("{");
-        while (!accept("}")) {
-            if (peek().kind == TokenKind::end)
-                throw spec_error(source_, open, "this '{' is never closed", "the text ends inside it");
-            statement(result);
-            if (!accept(";") && !is("}"))
-                throw spec_error(source_, peek().position, "expected ';' or '}', found " + found());
+        const Position open = cursor_.peek().position;
+        cursor_.expect("{");
+        while (!cursor_.accept("}")) {
+            if (cursor_.at_end())
+                cursor_.fail(open, "this '{' is never closed", unclosed());
+            if (begins_part()) {
+                complaints_.add(placed_error(cursor_.source(), open, "this '{' is never closed", unclosed()));
+                unread_.blocks[keyword.text];
+                break;
+            }
+            terminated_statement(result, keyword.text);
         }
         return result;
     }
 
+    [[nodiscard]] std::string unclosed() const
+    {
+        return cursor_.at_end() ? "the text ends inside it"
+                                : "the part " + cursor_.found() + " begins inside it";
+    }
+
+    /// A statement with what ends it; goes on behind it whatever it holds.
+    void terminated_statement(Block& block, const std::string& part)
+    {
+        const auto start = cursor_.place();
+        const auto lets = block.lets.size();
+        const auto assignments = block.assignments.size();
+        const bool read = complaints_.attempt([&] {
+            statement(block);
+            if (!cursor_.accept(";") && !cursor_.is("}"))
+                cursor_.unexpected("';' or '}'");
+        });
+        if (read)
+            return;
+        stop_if_exhausted();
+        const bool is_complete = block.lets.size() + block.assignments.size() > lets + assignments;
+        if (is_complete && cursor_.begins_line())
+            return;  // only the ';' is missing
+        block.lets.resize(lets);
+        block.assignments.resize(assignments);
+        skip_statement();
+        note_names(start, unread_.blocks[part]);
+    }
+
     void statement(Block& result)
     {
-        const bool let = accept("let");
-        const Position position = peek().position;
-        auto target = name(let ? "a name after 'let'" : "a field to set");
-        expect("=");
-        auto value = expression();
+        const bool let = cursor_.accept("let");
+        const Position position = cursor_.peek().position;
+        if (!cursor_.is("=", 1) && !let)
+            if (const auto advice = advice_on_word(cursor_.peek().text); !advice.empty())
+                cursor_.fail(position, "'" + cursor_.peek().text + "' is not a word of the language", advice);
+        auto target = cursor_.name(let ? "a name after 'let'" : "a field to set");
+        if (!let && cursor_.is(".") && cursor_.peek(1).kind == TokenKind::word)
+            cursor_.fail(position, "a field is set by its name alone",
+                         "write " + cursor_.peek(1).text + " = ...");
+        cursor_.expect("=");
+        auto value = expressions_.expression();
         if (let)
             result.lets.push_back({std::move(target), std::move(value), position});
         else
             result.assignments.push_back({std::move(target), std::move(value), position});
     }
 
-    /// Refuses trees whose later walks would be too deep or too long.
-    Expression bounded(Expression made)
-    {
-        if (made->depth > kDeepestExpression)
-            too_deep(made->position);
-        if (++nodes_ > kMostNodes)
-            throw spec_error(
-                source_, made->position,
-                "the operator has more than " + std::to_string(kMostNodes) + " numbers, names and operations",
-                "this is the most that one may have");
-        return made;
-    }
-
-    /// expression ::= binary ["?" expression ":" expression]
-    Expression expression()
-    {
-        const Nested nested(*this);
-        auto condition = binary(1);
-        const Position position = peek().position;
-        if (!accept("?"))
-            return condition;
-        auto yes = expression();
-        expect(":");
-        auto no = expression();
-        return bounded(make_conditional(std::move(condition), std::move(yes), std::move(no), position));
-    }
-
-    /// binary ::= unary {symbol unary}, left associative, by precedence
-    Expression binary(int loosest)
-    {
-        auto left = unary();
-        for (;;) {
-            const Token token = peek();
-            const int level = token.kind == TokenKind::symbol ? precedence(token.text) : 0;
-            if (level < loosest || level == 0)
-                return left;
-            ++at_;
-            left = bounded(make_binary(token.text, std::move(left), binary(level + 1), token.position));
-        }
-    }
-
-    /// unary ::= ("!" | "~" | "-") unary | postfix
-    Expression unary()
-    {
-        const Token token = peek();
-        if (token.kind == TokenKind::symbol &&
-            (token.text == "!" || token.text == "~" || token.text == "-")) {
-            const Nested nested(*this);
-            ++at_;
-            return bounded(make_unary(token.text, unary(), token.position));
-        }
-        return primary();
-    }
-
-    /// primary ::= number | "true" | "false" | "inf" | "nan" | "(" expression ")" | name ["." name]
-    ///           | name "(" arguments ")" | type "(" expression ")" | limit "(" type ")" | name "["
-    ///           expression "]"
-    Expression primary()
-    {
-        const Token token = peek();
-        if (token.kind == TokenKind::integer || token.kind == TokenKind::real)
-            return bounded(number());
-        if (accept("(")) {
-            auto inner = expression();
-            expect(")");
-            return inner;
-        }
-        if (token.kind != TokenKind::word)
-            throw spec_error(source_, token.position, "expected an expression, found " + found());
-        ++at_;
-        if (token.text == "true" || token.text == "false")
-            return bounded(positioned(Expression(token.text == "true"), token.position));
-        if (token.text == "inf" || token.text == "nan")
-            return bounded(make_constant(token.text, token.position));
-        if (accept("("))
-            return bounded(called(token));
-        if (accept("[")) {
-            auto index = expression();
-            expect("]");
-            return bounded(make_gather(token.text, std::move(index), token.position));
-        }
-        if (accept(".")) {
-            const Token field = peek();
-            return bounded(make_member(token, name("a field's name"), field.position));
-        }
-        return bounded(make_name(token.text, token.position));
-    }
-
-    /// `a.mean`, before check() knows what `a` is: a field whose operand is still a name.
-    static Expression make_member(const Token& owner, std::string field, Position position)
-    {
-        ExpressionNode node;
-        node.kind = ExpressionKind::field;
-        node.name = std::move(field);
-        node.symbol = owner.text;
-        node.position = position;
-        return Expression(std::move(node));
-    }
-
-    Expression called(const Token& token)
-    {
-        if (token.text == "lowest" || token.text == "highest" || token.text == "epsilon") {
-            const Type limited = type();
-            expect(")");
-            return make_limit(token.text, limited, token.position);
-        }
-        std::vector<Expression> arguments;
-        if (!accept(")")) {
-            do
-                arguments.push_back(expression());
-            while (accept(","));
-            expect(")");
-        }
-        const auto converted = token.text == "T" ? generic_ : find_type(token.text);
-        if (!converted)
-            return make_call(token.text, std::move(arguments), token.position);
-        if (arguments.size() != 1)
-            throw spec_error(source_, token.position,
-                             "a conversion takes one value, found " + std::to_string(arguments.size()));
-        return make_convert(*converted, std::move(arguments[0]), token.position);
-    }
-
-    static Expression positioned(const Expression& expression, Position position)
-    {
-        ExpressionNode node = *expression;
-        node.position = position;
-        return Expression(std::move(node));
-    }
-
-    Expression number()
-    {
-        const Token token = tokens_[at_++];
-        const char* first = token.text.data();
-        const char* last = first + token.text.size();
-        if (token.kind == TokenKind::real) {
-            double value = 0;
-            if (std::from_chars(first, last, value).ec != std::errc())
-                throw spec_error(source_, token.position, quoted(token.text) + " does not fit in f64");
-            return positioned(Expression(value), token.position);
-        }
-        const bool hex = token.text.starts_with("0x") || token.text.starts_with("0X");
-        std::uint64_t value = 0;
-        if (std::from_chars(hex ? first + 2 : first, last, value, hex ? 16 : 10).ec != std::errc())
-            throw spec_error(source_, token.position, quoted(token.text) + " does not fit in 64 bits");
-        return positioned(Expression(value), token.position);
-    }
-
-    SourcePointer source_;
-    std::optional<Type> generic_;
-    std::vector<Token> tokens_;
     std::string heading_;
-    std::size_t at_ = 0;
-    int nesting_ = 0;
-    int nodes_ = 0;
+    TokenCursor cursor_;
+    ExpressionParser expressions_;
+    Complaints& complaints_;
+    Unread unread_;
     std::vector<std::string> seen_;
 };
+
+SourcePointer make_source(std::string name, std::string text)
+{
+    return std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
+}
+
+}  // namespace
+
+namespace {
+
+Operator parse_source(std::string name, std::string text, std::optional<Type> generic, std::size_t longest)
+{
+    const auto source = make_source(std::move(name), std::move(text));
+    Complaints complaints;
+    Parser parser(source, tokenize(source, longest), generic, complaints);
+    Operator op;
+    if (!complaints.attempt([&] { op = parser.whole_operator(); }))
+        complaints.raise_if_any();
+    op = check(std::move(op), parser.unread(), complaints);
+    complaints.raise_if_any();
+    return op;
+}
 
 }  // namespace
 
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic)
 {
-    Parser parser(std::move(name), std::move(text), generic);
-    return check(parser.whole_operator());
+    return parse_source(std::move(name), std::move(text), generic, kLongestText);
+}
+
+std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text)
+{
+    const auto source = make_source(std::move(name), std::move(text));
+    TokenCursor cursor(source, tokenize(source).tokens);
+    cursor.expect_word("operator");
+    cursor.name("the operator's name");
+    cursor.expect("(");
+    std::vector<DeclaredParameter> parameters;
+    if (cursor.accept(")"))
+        return parameters;
+    do {
+        auto parameter = cursor.name("a parameter's name");
+        cursor.expect(":");
+        const bool table = cursor.accept("table");
+        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table});
+    } while (cursor.accept(","));
+    return parameters;
 }
 
 Operator parse_printed(std::string text)
 {
-    Parser parser("printed", std::move(text), std::nullopt, std::numeric_limits<std::size_t>::max());
-    return check(parser.whole_operator());
+    return parse_source("printed", std::move(text), std::nullopt, std::numeric_limits<std::size_t>::max());
 }
 
 Expression parse_expression(std::string name, std::string text)
 {
-    return Parser(std::move(name), std::move(text), std::nullopt).whole_expression();
+    const auto source = make_source(std::move(name), std::move(text));
+    TokenCursor cursor(source, tokenize(source).tokens);
+    auto result = ExpressionParser(cursor, std::nullopt).expression();
+    cursor.expect_end();
+    return result;
 }
 
 }  // namespace segfold

@@ -2,6 +2,7 @@
 // From text to operators and expressions.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dsl/operator.h"
 
@@ -10,11 +11,23 @@ namespace segfold {
 /// Reads the text form of one operator and checks its names and types.
 ///
 /// `generic` is what the type name `T` stands for in this text, e.g. in the standard operators; without it a
-/// use of `T` is an error. Throws SpecError pointing at the place.
+/// use of `T` is an error. Throws SpecError pointing at the place; of a text with several faults it tells the
+/// first ten.
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic = {});
 
-/// Reads what print() wrote of an operator, however long: names that are long make a text longer than a user's.
+/// Reads what print() wrote of an operator, however long: names that are long make a text longer than a
+/// user's.
 Operator parse_printed(std::string text);
+
+/// A parameter as its text declares it.
+struct DeclaredParameter {
+    std::string name;
+    std::optional<Type> type;  ///< nothing where it is `T`, or no type at all
+    bool table = false;
+};
+
+/// The parameters of the operator in `text`, of which no more is read. Throws SpecError.
+std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text);
 
 /// The short form of the command line: one column `x`, one state field `value`, combine given as an
 /// expression of `a` and `b`, the other parts optional (empty texts are left out).

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "dsl/half.h"
-#include "dsl/suggest.h"
+#include "dsl/printer.h"
 
 namespace segfold {
 namespace {
@@ -67,14 +67,20 @@ std::string_view domain_name(Function::Domain domain)
     }
 }
 
-/// Names for a message, which shows no more than 20.
-std::string list(const std::vector<std::string_view>& names)
+/// `T(...)` as an example, with the expression in it where it is short.
+std::string conversion(Type type, const Expression& expression)
 {
-    constexpr std::size_t most = 20;
-    std::string text;
-    for (std::size_t i = 0; i < std::min(names.size(), most); ++i)
-        text += (i == 0 ? "" : ", ") + std::string(names[i]);
-    return names.size() > most ? text + " and " + std::to_string(names.size() - most) + " more" : text;
+    constexpr std::size_t longest = 24;
+    const auto inner = expression->size <= 8 ? print(expression) : "";
+    return text(type) + "(" + (inner.empty() || inner.size() > longest ? "..." : inner) + ")";
+}
+
+/// The type of two that loses least of the other's values.
+Type wider(Type left, Type right)
+{
+    if (is_float(left) != is_float(right))
+        return is_float(left) ? left : right;
+    return size_bytes(right) > size_bytes(left) ? right : left;
 }
 
 /// False for an operation, constant or limit that the parser never makes but C++ may.
@@ -111,46 +117,10 @@ bool accepts(Function::Domain domain, Type type)
 
 }  // namespace
 
-void Typing::fail(const Expression& at, const std::string& message, const std::string& hint) const
+bool has_fraction(const Expression& expression)
 {
-    if (op_.source)
-        throw spec_error(op_.source, at->position, message, hint);
-    throw spec_error(nullptr, {}, "operator " + op_.name + ": " + message, hint);
-}
-
-bool Typing::knows(std::string_view name) const
-{
-    return scope_.names.contains(name) || scope_.tables.contains(name) || scope_.operands.contains(name) ||
-           scope_.state_fields.contains(name);
-}
-
-const StateField* Typing::find_field(std::string_view name) const
-{
-    const auto found = std::ranges::find(op_.state, name, &StateField::name);
-    return found == op_.state.end() ? nullptr : &*found;
-}
-
-std::string Typing::place_of(std::string_view name) const
-{
-    if (std::ranges::find(op_.parameters, name, &Parameter::name) != op_.parameters.end())
-        return "parameters are known in lift; keep what you need of them in the state";
-    if (name == "index" || name == "position" || name == "segment" || name == "length")
-        return "index, position and segment are known in lift, segment and length in finish and empty";
-    return "";
-}
-
-std::vector<std::string_view> Typing::known_names() const
-{
-    std::vector<std::string_view> names;
-    const auto add = [&](const auto& entries) {
-        for (const auto& entry : entries)
-            names.push_back(entry.first);
-    };
-    add(scope_.operands);
-    add(scope_.state_fields);
-    add(scope_.names);
-    add(scope_.tables);
-    return names;
+    return expression->kind == ExpressionKind::real || expression->kind == ExpressionKind::constant ||
+           std::ranges::any_of(expression->arguments, has_fraction);
 }
 
 Expression Typing::value(const Expression& expression, Type wanted, const std::string& what)
@@ -158,11 +128,31 @@ Expression Typing::value(const Expression& expression, Type wanted, const std::s
     auto result = resolve(expression, wanted);
     if (*result->type != wanted)
         fail(expression, what + " is " + text(wanted) + ", but its value is " + text(*result->type),
-             "convert it: " + text(wanted) + "(...)");
+             "convert it: " + conversion(wanted, expression));
     return result;
 }
 
-Expression Typing::value(const Expression& expression) { return resolve(expression, std::nullopt); }
+Expression Typing::value(const Expression& expression, std::optional<Type> context)
+{
+    return resolve(expression, context);
+}
+
+Type Typing::likely_type(bool real) const
+{
+    const auto suits = [&](Type type) { return is_number(type) && (!real || is_float(type)); };
+    for (const auto& field : op_.state)
+        if (suits(field.type))
+            return field.type;
+    for (const auto& parameter : op_.parameters)
+        if (suits(parameter.type))
+            return parameter.type;
+    return real ? Type::f32 : Type::i32;
+}
+
+std::string Typing::ask_for_type(const Expression& expression) const
+{
+    return "write it as a conversion: " + conversion(likely_type(has_fraction(expression)), expression);
+}
 
 std::optional<Type> Typing::stated(const Expression& expression) const
 {
@@ -178,8 +168,17 @@ std::optional<Type> Typing::stated(const Expression& expression) const
         case ExpressionKind::convert:
             return node.type;
         case ExpressionKind::name:
-        case ExpressionKind::field:
-            return (node.kind == ExpressionKind::name ? name(expression) : field(expression))->type;
+            if (const auto found = scope_.names.find(node.name); found != scope_.names.end())
+                return found->second;
+            if (const auto found = scope_.state_fields.find(node.name); found != scope_.state_fields.end())
+                return found->second;
+            return scope_.operands.contains(node.name) && op_.state.size() == 1
+                       ? std::optional(op_.state[0].type)
+                       : std::nullopt;
+        case ExpressionKind::field: {
+            const auto* known = find_field(node.name);
+            return known == nullptr ? std::nullopt : std::optional(known->type);
+        }
         case ExpressionKind::unary:
             return node.symbol == "!" ? Type::boolean : stated(node.arguments[0]);
         case ExpressionKind::binary:
@@ -252,8 +251,7 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
 {
     const auto& node = *expression;
     if (!context)
-        fail(expression, "nothing here says of which type this number is",
-             "write it as a conversion: f32(...)");
+        fail(expression, "nothing here says of which type this number is", ask_for_type(expression));
     if (node.kind == ExpressionKind::integer)
         return integer(expression, *context);
     if (!is_float(*context))
@@ -284,58 +282,6 @@ Expression Typing::integer(const Expression& expression, Type type) const
     return with_type(expression, {}, type);
 }
 
-Expression Typing::name(const Expression& expression) const
-{
-    const auto& node = *expression;
-    if (const auto found = scope_.names.find(node.name); found != scope_.names.end())
-        return with_type(expression, {}, found->second);
-    if (const auto found = scope_.state_fields.find(node.name); found != scope_.state_fields.end())
-        return with_type(make_field(Operand::state, node.name, node.position), {}, found->second);
-    if (const auto found = scope_.operands.find(node.name); found != scope_.operands.end()) {
-        if (op_.state.size() == 1)
-            return with_type(make_field(found->second, op_.state[0].name, node.position), {},
-                             op_.state[0].type);
-        fail(expression, "'" + node.name + "' is a whole state",
-             "name one of its fields: " + node.name + "." + op_.state[0].name);
-    }
-    if (scope_.tables.contains(node.name))
-        fail(expression, "'" + node.name + "' is a table",
-             "read one of its entries: " + node.name + "[index]");
-    if (const auto place = place_of(node.name); !place.empty())
-        fail(expression, "'" + node.name + "' is not known here", place);
-    const auto known = known_names();
-    fail(expression,
-         "unknown name '" + node.name + "'; " +
-             (known.empty() ? "no names are known here" : "the names known here are " + list(known)) +
-             did_you_mean(node.name, known));
-}
-
-Expression Typing::field(const Expression& expression) const
-{
-    const auto& node = *expression;
-    Operand operand = node.operand;
-    if (!node.symbol.empty()) {
-        const auto found = scope_.operands.find(node.symbol);
-        if (found == scope_.operands.end())
-            fail(expression, "'" + node.symbol + "' has no fields",
-                 scope_.operands.empty() ? "only combine's operands have"
-                                         : "combine's operands are " + op_.earlier + " and " + op_.later);
-        operand = found->second;
-    } else if (operand == Operand::state ? scope_.state_fields.empty() : scope_.operands.empty()) {
-        fail(expression, "there is no state here of which '" + node.name + "' could be a field",
-             "combine has two, finish has one, and the other parts have none");
-    }
-    const auto* known = find_field(node.name);
-    if (!known) {
-        std::vector<std::string_view> names;
-        for (const auto& field : op_.state)
-            names.push_back(field.name);
-        fail(expression, "unknown state field '" + node.name + "'; the fields are " + list(names) +
-                             did_you_mean(node.name, names));
-    }
-    return with_type(make_field(operand, node.name, node.position), {}, known->type);
-}
-
 Expression Typing::unary(const Expression& expression, std::optional<Type> context)
 {
     const auto& node = *expression;
@@ -364,7 +310,7 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
         type = context;
     if (!type)
         fail(expression, "nothing here says of which type these numbers are",
-             "write one as a conversion: f32(...)");
+             ask_for_type(node.arguments[0]));
 
     const auto& first = *node.arguments[0];
     if (is_order(symbol) && first.kind == ExpressionKind::binary && is_order(first.symbol))
@@ -375,9 +321,11 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     auto right = resolve(node.arguments[1], type);
     const Type l = *left->type;
     const Type r = *right->type;
-    if (l != r && !is_logical(symbol))
+    if (l != r && !is_logical(symbol)) {
+        const Type common = wider(l, r);
         fail(expression, "'" + symbol + "' of " + text(l) + " and " + text(r),
-             "convert one of them, e.g. " + text(l) + "(...)");
+             "convert one of them, e.g. " + conversion(common, node.arguments[common == l ? 1 : 0]));
+    }
 
     const auto need = [&](bool holds, const std::string& what) {
         if (!holds)
@@ -409,7 +357,9 @@ Expression Typing::conditional(const Expression& expression, std::optional<Type>
     auto no = resolve(node.arguments[2], type);
     if (*yes->type != *no->type)
         fail(expression, "'?' chooses between " + text(*yes->type) + " and " + text(*no->type),
-             "convert one of them");
+             "convert one of them, e.g. " +
+                 conversion(wider(*yes->type, *no->type),
+                            node.arguments[wider(*yes->type, *no->type) == *yes->type ? 2 : 1]));
     const Type chosen = *yes->type;
     return with_type(expression, {std::move(condition), std::move(yes), std::move(no)}, chosen);
 }
@@ -418,15 +368,16 @@ Expression Typing::call(const Expression& expression, std::optional<Type> contex
 {
     const auto& node = *expression;
     const auto* function = find_function(node.name);
-    if (!function) {
-        auto names = function_names();
-        names.insert(names.end(), {"lowest", "highest", "epsilon"});
-        fail(expression, "unknown function '" + node.name + "'" + did_you_mean(node.name, names));
-    }
+    if (!function)
+        refuse_function(expression);
     if (static_cast<int>(node.arguments.size()) != function->arity)
-        fail(expression, node.name + " takes " + std::to_string(function->arity) +
-                             (function->arity == 1 ? " argument" : " arguments") + ", found " +
-                             std::to_string(node.arguments.size()));
+        fail(expression,
+             node.name + " takes " + std::to_string(function->arity) +
+                 (function->arity == 1 ? " argument" : " arguments") + ", found " +
+                 std::to_string(node.arguments.size()),
+             (node.name == "min" || node.name == "max") && node.arguments.size() > 2
+                 ? "nest them: " + node.name + "(p, " + node.name + "(q, r))"
+                 : "");
     std::optional<Type> type;
     for (const auto& argument : node.arguments)
         if (!type)
@@ -462,26 +413,6 @@ Expression Typing::convert(const Expression& expression)
             context = Type::f64;
     }
     return with_type(expression, {resolve(node.arguments[0], context)}, *node.type);
-}
-
-Expression Typing::gather(const Expression& expression)
-{
-    const auto& node = *expression;
-    const auto table = scope_.tables.find(node.name);
-    if (table == scope_.tables.end()) {
-        if (const auto place = place_of(node.name); !place.empty() && !scope_.names.contains(node.name))
-            fail(expression, "'" + node.name + "' is not known here", place);
-        std::vector<std::string_view> names;
-        for (const auto& entry : scope_.tables)
-            names.push_back(entry.first);
-        fail(expression, "'" + node.name + "' is not a table" + did_you_mean(node.name, names),
-             "declare it as a parameter: " + node.name + ": table f32");
-    }
-    auto index = resolve(node.arguments[0], Type::i64);
-    if (!is_integer(*index->type))
-        fail(node.arguments[0], "an index of type " + text(*index->type),
-             "convert it to an integer: i32(...)");
-    return with_type(expression, {std::move(index)}, table->second);
 }
 
 }  // namespace segfold

@@ -1,11 +1,13 @@
 #pragma once
-// Types of expressions: literals take the type of their context, everything else states its own.
+// Types of expressions: numbers take the type of their context, everything else states its own.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dsl/complaints.h"
 #include "dsl/operator.h"
 
 namespace segfold {
@@ -16,9 +18,16 @@ struct Scope {
     std::map<std::string, Type, std::less<>> tables;
     std::map<std::string, Operand, std::less<>> operands;   ///< combine's two
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields directly
+    std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
+    std::set<std::string, std::less<>> silent;  ///< what has been complained about, and is not again
+    std::string part;                           ///< "lift"
 };
 
-/// Resolves and types the expressions of one block.
+/// True for a number with a fraction, inf or nan, and what is made of one.
+bool has_fraction(const Expression& expression);
+
+/// Resolves and types the expressions of one block. Throws PlacedError, or Silence for what is made of a name
+/// that has been complained about.
 class Typing {
 public:
     Typing(const Operator& op, Scope scope) : op_(op), scope_(std::move(scope)) {}
@@ -27,19 +36,27 @@ public:
     /// `what` names the place in messages: "state field 'mean'".
     Expression value(const Expression& expression, Type wanted, const std::string& what);
 
-    /// The same where the context says nothing, as in a `let`.
-    Expression value(const Expression& expression);
+    /// The same for a `let`; `context` is the type that its uses ask for, if they ask for any.
+    Expression value(const Expression& expression, std::optional<Type> context);
 
     /// Makes a local known.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
+    /// Makes a name known of which nothing is said any more.
+    void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
+
+    /// The type that an expression states by itself; nothing for numbers, what is made of them alone, and
+    /// what is not known.
+    [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
 
 private:
     Expression resolve(const Expression& expression, std::optional<Type> context);
     Expression literal(const Expression& expression, std::optional<Type> context) const;
     Expression integer(const Expression& expression, Type type) const;
-    Expression name(const Expression& expression) const;
+    Expression name(const Expression& expression);
     Expression field(const Expression& expression) const;
+    [[noreturn]] void refuse_name(const Expression& expression);
+    [[noreturn]] void refuse_function(const Expression& expression) const;
     Expression unary(const Expression& expression, std::optional<Type> context);
     Expression binary(const Expression& expression, std::optional<Type> context);
     Expression conditional(const Expression& expression, std::optional<Type> context);
@@ -47,12 +64,14 @@ private:
     Expression convert(const Expression& expression);
     Expression gather(const Expression& expression);
 
-    /// The type that an expression states by itself; nothing for literals and what is made of them alone.
-    [[nodiscard]] std::optional<Type> stated(const Expression& expression) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
     [[nodiscard]] std::vector<std::string_view> known_names() const;
-    /// Where a name is known that is not known here; empty for a name known nowhere.
-    [[nodiscard]] std::string place_of(std::string_view name) const;
+    /// How to get at a name that is not known here; empty for a name known nowhere.
+    [[nodiscard]] std::string way_to(std::string_view name) const;
+    /// A type for examples: one of the operator's own, with fractions where `real`.
+    [[nodiscard]] Type likely_type(bool real) const;
+    /// How to say the type of numbers of which nothing says one.
+    [[nodiscard]] std::string ask_for_type(const Expression& expression) const;
     [[noreturn]] void fail(const Expression& at, const std::string& message,
                            const std::string& hint = {}) const;
 
