@@ -110,7 +110,22 @@ TEST_F(RunTest, NumbersThatJsonLacksAreStrings)
 {
     const auto document =
         run_json({"run", "max", "--input", "x.npy", "--layout", "offsets=offsets.npy", "--show", "1"});
-    EXPECT_EQ(document["results"][0]["fields"]["result"], "-inf");
+    EXPECT_EQ(document["results"][0]["fields"]["result"], "-Infinity");
+}
+
+TEST_F(RunTest, JsonSaysHowManyResultsItLeavesOut)
+{
+    const auto shown = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"run", "sum", "--elements", "64", "--layout", "uniform=4"});
+        const auto document = run_json(more);
+        EXPECT_EQ(document["num_segments"], 16);
+        EXPECT_EQ(document["num_shown"], document["results"].size());
+        return std::pair(document["results"].size(), document["truncated"].get<bool>());
+    };
+    EXPECT_EQ(shown({}), std::pair(std::size_t{8}, true));
+    EXPECT_EQ(shown({"--show", "15"}), std::pair(std::size_t{15}, true));
+    EXPECT_EQ(shown({"--show", "16"}), std::pair(std::size_t{16}, false));
+    EXPECT_EQ(shown({"--show", "all"}), std::pair(std::size_t{16}, false));
 }
 
 TEST_F(RunTest, IndicesAreAsWideAsAskedFor)

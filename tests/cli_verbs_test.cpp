@@ -100,8 +100,9 @@ TEST_F(VerbsTest, PapersAreListedAndShown)
     EXPECT_NE(page.find("8.054 ms"), std::string::npos) << page;
     EXPECT_EQ(page.find("32 M elements"), std::string::npos) << page;
     const auto document = nlohmann::json::parse(output({"paper", "--json"}));
-    ASSERT_FALSE(document.empty());
-    EXPECT_EQ(document[0]["paper"], "harris2007");
+    EXPECT_EQ(document["document"], "papers");
+    ASSERT_FALSE(document["papers"].empty());
+    EXPECT_EQ(document["papers"][0]["paper"], "harris2007");
     EXPECT_EQ(nlohmann::json::parse(output({"paper", "harris2007", "--measured", "--json"}))["paper"],
               "harris2007");
 }
@@ -331,6 +332,10 @@ TEST_F(VerbsTest, BackEndsThatAreNotThereEndWithThree)
     EXPECT_EQ(result.exit_code, 3);
     EXPECT_EQ(result.output, "");
     EXPECT_TRUE(result.errors.starts_with("segfold: ")) << result.errors;
+    const auto document =
+        nlohmann::json::parse(folder_.run({"run", "sum", "--backend", "cuda", "--json"}).output);
+    EXPECT_EQ(document["class"], "device");
+    EXPECT_EQ("segfold: " + document["message"].get<std::string>() + "\n", result.errors);
 }
 
 TEST_F(VerbsTest, VersionIsOneLine)

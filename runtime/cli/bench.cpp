@@ -141,8 +141,9 @@ int emit_peer_text(const Arguments& arguments)
     const auto form = parse_form(arguments.value("layout").value_or("whole")).form;
     const auto emitted = emit_peer(make_problem(op, form, bits, quick_laws(op)), wanted);
     if (arguments.json())
-        write_json(Json{
-            {"peer", wanted.name}, {"form", name(form)}, {"index_bits", bits}, {"source", emitted.source}});
+        write_json(
+            "peer",
+            {{"peer", wanted.name}, {"form", name(form)}, {"index_bits", bits}, {"source", emitted.source}});
     else
         write_document(emitted.source);
     return 0;
@@ -210,7 +211,7 @@ public:
         const auto wrong =
             std::ranges::count_if(records_, [](const auto& record) { return !record.agrees(); });
         if (is_json_)
-            write_json(document_);
+            write_json("bench", std::move(document_));
         else if (is_markdown_)
             write_output(bench::markdown_mean(records_, with_operators_));
         else if (records_.size() > 1)

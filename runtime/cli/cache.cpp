@@ -160,7 +160,7 @@ int list(bool json)
 {
     const auto contents = open_contents();
     if (json) {
-        write_json(json_of(contents, false));
+        write_json("cache_list", json_of(contents, false));
         return 0;
     }
     Table table({{"program"},
@@ -200,7 +200,7 @@ int stat(bool json)
         document.erase("files");
         document["most_bytes"] = settings.most_bytes;
         document["state"] = state;
-        write_json(document);
+        write_json("cache_stat", std::move(document));
         return 0;
     }
     write_output(
@@ -225,7 +225,8 @@ int clear(bool json)
         contents.folder->remove_unfinished(true);
     }
     if (json)
-        write_json({{"folder", contents.path()}, {"removed", removed}, {"bytes", contents.bytes()}});
+        write_json("cache_clear",
+                   {{"folder", contents.path()}, {"removed", removed}, {"bytes", contents.bytes()}});
     else
         write_output(fmt::format("removed {} of {} bytes from {}\n", count_text(removed, "file"),
                                  contents.bytes(), contents.path()));
@@ -238,7 +239,7 @@ int verify(bool json)
     const auto contents = open_contents();
     const int exit_code = contents.damaged() == 0 ? 0 : kDamaged;
     if (json) {
-        write_json(json_of(contents, true));
+        write_json("cache_verify", json_of(contents, true));
         return exit_code;
     }
     std::string text;

@@ -221,14 +221,14 @@ int verb_check(const Words& words)
 
     const bool all_well = !laws.report.any_refuted() && !matrix.any_failed();
     if (arguments.json()) {
-        write_json({{"operator", json_of(op)},
-                    {"laws", json_of(laws.report, op)},
-                    {"backend", name(executor.backend())},
-                    {"device", executor.description()},
-                    {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
-                    {"num_elements", matrix.num_elements},
-                    {"checks", outcomes_of(matrix)},
-                    {"agrees", all_well}});
+        write_json("check", {{"operator", json_of(op)},
+                             {"laws", json_of(laws.report, op)},
+                             {"backend", name(executor.backend())},
+                             {"device", executor.description()},
+                             {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
+                             {"num_elements", matrix.num_elements},
+                             {"checks", outcomes_of(matrix)},
+                             {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + "\n";
         text += has_stages ? print_checks(request, matrix, executor)

@@ -196,7 +196,7 @@ int verb_devices(const Words& words)
         document["simt"] = {{"compiler", json_of(compiler)}, {"threads", threads}};
         document["thrust"] = {{"cuda", json_of(thrust_cuda)}, {"cpu", json_of(thrust_cpu)}};
         document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", tune::record_folder()}};
-        write_json(document);
+        write_json("devices", std::move(document));
         return 0;
     }
     std::vector<std::pair<std::string, std::string>> facts;

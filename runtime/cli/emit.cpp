@@ -100,7 +100,8 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
             list.push_back({{"stage", stage.name}, {"form", name(segment_form)}, {"file", path}});
         }
     if (arguments.json())
-        write_json({{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}});
+        write_json("emitted_files",
+                   {{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}});
     else
         write_output(table.print());
 }
@@ -131,7 +132,7 @@ int verb_emit(const Words& words)
     if (is_compiled)
         emit_compiled(arguments, plan.emitted, plan.stage->name, document_of(problem, plan));
     else if (arguments.json())
-        write_json(document_of(problem, plan));
+        write_json("emit", document_of(problem, plan));
     else
         write_document(plan.emitted.source);
     return 0;

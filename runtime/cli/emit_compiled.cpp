@@ -204,7 +204,7 @@ void emit_compiled(const Arguments& arguments, const Emitted& emitted, const std
         }
     }
     if (arguments.json())
-        write_json(document);
+        write_json("emit", std::move(document));
 }
 
 }  // namespace segfold::cli

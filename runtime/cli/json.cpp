@@ -29,10 +29,19 @@ Json number(const std::string& text, Type type)
         return std::stoll(text);
     double value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
-    return std::isfinite(value) && text.find("inf") == std::string::npos &&
-                   text.find("nan") == std::string::npos
-               ? Json(value)
-               : Json(text);
+    return value;
+}
+
+/// Names the numbers that JSON lacks as Python's float(), JavaScript's Number() and C's strtod() read them.
+void name_nonfinite(Json& value)
+{
+    if (value.is_structured())
+        for (auto& part : value)
+            name_nonfinite(part);
+    if (!value.is_number_float() || std::isfinite(value.get<double>()))
+        return;
+    const auto number = value.get<double>();
+    value = std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
 }
 
 Json json_of(const std::vector<ResultField>& fields)
@@ -45,9 +54,13 @@ Json json_of(const std::vector<ResultField>& fields)
 
 }  // namespace
 
-void write_json(const Json& document)
+void write_json(std::string_view document, Json body)
 {
-    write_document(document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+    name_nonfinite(body);
+    Json whole = {{"segfold", SEGFOLD_VERSION}, {"document", document}};
+    for (auto& [key, value] : body.items())
+        whole[key] = std::move(value);
+    write_document(whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Json json_of(const Array& array, std::int64_t i) { return number(value_text(array, i), array.type()); }

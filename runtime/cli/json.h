@@ -12,10 +12,12 @@ namespace segfold::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// Writes one document to standard output.
-void write_json(const Json& document);
+/// Writes a verb's document to standard output: the program's version and the name of the document, as the
+/// schema calls it, then the members of `body`. NaN and the infinities, which JSON lacks, become the strings
+/// "NaN", "Infinity" and "-Infinity".
+void write_json(std::string_view document, Json body);
 
-/// Element `i` of an array as a number or a bool; nan and the infinities, which JSON lacks, are strings.
+/// Element `i` of an array as a number or a bool, with the digits that its own type needs.
 Json json_of(const Array& array, std::int64_t i);
 
 /// Name, parameters, results, laws, and the text form.

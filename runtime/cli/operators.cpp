@@ -51,7 +51,7 @@ void list_operators(bool json)
             types.push_back(name(type));
         list.push_back({{"name", op.name}, {"summary", op.summary}, {"types", std::move(types)}});
     }
-    write_json({{"operators", std::move(list)}});
+    write_json("operators", {{"operators", std::move(list)}});
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ int verb_operators(const Words& words)
     }
     const auto op = operator_argument(arguments);
     if (arguments.json())
-        write_json(json_of(op));
+        write_json("operator", {{"operator", json_of(op)}});
     else
         write_output(print(op));
     return 0;

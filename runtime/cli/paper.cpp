@@ -65,7 +65,7 @@ Json json_of_list()
                         {"claim", paper.claim},
                         {"experiments", paper.experiments.size()},
                         {"measured", paper.measured}});
-    return list;
+    return {{"papers", std::move(list)}};
 }
 
 /// The experiments asked for, all where none is named.
@@ -157,7 +157,7 @@ int verb_paper(const Words& words)
         for (const auto& flag : kOwnFlags)
             arguments.refuse(flag.name, "speaks of a paper, and none is named");
         if (arguments.json())
-            write_json(json_of_list());
+            write_json("papers", json_of_list());
         else
             write_output(list_papers());
         return 0;
@@ -183,7 +183,7 @@ int verb_paper(const Words& words)
     if (plot_path)
         save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);
     if (arguments.json()) {
-        write_json(document_of(paper, experiments, measured));
+        write_json("paper", document_of(paper, experiments, measured));
         return measured && !all_agree(*measured) ? 1 : 0;
     }
     write_output(print_heading(paper, measured ? &*measured : nullptr));

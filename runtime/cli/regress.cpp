@@ -169,7 +169,7 @@ int verb_regress(const Words& words)
         report.saved = *path;
     }
     if (arguments.json())
-        write_json(json_of(report));
+        write_json("regress", json_of(report));
     else
         write_output(print(report));
     return report.exit_code();

@@ -24,6 +24,13 @@ namespace {
 constexpr std::int64_t kStandardShown = 8;
 constexpr std::int64_t kMostShown = std::int64_t{1} << 40;
 
+std::int64_t num_shown(const Arguments& arguments)
+{
+    if (arguments.value("show") == "all")
+        return kMostShown;
+    return arguments.integer("show", 0, kMostShown).value_or(kStandardShown);
+}
+
 std::vector<std::string> read_labels(const std::string& path, std::int64_t num_segments)
 {
     const InputFile file(path, Accepts::files_and_streams);
@@ -82,7 +89,7 @@ const NamedArray& field_of(const Results& results, const std::string& name)
 
 ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
     : workload_(workload),
-      num_shown_(arguments.integer("show", 0, kMostShown).value_or(kStandardShown)),
+      num_shown_(num_shown(arguments)),
       sort_(arguments.value("sort").value_or("")),
       output_(arguments.value("output").value_or(""))
 {

@@ -8,7 +8,7 @@
 namespace segfold::cli {
 
 inline constexpr Flag kViewFlags[] = {
-    {"show", "N"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
+    {"show", "N|all"}, {"sort", "FIELD"}, {"labels", "FILE"}, {"output", "FILE"}};
 
 /// Which segments are shown, in which order, under which names.
 class ResultsView {

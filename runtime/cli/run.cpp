@@ -145,7 +145,10 @@ Json document_of(const Report& report)
     }
     if (report.explanation)
         document["explanation"] = json_of(*report.explanation);
-    document["results"] = report.view.json(report.results);
+    auto results = report.view.json(report.results);
+    document["num_shown"] = results.size();
+    document["truncated"] = std::ssize(results) < workload.segments.num_segments;
+    document["results"] = std::move(results);
     if (const auto& judgement = report.judgement) {
         document["comparisons"] = Json::array();
         for (const auto& comparison : judgement->comparisons)
@@ -259,7 +262,7 @@ int verb_run(const Words& words)
     const Report report{prepared, request, executor,  plan,   explanation,
                         view,     results, judgement, output, times};
     if (arguments.json())
-        write_json(document_of(report));
+        write_json("run", document_of(report));
     else
         write_output(text_of(report));
     return judgement && !judgement->agrees() ? 1 : 0;

@@ -215,7 +215,7 @@ int verb_stages(const Words& words)
         for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
             arguments.refuse(flag, "asks what an operator may use; name the operator");
         if (arguments.json())
-            write_json({{"stages", json_of(catalogue, {})}});
+            write_json("stages", {{"stages", json_of(catalogue, {})}});
         else
             write_output(print_ladder(catalogue));
         return 0;
@@ -230,7 +230,7 @@ int verb_stages(const Words& words)
     const auto laws = quick_laws(op);
     const auto found = offers(op, forms, laws, catalogue);
     if (arguments.json()) {
-        write_json({{"operator", json_of(op)}, {"stages", json_of(catalogue, found)}});
+        write_json("stages", {{"operator", json_of(op)}, {"stages", json_of(catalogue, found)}});
         return 0;
     }
     for (const auto& warning : law_warnings(laws, op))

@@ -279,7 +279,7 @@ private:
     int report(const tune::Session& session)
     {
         if (arguments_.json())
-            write_json(document(session));
+            write_json("tune", document(session));
         else
             write_output(text(session));
         if (interrupted != 0)

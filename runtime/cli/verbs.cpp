@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
+#include "runtime/cli/json_schema.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cuda/kernel_cache.h"
 
@@ -30,6 +32,8 @@ constexpr std::array kVerbs = {
     Verb{"cache", verb_cache}, Verb{"operators", verb_operators},
 };
 
+constexpr std::string_view kSchemaTopic = "schema";  ///< no page: the schema itself
+
 /// The page `help/NAME.txt`, or nothing.
 const EmbeddedFile* find_page(std::string_view name)
 {
@@ -44,6 +48,10 @@ int help(const Words& words)
     if (words.size() > 1)
         throw InputError(fmt::format("help takes one topic; '{}' is one too many", words[1]));
     const std::string topic = words.empty() ? "segfold" : words[0];
+    if (topic == kSchemaTopic) {
+        write_document(json_schema().dump(2) + "\n");
+        return 0;
+    }
     if (const auto* page = find_page(topic)) {
         write_output(page->text);
         return 0;
@@ -51,6 +59,7 @@ int help(const Words& words)
     std::vector<std::string_view> topics;
     for (const auto& file : cli_help_files())
         topics.push_back(file.path.substr(0, file.path.size() - std::string_view(".txt").size()));
+    topics.push_back(kSchemaTopic);
     throw InputError(fmt::format("no help on '{}'; there is help on {}{}", topic, fmt::join(topics, ", "),
                                  did_you_mean(topic, topics)));
 }

@@ -1,0 +1,25 @@
+#pragma once
+// What the program says when a command fails.
+#include <exception>
+#include <string>
+#include <string_view>
+
+#include "runtime/cli/arguments.h"
+
+namespace segfold::cli {
+
+/// Why a command failed.
+struct Failure {
+    std::string_view kind;  ///< "specification", "input", "device" or "internal"
+    int exit_code = 0;
+    std::string message;
+};
+
+/// The failure that an exception stands for.
+[[nodiscard]] Failure failure_of(const std::exception& error);
+
+/// Writes the message to standard error and, where the command line `words` ask for --json, a document with
+/// its parts to standard output. Returns the exit code.
+int report(const Words& words, const Failure& failure);
+
+}  // namespace segfold::cli
