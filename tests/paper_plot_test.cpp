@@ -66,38 +66,59 @@ struct Box {
     std::string text;
 };
 
-/// The places of the texts of each chart.
-std::vector<std::vector<Box>> texts_of(const std::string& sheet)
+/// What a reader sees of escaped text.
+std::string unescaped(std::string text)
 {
-    static const std::regex chart(
-        "<g transform=|<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" font-size=\"([0-9.]+)\" "
-        "fill=\"[^\"]*\"( text-anchor=\"(middle|end)\")?[^>]*>([^<]*)</text>");
-    std::vector<std::vector<Box>> charts;
-    for (std::sregex_iterator at(sheet.begin(), sheet.end(), chart); at != std::sregex_iterator(); ++at) {
-        if (!(*at)[1].matched) {
-            charts.emplace_back();
-            continue;
-        }
-        const double size = std::stod(at->str(3)), width = text_width(at->str(6), size);
-        const double x = std::stod(at->str(1)) - (at->str(5) == "end"      ? width
-                                                  : at->str(5) == "middle" ? width / 2
-                                                                           : 0);
-        const double y = std::stod(at->str(2));
-        charts.back().push_back({x, x + width, y - 0.75 * size, y + 0.2 * size, at->str(6)});
-    }
-    return charts;
+    for (const auto& [entity, letter] :
+         {std::pair<std::string, std::string>{"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}})
+        for (auto at = text.find(entity); at != std::string::npos; at = text.find(entity, at + 1))
+            text.replace(at, entity.size(), letter);
+    return text;
 }
 
-void expect_readable(const std::string& sheet, const std::string& what)
+/// A drawing of a file: how wide it is, and the places of its texts.
+struct DrawnTexts {
+    double width = 0;
+    std::vector<Box> boxes;
+};
+
+std::vector<DrawnTexts> texts_of(const std::string& file)
 {
-    for (const auto& boxes : texts_of(sheet))
+    static const std::regex part(
+        "<svg xmlns=\"[^\"]*\" width=\"([0-9]+)\"|<text x=\"([-0-9.]+)\" y=\"([-0-9.]+)\" "
+        "font-size=\"([0-9.]+)\" "
+        "fill=\"[^\"]*\" class=\"[^\"]*\"( text-anchor=\"(middle|end)\")?[^>]*>([^<]*)</text>");
+    std::vector<DrawnTexts> drawings;
+    for (std::sregex_iterator at(file.begin(), file.end(), part); at != std::sregex_iterator(); ++at) {
+        if ((*at)[1].matched) {
+            drawings.push_back({std::stod(at->str(1)), {}});
+            continue;
+        }
+        const auto text = unescaped(at->str(7));
+        const double size = std::stod(at->str(4)), width = text_width(text, size);
+        const double x = std::stod(at->str(2)) - (at->str(6) == "end"      ? width
+                                                  : at->str(6) == "middle" ? width / 2
+                                                                           : 0);
+        const double y = std::stod(at->str(3));
+        drawings.back().boxes.push_back({x, x + width, y - 0.75 * size, y + 0.2 * size, text});
+    }
+    return drawings;
+}
+
+/// No text lies on another one or beyond its drawing, and none begins with a comma or the like.
+void expect_readable(const std::string& file, const std::string& what)
+{
+    for (const auto& [width, boxes] : texts_of(file))
         for (std::size_t i = 0; i < boxes.size(); ++i) {
-            EXPECT_GE(boxes[i].left, 0) << what << ": " << boxes[i].text;
-            EXPECT_LE(boxes[i].right, 960) << what << ": " << boxes[i].text;
+            const auto place = what + ", " + std::to_string(static_cast<int>(width)) + ": " + boxes[i].text;
+            EXPECT_GE(boxes[i].left, 0) << place;
+            EXPECT_LE(boxes[i].right, width) << place;
+            ASSERT_FALSE(boxes[i].text.empty()) << what;
+            EXPECT_EQ(std::string(",;:. ").find(boxes[i].text[0]), std::string::npos) << place;
             for (std::size_t k = 0; k < i; ++k)
                 EXPECT_FALSE(boxes[i].left < boxes[k].right && boxes[k].left < boxes[i].right &&
                              boxes[i].top < boxes[k].bottom && boxes[k].top < boxes[i].bottom)
-                    << what << ": '" << boxes[k].text << "' and '" << boxes[i].text << "'";
+                    << place << " and '" << boxes[k].text << "'";
         }
 }
 
@@ -143,6 +164,7 @@ TEST(PaperPlot, OfEveryPaperIsWellFormedAndReadable)
             EXPECT_EQ(fault_of_markup(sheet), "") << what;
             EXPECT_EQ(fault_of_markup(page), "") << what;
             expect_readable(sheet, what);
+            expect_readable(page, what + ", page");
             for (const auto& text : {sheet, page}) {
                 EXPECT_EQ(count(text, "http"), count(text, "xmlns=\"http://www.w3.org/2000/svg\"")) << what;
                 EXPECT_EQ(count(text, "<desc id="), count(text, " role=\"img\"")) << what;
@@ -233,6 +255,164 @@ TEST(PaperPlot, WrongResultsAreCalledThat)
     measured.experiments[0].record.entries[3].agreement.agrees = false;
     EXPECT_NE(plot(paper, all_of(paper), &measured, PlotFormat::svg).find("0.128 ms, wrong results"),
               std::string::npos);
+}
+
+/// What came with the program for a paper.
+MeasuredPaper kept_of(const Paper& paper)
+{
+    const auto path = std::string(SEGFOLD_SOURCE_DIR "/papers/") + paper.measured.front();
+    return measured_paper(path, read_text(path));
+}
+
+/// What a bar or a mark says of itself, with its classes: its style is that of what it stands for.
+std::vector<std::pair<std::string, std::string>> tips_of(const std::string& file)
+{
+    static const std::regex shape("class=\"([a-z0-9-]+)\"><title>([^<]*)</title>");
+    std::vector<std::pair<std::string, std::string>> tips;
+    for (std::sregex_iterator at(file.begin(), file.end(), shape); at != std::sregex_iterator(); ++at)
+        tips.emplace_back(at->str(1), at->str(2));
+    return tips;
+}
+
+TEST(PaperPlot, EveryMeasuredRowOfEveryPaperIsDrawn)
+{
+    for (const auto& paper : embedded_papers()) {
+        const auto measured = kept_of(paper);
+        const auto whole = plot(paper, all_of(paper), &measured, PlotFormat::svg);
+        std::size_t rows = 0;
+        for (const auto& experiment : paper.experiments) {
+            const auto tips = tips_of(plot(paper, {&experiment}, &measured, PlotFormat::svg));
+            for (const auto& row : experiment.rows) {
+                const auto begin = escaped(row.row + ", measured, " + measured.machine.device + ": ");
+                EXPECT_TRUE(std::ranges::any_of(tips,
+                                                [&](const auto& tip) {
+                                                    return tip.first == "measured" &&
+                                                           tip.second.starts_with(begin);
+                                                }))
+                    << paper.name << ", " << experiment.figure << ", " << row.row;
+                ++rows;
+            }
+        }
+        // In bars "ROW, measured, DEVICE: TIME.", in lines "measured, DEVICE, ROW, SIZE: TIME."
+        EXPECT_EQ(std::ranges::count_if(tips_of(whole),
+                                        [&](const auto& tip) {
+                                            return tip.second.find("measured, NVIDIA H200") !=
+                                                       std::string::npos &&
+                                                   tip.second.find("host's clock") == std::string::npos;
+                                        }),
+                  static_cast<std::ptrdiff_t>(rows))
+            << paper.name;
+    }
+}
+
+TEST(PaperPlot, SharesOfARowAreMeasuredAsTheyArePublished)
+{
+    const auto& paper = embedded_paper("badgujar2014");
+    const auto measured = measured_of(paper);
+    const auto sheet = plot(paper, {&paper.experiments[1]}, &measured, PlotFormat::svg);
+    EXPECT_NE(sheet.find(">0.8 of offset 0</text>"), std::string::npos) << "published";
+    EXPECT_NE(sheet.find(">1.00 of offset 0</text>"), std::string::npos);
+    EXPECT_NE(sheet.find(">1.25 of offset 0</text>"), std::string::npos) << "each is a quarter faster";
+    const auto page = plot(paper, {&paper.experiments[1]}, &measured, PlotFormat::html);
+    EXPECT_NE(page.find("<td>1.25 of offset 0, 200 us</td>"), std::string::npos)
+        << "the table has the time too";
+}
+
+TEST(PaperPlot, WhatIsMeasuredHasOneColourAndWhatIsPublishedAnother)
+{
+    for (const auto& paper : embedded_papers()) {
+        const auto measured = kept_of(paper);
+        const auto sheet = plot(paper, all_of(paper), &measured, PlotFormat::svg);
+        for (const auto& [paint, tip] : tips_of(sheet)) {
+            if (paint.starts_with("line-"))
+                continue;  // a rung's own; the panel says what it is
+            const bool is_measured = tip.find(", measured, ") != std::string::npos;
+            const bool is_host = tip.find("host's clock") != std::string::npos;
+            EXPECT_TRUE(is_host       ? paint == "host-clock"
+                        : is_measured ? paint == "measured"
+                                      : paint.starts_with("published"))
+                << paper.name << ", " << paint << ": " << tip;
+        }
+        // The stripe above a panel of lines.
+        static const std::regex stripe(
+            "font-weight=\"bold\">(measured|published), [^\n]*\n<rect [^>]*class=\"([a-z-]+)");
+        for (std::sregex_iterator at(sheet.begin(), sheet.end(), stripe); at != std::sregex_iterator(); ++at)
+            EXPECT_EQ(at->str(1), at->str(2));
+    }
+}
+
+/// The values of a chart are all in the unit that its axis names, and charts of the same rows have the same
+/// axis.
+TEST(PaperPlot, AnAxisHasOneScale)
+{
+    static const std::regex axis("(time|bandwidth|efficiency), ([^,]+)(, logarithmic scale)?");
+    static const std::regex value("[0-9.]+ (ns|us|ms|s|GB/s|of [a-z]+ [0-9]+)(, .*)?");
+    for (const auto& paper : embedded_papers()) {
+        const auto measured = kept_of(paper);
+        for (const auto& [width, boxes] : texts_of(plot(paper, all_of(paper), &measured, PlotFormat::svg))) {
+            std::set<std::string> units;
+            std::string unit;
+            std::smatch parts;
+            for (const auto& box : boxes)
+                if (std::regex_match(box.text, parts, axis))
+                    unit = parts[2];
+            for (const auto& box : boxes)
+                if (box.text.find("elements") == std::string::npos &&
+                    std::regex_match(box.text, parts, value))
+                    units.insert(parts[1]);
+            units.insert(unit);
+            EXPECT_EQ(units.size(), 1U) << paper.name << ": " << fmt::format("{}", fmt::join(units, "; "));
+        }
+    }
+    const auto& martin = embedded_paper("martin2012");
+    const auto measured = kept_of(martin);
+    std::set<std::string> axes;
+    std::size_t charts = 0;
+    for (const auto& [width, boxes] : texts_of(plot(martin, all_of(martin), &measured, PlotFormat::svg))) {
+        if (std::ranges::find(boxes, "tree over equal tiles", &Box::text) == boxes.end())
+            continue;
+        std::string ticks;
+        for (const auto& box : boxes)
+            if (box.text.find_first_not_of("0123456789.") == std::string::npos)
+                ticks += fmt::format("{} at {:.0f}; ", box.text, box.left);
+        axes.insert(ticks);
+        ++charts;
+    }
+    EXPECT_EQ(charts, 10U);
+    EXPECT_EQ(axes.size(), 1U) << *axes.begin() << "\n" << *axes.rbegin();
+}
+
+TEST(PaperPlot, GainsCountFromTheFirstRungOfOurs)
+{
+    const auto& paper = embedded_paper("zuo2009");
+    const auto measured = measured_of(paper);
+    const auto sheet = plot(paper, {&paper.experiments[0]}, &measured, PlotFormat::svg);
+    EXPECT_NE(sheet.find("; x: times as fast as first form</text>"), std::string::npos);
+    EXPECT_NE(sheet.find(">0.25 ms</text>"), std::string::npos) << "the CPU";
+    EXPECT_NE(sheet.find(">0.2 ms</text>"), std::string::npos) << "the first form";
+    EXPECT_NE(sheet.find(">0.16 ms, 1.25x</text>"), std::string::npos);
+    const auto& other = embedded_paper("badgujar2014");
+    const auto kept = kept_of(other);
+    const auto timers = plot(other, {&other.experiments.back()}, &kept, PlotFormat::svg);
+    EXPECT_EQ(timers.find("times as fast"), std::string::npos) << "sizes differ from row to row";
+    EXPECT_NE(timers.find("measured, NVIDIA H200, by the host's clock"), std::string::npos);
+}
+
+TEST(PaperPlot, PagesAreDarkWhereReadersPreferThat)
+{
+    for (const auto& paper : embedded_papers()) {
+        const auto measured = kept_of(paper);
+        for (const auto format : {PlotFormat::svg, PlotFormat::html}) {
+            const auto text = plot(paper, all_of(paper), &measured, format);
+            EXPECT_EQ(count(text, dark_style()), 1U) << paper.name;
+            static const std::regex paint(" (fill|stroke)=\"#[0-9a-f]{6}\"( class=\"([a-z0-9-]+)\")?");
+            std::set<std::string> classes;
+            for (std::sregex_iterator at(text.begin(), text.end(), paint); at != std::sregex_iterator(); ++at)
+                classes.insert(at->str(3));
+            for (const auto& one : classes)
+                EXPECT_EQ(count(dark_style(), "  ." + one + " {"), 1U) << paper.name << ": '" << one << "'";
+        }
+    }
 }
 
 template <class Call>

@@ -11,16 +11,11 @@
 namespace segfold::cli {
 namespace {
 
-// Okabe and Ito's colours, which people with any vision tell apart; those that are pale on white come last.
-constexpr std::array<std::string_view, 7> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                      "#56b4e9", "#e69f00", "#4d4d4d"};
 constexpr std::array kShapes = {Shape::circle, Shape::square, Shape::diamond, Shape::triangle};
-constexpr std::string_view kGrid = "#dddddd";
-constexpr std::string_view kAxis = "#777777";
-constexpr std::string_view kQuiet = "#555555";
 
-constexpr double kWidth = 960;
 constexpr double kMargin = 20;
+constexpr double kNarrowMargin = 4;
+constexpr double kBold = 1.1;  ///< how much wider bold letters are
 constexpr double kTitleSize = 16;
 constexpr double kText = 12;
 constexpr double kLine = 18;    ///< from one line of text to the next
@@ -29,18 +24,23 @@ constexpr double kBar = 16;     ///< a bar's height
 constexpr double kBarGap = 2;   ///< between bars of a group
 constexpr double kGroupGap = 10;
 constexpr double kPanelHeight = 320;
+constexpr double kNarrowPanelHeight = 220;
+constexpr double kStripe = 4;  ///< a panel's colour above it
 constexpr double kPanelGap = 30;
 constexpr double kBaseline = 4;  ///< from a text's middle to where it stands
 
-std::string_view colour_of(std::size_t index) { return kColours[index % kColours.size()]; }
+bool is_narrow(const Drawing& drawing) { return drawing.width() < 600; }
+double margin_of(const Drawing& drawing) { return is_narrow(drawing) ? kNarrowMargin : kMargin; }
+
+const Paint& line_paint(std::size_t index) { return kLines[index % kLines.size()]; }
 
 /// Shapes change with every colour; where colours begin again they are others, and lines are dashed.
 Shape shape_of(std::size_t index)
 {
-    return kShapes[(index % kColours.size() + 2 * (index / kColours.size())) % kShapes.size()];
+    return kShapes[(index % kLines.size() + 2 * (index / kLines.size())) % kShapes.size()];
 }
 
-bool is_dashed(std::size_t index) { return index >= kColours.size(); }
+bool is_dashed(std::size_t index) { return index >= kLines.size(); }
 
 struct Range {
     double least = HUGE_VAL;
@@ -56,13 +56,20 @@ struct Range {
     }
 };
 
-/// Title and subtitle; returns where the next line of text may stand.
+/// Title and subtitle, in as many lines as they take; returns where the next line of text may stand.
 double draw_heading(Drawing& drawing, const std::string& title, const std::string& subtitle)
 {
-    double y = kMargin + kTitleSize;
-    drawing.text(kMargin, y, title, {.size = kTitleSize, .is_bold = true});
-    y += kLine;
-    drawing.text(kMargin, y, subtitle, {.colour = kQuiet});
+    const double margin = margin_of(drawing);
+    const double room = drawing.width() - 2 * margin;
+    double y = margin;
+    for (const auto& line : wrapped(title, kTitleSize * kBold, room)) {
+        y += kTitleSize + 2;
+        drawing.text(margin, y, line, {.size = kTitleSize, .is_bold = true});
+    }
+    for (const auto& line : wrapped(subtitle, kText, room)) {
+        y += kLine;
+        drawing.text(margin, y, line, {.paint = kQuiet});
+    }
     return y + kLine + kGroupGap;
 }
 
@@ -70,16 +77,17 @@ double draw_heading(Drawing& drawing, const std::string& title, const std::strin
 template <class DrawSample>
 double draw_legend(Drawing& drawing, double y, const std::vector<Series>& series, DrawSample draw_sample)
 {
-    double x = kMargin;
+    const double margin = margin_of(drawing);
+    double x = margin;
     for (std::size_t i = 0; i < series.size(); ++i) {
-        const double width = kSample + text_width(series[i].name, kText) + kMargin;
-        if (x > kMargin && x + width > kWidth) {
-            x = kMargin;
+        const double width = kSample + text_width(series[i].name, kText);
+        if (x > margin && x + width > drawing.width() - margin) {
+            x = margin;
             y += kLine;
         }
         draw_sample(x, y - kBaseline, i);
         drawing.text(x + kSample, y, series[i].name);
-        x += width;
+        x += width + kMargin;
     }
     return y + kLine;
 }
@@ -119,27 +127,39 @@ std::size_t num_lines(const BarChart& chart, std::size_t category)
     return std::max<std::size_t>(1, static_cast<std::size_t>(count));
 }
 
-double group_height(const BarChart& chart, std::size_t category)
+double bars_height(const BarChart& chart, std::size_t category)
 {
     const auto lines = static_cast<double>(num_lines(chart, category));
     return lines * kBar + (lines - 1) * kBarGap;
+}
+
+/// A text on the paper's colour, so that no grid line goes through it.
+void draw_on_paper(Drawing& drawing, double x, double y, const std::string& text, const Paint& paint)
+{
+    drawing.rectangle(x - 5, y - kBar / 2 - kBaseline, text_width(text, kText) + 10, kBar, kPaper);
+    drawing.text(x, y, text, {.paint = paint});
 }
 
 void draw_group(Drawing& drawing, const BarChart& chart, std::size_t category, const Scale& scale,
                 double left, double y)
 {
     const auto& name = chart.categories[category];
-    drawing.text(left - 8, y + group_height(chart, category) / 2 + kBaseline, name, {.anchor = Anchor::end});
+    if (is_narrow(drawing)) {
+        draw_on_paper(drawing, left + 5, y + kBar / 2 + kBaseline, name, kInk);
+        y += kLine;
+    } else {
+        drawing.text(left - 8, y + bars_height(chart, category) / 2 + kBaseline, name,
+                     {.anchor = Anchor::end});
+    }
     bool is_empty = true;
-    for (std::size_t i = 0; i < chart.series.size(); ++i) {
-        const auto& mark = chart.series[i].marks[category];
+    for (const auto& series : chart.series) {
+        const auto& mark = series.marks[category];
         if (!mark)
             continue;
         const double end = scale.place(mark->value);
-        const auto sentence = fmt::format("{}, {}: {}.", name, chart.series[i].name, mark->text);
-        drawing.rectangle(left, y, end - left, kBar, colour_of(i), sentence);
-        drawing.rectangle(end + 1, y, text_width(mark->text, kText) + 10, kBar, "#ffffff");  // over the grid
-        drawing.text(end + 6, y + kBar / 2 + kBaseline, mark->text);
+        const auto sentence = fmt::format("{}, {}: {}{}.", name, series.name, mark->text, mark->more);
+        drawing.rectangle(left, y, end - left, kBar, series.paint, sentence);
+        draw_on_paper(drawing, end + 6, y + kBar / 2 + kBaseline, mark->text, kInk);
         drawing.describe(sentence);
         y += kBar + kBarGap;
         is_empty = false;
@@ -147,8 +167,7 @@ void draw_group(Drawing& drawing, const BarChart& chart, std::size_t category, c
     if (!is_empty)
         return;
     const auto& note = chart.notes[category];
-    drawing.rectangle(left + 1, y, text_width(note, kText) + 10, kBar, "#ffffff");
-    drawing.text(left + 6, y + kBar / 2 + kBaseline, note, {.colour = kQuiet});
+    draw_on_paper(drawing, left + 6, y + kBar / 2 + kBaseline, note, kQuiet);
     drawing.describe(fmt::format("{}: {}.", name, note));
 }
 
@@ -162,6 +181,7 @@ void draw_panel(Drawing& drawing, const LineChart& chart, const LinePanel& panel
 {
     drawing.text((frame.left + frame.right) / 2, frame.top - 10, panel.title,
                  {.anchor = Anchor::middle, .is_bold = true});
+    drawing.rectangle(frame.left, frame.top - kStripe, frame.right - frame.left, kStripe - 1, panel.paint);
     for (const double tick : scale.ticks()) {
         const double y = scale.place(tick);
         drawing.line(frame.left, y, frame.right, y, kGrid);
@@ -189,12 +209,12 @@ void draw_panel(Drawing& drawing, const LineChart& chart, const LinePanel& panel
         for (std::size_t i = 0; i < chart.sizes.size(); ++i)
             if (const auto& mark = panel.lines[k].marks[i])
                 points.insert(points.end(), {place(i), scale.place(mark->value)});
-        drawing.polyline(points, colour_of(k), is_dashed(k));
+        drawing.polyline(points, line_paint(k), is_dashed(k));
         for (std::size_t i = 0; i < chart.sizes.size(); ++i)
             if (const auto& mark = panel.lines[k].marks[i]) {
                 const auto sentence = fmt::format("{}, {}, {}: {}.", panel.title, panel.lines[k].name,
                                                   chart.size_texts[i], mark->text);
-                drawing.marker(place(i), scale.place(mark->value), shape_of(k), colour_of(k), sentence);
+                drawing.marker(place(i), scale.place(mark->value), shape_of(k), line_paint(k), sentence);
                 drawing.describe(sentence);
             }
     }
@@ -202,25 +222,33 @@ void draw_panel(Drawing& drawing, const LineChart& chart, const LinePanel& panel
 
 }  // namespace
 
-Drawing draw(const BarChart& chart)
+Extent extent_of(const BarChart& chart)
 {
-    Drawing drawing(kWidth, chart.title);
-    drawing.describe(chart.subtitle + ".");
-    double y = draw_heading(drawing, chart.title, chart.subtitle);
-    y = draw_legend(drawing, y, chart.series, [&](double x, double middle, std::size_t i) {
-        drawing.rectangle(x, middle - kBaseline - 2, kSample - 8, 12, colour_of(i));
-    });
-
     Range range;
     for (const auto& series : chart.series)
         range.take(series);
-    const double left = kMargin + widest(chart.categories) + 8;
-    const double right = kWidth - kMargin - 6 - widest(mark_texts(chart.series));
-    const Scale scale(range.least, range.greatest, left, right);
+    return {range.least, range.greatest, widest(mark_texts(chart.series))};
+}
+
+Drawing draw(const BarChart& chart, double width)
+{
+    Drawing drawing(width, chart.title);
+    drawing.describe(chart.subtitle + ".");
+    double y = draw_heading(drawing, chart.title, chart.subtitle);
+    y = draw_legend(drawing, y, chart.series, [&](double x, double middle, std::size_t i) {
+        drawing.rectangle(x, middle - kBaseline - 2, kSample - 8, 12, chart.series[i].paint);
+    });
+
+    const auto extent = chart.extent.value_or(extent_of(chart));
+    const double margin = margin_of(drawing);
+    const double left = is_narrow(drawing) ? margin + kNarrowMargin : margin + widest(chart.categories) + 8;
+    const double right = width - margin - 6 - extent.text_width;
+    const double name_height = is_narrow(drawing) ? kLine : 0;
+    const Scale scale(extent.least, extent.greatest, left, right);
     const double top = y + 4;
     double bottom = top + kGroupGap;
     for (std::size_t i = 0; i < chart.categories.size(); ++i)
-        bottom += group_height(chart, i) + kGroupGap;
+        bottom += name_height + bars_height(chart, i) + kGroupGap;
 
     double free_from = 0;
     for (const double tick : scale.ticks()) {
@@ -233,47 +261,54 @@ Drawing draw(const BarChart& chart)
         free_from = x + half + 6;
     }
     drawing.line(left, top, left, bottom, kAxis);
-    drawing.text((left + right) / 2, bottom + 2 * kLine, axis_text(chart.axis, scale),
-                 {.anchor = Anchor::middle, .colour = kQuiet});
+    const auto axis = axis_text(chart.axis, scale);
+    drawing.text(std::max((left + right) / 2, margin + text_width(axis, kText) / 2), bottom + 2 * kLine, axis,
+                 {.anchor = Anchor::middle, .paint = kQuiet});
     y = top + kGroupGap;
     for (std::size_t i = 0; i < chart.categories.size(); ++i) {
         draw_group(drawing, chart, i, scale, left, y);
-        y += group_height(chart, i) + kGroupGap;
+        y += name_height + bars_height(chart, i) + kGroupGap;
     }
     drawing.set_height(bottom + 2 * kLine + kMargin);
     return drawing;
 }
 
-Drawing draw(const LineChart& chart)
+Drawing draw(const LineChart& chart, double width)
 {
-    Drawing drawing(kWidth, chart.title);
+    Drawing drawing(width, chart.title);
     drawing.describe(chart.subtitle + ".");
     double y = draw_heading(drawing, chart.title, chart.subtitle);
     y = draw_legend(drawing, y, chart.panels.front().lines, [&](double x, double middle, std::size_t i) {
-        drawing.polyline(std::array{x, middle, x + kSample - 8, middle}, colour_of(i), is_dashed(i));
-        drawing.marker(x + (kSample - 8) / 2, middle, shape_of(i), colour_of(i));
+        drawing.polyline(std::array{x, middle, x + kSample - 8, middle}, line_paint(i), is_dashed(i));
+        drawing.marker(x + (kSample - 8) / 2, middle, shape_of(i), line_paint(i));
     });
 
     Range range;
     for (const auto& panel : chart.panels)
         for (const auto& line : panel.lines)
             range.take(line);
-    const double top = y + 2 * kLine;
-    const double bottom = top + kPanelHeight;
-    const Scale scale(range.least, range.greatest, bottom, top);
-    std::vector<std::string> ticks;
-    for (const double tick : scale.ticks())
-        ticks.push_back(tick_text(tick));
-    const double labels = widest(ticks) + 8;
+    const bool is_stacked = is_narrow(drawing);
+    const double margin = margin_of(drawing);
+    const double height = is_stacked ? kNarrowPanelHeight : kPanelHeight;
     const auto count = static_cast<double>(chart.panels.size());
-    const double width = (kWidth - 2 * kMargin - (count - 1) * kPanelGap) / count;
-    drawing.text(kMargin, y + 4, axis_text(chart.axis, scale), {.colour = kQuiet});
+    const double panel_width =
+        is_stacked ? width - 2 * margin : (width - 2 * margin - (count - 1) * kPanelGap) / count;
+    double top = y + 2 * kLine, bottom = 0;
     for (std::size_t i = 0; i < chart.panels.size(); ++i) {
-        const double left = kMargin + static_cast<double>(i) * (width + kPanelGap);
-        const Frame frame{left + labels, top, left + width, bottom};
+        bottom = top + height;
+        const Scale scale(range.least, range.greatest, bottom, top);
+        std::vector<std::string> ticks;
+        for (const double tick : scale.ticks())
+            ticks.push_back(tick_text(tick));
+        if (i == 0)
+            drawing.text(margin, y + 4, axis_text(chart.axis, scale), {.paint = kQuiet});
+        const double left = margin + (is_stacked ? 0 : static_cast<double>(i) * (panel_width + kPanelGap));
+        const Frame frame{left + widest(ticks) + 8, top, left + panel_width, bottom};
         draw_panel(drawing, chart, chart.panels[i], scale, frame);
         drawing.text((frame.left + frame.right) / 2, bottom + 2 * kLine, chart.size_axis,
-                     {.anchor = Anchor::middle, .colour = kQuiet});
+                     {.anchor = Anchor::middle, .paint = kQuiet});
+        if (is_stacked)
+            top = bottom + 4 * kLine;
     }
     drawing.set_height(bottom + 2 * kLine + kMargin);
     return drawing;

@@ -4,20 +4,23 @@
 
 #include <algorithm>
 #include <array>
-#include <variant>
+#include <cmath>
+#include <initializer_list>
 
 #include "dsl/error.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/cli/chart.h"
+#include "runtime/cli/paper_page.h"
+#include "runtime/files/file.h"
 
 namespace segfold::cli {
 namespace {
 
-using Chart = std::variant<BarChart, LineChart>;
 using Experiments = std::vector<const Experiment*>;
 
 constexpr std::size_t kFewestSizes = 3;  ///< that make a line
 constexpr double kSecondsInMillisecond = 1e-3;
+constexpr double kMicrosecondsInMillisecond = 1e3;
 
 /// Units of one quantity, and how many of its base unit each is.
 struct Unit {
@@ -70,12 +73,10 @@ bool any_measured(const Experiment& experiment, const MeasuredPaper* measured)
     });
 }
 
-/// Times where there are any, else rates, else what the source states first; nothing where it states nothing
-/// and nothing was measured.
-std::optional<Quantity> quantity_of(const Paper& paper, const Experiments& experiments,
-                                    const MeasuredPaper* measured)
+/// The first quantity that the source states of these experiments, times before rates; nothing where it
+/// states none.
+std::optional<Quantity> published_quantity(const Paper& paper, const Experiments& experiments)
 {
-    std::optional<Quantity> first;
     for (const std::string_view metric : {"time", "bandwidth", ""})
         for (const auto* experiment : experiments)
             for (const auto& row : experiment->rows)
@@ -83,14 +84,53 @@ std::optional<Quantity> quantity_of(const Paper& paper, const Experiments& exper
                     if (value.figure == experiment->figure && value.row == row.row && value.value > 0 &&
                         !is_speed_up(value) && (metric.empty() || value.metric == metric))
                         return Quantity{value.metric, value.unit};
-    if (std::ranges::any_of(experiments,
-                            [&](const auto* experiment) { return any_measured(*experiment, measured); }))
-        return Quantity{"time", "us"};
     return std::nullopt;
 }
 
-/// The number with four digits at most, unless the source gave more of them.
-std::string number_text(double value) { return fmt::format("{:.4g}", value); }
+/// The unit in which times are neither all large nor all small numbers.
+Quantity measured_time(const Experiments& experiments, const MeasuredPaper& measured)
+{
+    double least = HUGE_VAL;
+    for (const auto* experiment : experiments)
+        for (const auto& row : experiment->rows)
+            if (const auto* entry = measured_entry(&measured, *experiment, row.row))
+                least = std::min(least, entry->milliseconds.median);
+    return {"time", least < 1 ? "us" : "ms"};
+}
+
+/// The row whose share a unit such as "of stride 1" means.
+std::optional<std::string> whole_of(const Quantity& quantity)
+{
+    constexpr std::string_view kOf = "of ";
+    return quantity.unit.starts_with(kOf) ? std::optional(quantity.unit.substr(kOf.size())) : std::nullopt;
+}
+
+/// Whether what is measured can be said in it.
+bool is_measurable(const Quantity& quantity)
+{
+    return whole_of(quantity) || factor_of(quantity.metric, quantity.unit);
+}
+
+/// What the source states, and times where that leaves out what was measured; each has a chart of its own.
+std::vector<Quantity> quantities_of(const Paper& paper, const Experiments& experiments,
+                                    const MeasuredPaper* measured)
+{
+    std::vector<Quantity> quantities;
+    if (const auto published = published_quantity(paper, experiments))
+        quantities.push_back(*published);
+    const bool has_measured = std::ranges::any_of(
+        experiments, [&](const auto* experiment) { return any_measured(*experiment, measured); });
+    if (has_measured && (quantities.empty() || !is_measurable(quantities.front())))
+        quantities.push_back(measured_time(experiments, *measured));
+    return quantities;
+}
+
+/// The number with four digits, or all before its point.
+std::string number_text(double value)
+{
+    constexpr double kLong = 1e4;
+    return value < kLong ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+}
 
 std::optional<Mark> published_mark(const Paper& paper, const Experiment& experiment, const std::string& row,
                                    const std::string& device, const Quantity& quantity)
@@ -111,19 +151,48 @@ std::optional<Mark> published_mark(const Paper& paper, const Experiment& experim
     return std::nullopt;
 }
 
+std::string wrong_text(const bench::Entry& entry) { return entry.agreement.agrees ? "" : ", wrong results"; }
+
+/// The rate of a row over that of the whole that the unit names, with the time itself behind it.
+std::optional<Mark> share_mark(const bench::Entry& entry, const bench::Entry* whole, const Quantity& quantity)
+{
+    if (!whole || !(entry.bytes_per_second > 0) || !(whole->bytes_per_second > 0))
+        return std::nullopt;
+    const double share = entry.bytes_per_second / whole->bytes_per_second;
+    return Mark{share, fmt::format("{:.2f} {}{}", share, quantity.unit, wrong_text(entry)),
+                fmt::format(", {} us", number_text(entry.milliseconds.median * kMicrosecondsInMillisecond))};
+}
+
 std::optional<Mark> measured_mark(const MeasuredPaper* measured, const Experiment& experiment,
                                   const std::string& row, const Quantity& quantity)
 {
     const auto* entry = measured_entry(measured, experiment, row);
+    if (!entry)
+        return std::nullopt;
+    if (const auto whole = whole_of(quantity))
+        return share_mark(*entry, measured_entry(measured, experiment, *whole), quantity);
     const auto factor = factor_of(quantity.metric, quantity.unit);
-    if (!entry || !factor)
+    if (!factor)
         return std::nullopt;
     const double base = quantity.metric == "time" ? entry->milliseconds.median * kSecondsInMillisecond
                                                   : entry->bytes_per_second;
     if (!(base > 0))
         return std::nullopt;
-    return Mark{base / *factor, fmt::format("{} {}{}", number_text(base / *factor), quantity.unit,
-                                            entry->agreement.agrees ? "" : ", wrong results")};
+    return Mark{base / *factor,
+                fmt::format("{} {}{}", number_text(base / *factor), quantity.unit, wrong_text(*entry))};
+}
+
+/// The same by the host's clock, which experiments of transfers and timers read too.
+std::optional<Mark> host_clock_mark(const MeasuredPaper* measured, const Experiment& experiment,
+                                    const std::string& row, const Quantity& quantity)
+{
+    const auto* entry = measured_entry(measured, experiment, row);
+    const auto factor = factor_of(quantity.metric, quantity.unit);
+    if (!entry || !factor || quantity.metric != "time" || !entry->wall_milliseconds ||
+        !(entry->wall_milliseconds->median > 0))
+        return std::nullopt;
+    const double value = entry->wall_milliseconds->median * kSecondsInMillisecond / *factor;
+    return Mark{value, fmt::format("{} {}", number_text(value), quantity.unit)};
 }
 
 /// The devices that the source names for these experiments, in its order.
@@ -142,32 +211,70 @@ std::vector<std::string> devices_of(const Paper& paper, const Experiments& exper
 std::string published_on(const std::string& device) { return "published, " + device; }
 std::string measured_on(const MeasuredPaper& measured) { return "measured, " + measured.machine.device; }
 
-/// Adds to each mark how many times as fast it is as the first one: as the source states it, or as it
-/// follows.
-void add_gains(Series& series, const std::string& figure, const std::vector<std::string>& rows,
+/// The parts that are there, with commas between them.
+std::string joined(std::initializer_list<std::string> parts)
+{
+    std::string text;
+    for (const auto& part : parts)
+        text += text.empty() || part.empty() ? part : ", " + part;
+    return text;
+}
+
+/// The rung whose time the others are held against: the first one of ours. Nothing where rungs do not do the
+/// same: those of a timer have sizes of their own, and transfers go both ways.
+const PaperRow* first_rung(const Experiment& experiment)
+{
+    const auto& rows = experiment.rows;
+    if (experiment.kind == ExperimentKind::timer ||
+        std::ranges::any_of(rows, [](const PaperRow& row) { return row.transfer.to_host; }))
+        return nullptr;
+    const auto found = std::ranges::find(rows, false, &PaperRow::is_host);
+    return found == rows.end() ? nullptr : &*found;
+}
+
+/// Adds to each mark how many times as fast it is as the first rung: as the source states it, or as it
+/// follows. Returns whether any has got one.
+bool add_gains(Series& series, const Experiment& experiment, const std::vector<std::string>& rows,
                const Quantity& quantity, const Paper* paper)
 {
-    const Mark* first = nullptr;
-    for (std::size_t i = 0; i < series.marks.size(); ++i) {
+    const auto* rung = first_rung(experiment);
+    const auto place = rung ? std::ranges::find(rows, rung->row) - rows.begin() : std::ssize(rows);
+    if (place == std::ssize(rows))
+        return false;
+    const auto first = series.marks[static_cast<std::size_t>(place)];
+    bool any = false;
+    for (auto i = static_cast<std::size_t>(place) + 1; i < series.marks.size(); ++i) {
         auto& mark = series.marks[i];
         if (!mark)
             continue;
-        const auto* stated = paper ? paper->find(figure, rows[i], "cumulative_speed_up") : nullptr;
-        if (!first)
-            first = &*mark;
-        else if (stated)
+        const auto* stated = paper ? paper->find(experiment.figure, rows[i], "cumulative_speed_up") : nullptr;
+        if (stated)
             mark->text += fmt::format(", {}x", stated->value);
-        else if (quantity.metric == "time")
+        else if (first && quantity.metric == "time")
             mark->text += fmt::format(", {:.2f}x", first->value / mark->value);
-        else if (quantity.metric == "bandwidth")
+        else if (first && quantity.metric == "bandwidth")
             mark->text += fmt::format(", {:.2f}x", mark->value / first->value);
+        else
+            continue;
+        any = true;
     }
+    return any;
 }
 
 std::string workload_text(const Experiment& experiment)
 {
     return fmt::format("{}{}", experiment.op,
                        experiment.type ? fmt::format(" of {}", name(*experiment.type)) : "");
+}
+
+/// How much there is of what; nothing where each row has its own.
+std::string size_text(const Experiment& experiment)
+{
+    const bool is_own = std::ranges::all_of(experiment.rows,
+                                            [](const PaperRow& row) { return row.num_elements.has_value(); });
+    return is_own ? ""
+                  : fmt::format("{} {}", bench::element_text(experiment.num_elements),
+                                experiment.kind == ExperimentKind::probe ? "threads" : "elements");
 }
 
 /// What the source compares with, which is no rung of ours, before the rungs.
@@ -186,40 +293,44 @@ std::vector<std::string> rows_of(const Paper& paper, const Experiment& experimen
     return rows;
 }
 
-std::optional<Chart> bars_of(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
+std::optional<BarChart> bars_of(const Paper& paper, const Experiment& experiment, const Quantity& quantity,
+                                const MeasuredPaper* measured)
 {
-    const auto quantity = quantity_of(paper, {&experiment}, measured);
-    if (!quantity)
-        return std::nullopt;
     BarChart chart;
     chart.title = fmt::format("{} {}, {}", paper.authors, paper.year, experiment.figure);
-    chart.subtitle =
-        fmt::format("{}, {} elements, {}; x: times as fast as the first", workload_text(experiment),
-                    bench::element_text(experiment.num_elements), experiment.title);
-    chart.axis = fmt::format("{}, {}", quantity->metric, quantity->unit);
-    chart.categories = rows_of(paper, experiment, *quantity);
+    chart.subtitle = joined({workload_text(experiment), size_text(experiment), experiment.title});
+    chart.axis = fmt::format("{}, {}", quantity.metric, quantity.unit);
+    chart.categories = rows_of(paper, experiment, quantity);
     for (const auto& row : chart.categories) {
         const auto* gain = paper.find(experiment.figure, row, "cumulative_speed_up");
-        chart.notes.push_back(fmt::format("no {}{}", quantity->metric,
-                                          gain ? fmt::format(" published, {}x", gain->value) : ""));
+        chart.notes.push_back(
+            fmt::format("no {}{}", quantity.metric, gain ? fmt::format(" published, {}x", gain->value) : ""));
     }
-    const auto add = [&](std::string name, const Paper* source, auto mark_of) {
-        Series series{std::move(name), {}};
+    bool has_gains = std::ranges::any_of(
+        chart.notes, [](const std::string& note) { return note.find(" published, ") != std::string::npos; });
+    const auto add = [&](std::string name, const Paint& paint, const Paper* source, auto mark_of) {
+        Series series{std::move(name), {}, paint};
         for (const auto& row : chart.categories)
             series.marks.push_back(mark_of(row));
         if (std::ranges::none_of(series.marks, [](const auto& mark) { return mark.has_value(); }))
             return;
-        add_gains(series, experiment.figure, chart.categories, *quantity, source);
+        has_gains |= add_gains(series, experiment, chart.categories, quantity, source);
         chart.series.push_back(std::move(series));
     };
-    for (const auto& device : devices_of(paper, {&experiment}))
-        add(published_on(device), &paper, [&](const std::string& row) {
-            return published_mark(paper, experiment, row, device, *quantity);
+    const auto devices = devices_of(paper, {&experiment});
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        add(published_on(devices[i]), kPublished[i % kPublished.size()], &paper, [&](const std::string& row) {
+            return published_mark(paper, experiment, row, devices[i], quantity);
         });
-    if (measured)
-        add(measured_on(*measured), nullptr,
-            [&](const std::string& row) { return measured_mark(measured, experiment, row, *quantity); });
-    return chart.series.empty() ? std::nullopt : std::optional<Chart>(std::move(chart));
+    if (measured) {
+        add(measured_on(*measured), kMeasured, nullptr,
+            [&](const std::string& row) { return measured_mark(measured, experiment, row, quantity); });
+        add(measured_on(*measured) + ", by the host's clock", kHostClock, nullptr,
+            [&](const std::string& row) { return host_clock_mark(measured, experiment, row, quantity); });
+    }
+    if (has_gains)
+        chart.subtitle += fmt::format("; x: times as fast as {}", first_rung(experiment)->row);
+    return chart.series.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
 /// "table 1" of "table 1, 65536".
@@ -234,24 +345,21 @@ std::string common_figure(const Experiments& experiments)
     return text.substr(0, text.rfind(','));
 }
 
-std::optional<Chart> lines_of(const Paper& paper, const Experiments& experiments,
-                              const MeasuredPaper* measured)
+std::optional<LineChart> lines_of(const Paper& paper, const Experiments& experiments,
+                                  const Quantity& quantity, const MeasuredPaper* measured)
 {
-    const auto quantity = quantity_of(paper, experiments, measured);
-    if (!quantity)
-        return std::nullopt;
     const auto& first = *experiments.front();
     LineChart chart;
     chart.title = fmt::format("{} {}, {}", paper.authors, paper.year, common_figure(experiments));
-    chart.subtitle = fmt::format("{}, {}", workload_text(first), first.title);
-    chart.axis = fmt::format("{}, {}", quantity->metric, quantity->unit);
+    chart.subtitle = joined({workload_text(first), first.title});
+    chart.axis = fmt::format("{}, {}", quantity.metric, quantity.unit);
     chart.size_axis = "elements";
     for (const auto* experiment : experiments) {
         chart.sizes.push_back(static_cast<double>(experiment->num_elements));
         chart.size_texts.push_back(bench::element_text(experiment->num_elements));
     }
-    const auto add = [&](std::string title, auto mark_of) {
-        LinePanel panel{std::move(title), {}};
+    const auto add = [&](std::string title, const Paint& paint, auto mark_of) {
+        LinePanel panel{std::move(title), {}, paint};
         bool is_empty = true;
         for (const auto& row : first.rows) {
             Series line{row.row, {}};
@@ -264,15 +372,17 @@ std::optional<Chart> lines_of(const Paper& paper, const Experiments& experiments
         if (!is_empty)
             chart.panels.push_back(std::move(panel));
     };
-    for (const auto& device : devices_of(paper, experiments))
-        add(published_on(device), [&](const Experiment& experiment, const std::string& row) {
-            return published_mark(paper, experiment, row, device, *quantity);
-        });
+    const auto devices = devices_of(paper, experiments);
+    for (std::size_t i = 0; i < devices.size(); ++i)
+        add(published_on(devices[i]), kPublished[i % kPublished.size()],
+            [&](const Experiment& experiment, const std::string& row) {
+                return published_mark(paper, experiment, row, devices[i], quantity);
+            });
     if (measured)
-        add(measured_on(*measured), [&](const Experiment& experiment, const std::string& row) {
-            return measured_mark(measured, experiment, row, *quantity);
+        add(measured_on(*measured), kMeasured, [&](const Experiment& experiment, const std::string& row) {
+            return measured_mark(measured, experiment, row, quantity);
         });
-    return chart.panels.empty() ? std::nullopt : std::optional<Chart>(std::move(chart));
+    return chart.panels.empty() ? std::nullopt : std::optional(std::move(chart));
 }
 
 /// Whether two experiments differ in nothing but their size.
@@ -296,6 +406,25 @@ Experiments series_of(const Experiments& rest)
     return series;
 }
 
+/// Gives bars of the same rows and quantity the same axis, so that their lengths can be compared.
+void share_axes(std::vector<Chart>& charts)
+{
+    std::vector<BarChart*> bars;
+    for (auto& chart : charts)
+        if (auto* one = std::get_if<BarChart>(&chart))
+            bars.push_back(one);
+    for (auto* one : bars) {
+        auto extent = extent_of(*one);
+        for (const auto* other : bars)
+            if (one->axis == other->axis && one->categories == other->categories) {
+                const auto [least, greatest, text_width] = extent_of(*other);
+                extent = {std::min(extent.least, least), std::max(extent.greatest, greatest),
+                          std::max(extent.text_width, text_width)};
+            }
+        one->extent = extent;
+    }
+}
+
 std::vector<Chart> charts_of(const Paper& paper, const Experiments& experiments,
                              const MeasuredPaper* measured)
 {
@@ -303,88 +432,22 @@ std::vector<Chart> charts_of(const Paper& paper, const Experiments& experiments,
     auto rest = experiments;
     while (!rest.empty()) {
         const auto series = series_of(rest);
-        if (auto chart = series.size() > 1 ? lines_of(paper, series, measured)
-                                           : bars_of(paper, *series.front(), measured))
-            charts.push_back(std::move(*chart));
+        for (const auto& quantity : quantities_of(paper, series, measured))
+            if (series.size() > 1) {
+                if (auto chart = lines_of(paper, series, quantity, measured))
+                    charts.emplace_back(std::move(*chart));
+            } else if (auto chart = bars_of(paper, *series.front(), quantity, measured)) {
+                charts.emplace_back(std::move(*chart));
+            }
         std::erase_if(rest, [&](const auto* one) { return std::ranges::find(series, one) != series.end(); });
     }
+    share_axes(charts);
     return charts;
 }
 
 std::string heading_of(const Paper& paper)
 {
     return fmt::format("{} ({}): {}", paper.authors, paper.year, paper.title);
-}
-
-std::string table_row(std::string_view cell, std::string_view first, const std::vector<std::string>& others)
-{
-    std::string text =
-        fmt::format("<tr><th scope=\"{}\">{}</th>", cell == "th" ? "col" : "row", escaped(first));
-    for (const auto& other : others)
-        text += fmt::format("<{0}{1}>{2}</{0}>", cell, cell == "th" ? " scope=\"col\"" : "", escaped(other));
-    return text + "</tr>\n";
-}
-
-std::string mark_text(const std::optional<Mark>& mark) { return mark ? mark->text : ""; }
-
-std::string table_of(const BarChart& chart)
-{
-    std::vector<std::string> titles;
-    for (const auto& series : chart.series)
-        titles.push_back(series.name);
-    auto text = "<table>\n" + table_row("th", "rung", titles);
-    for (std::size_t i = 0; i < chart.categories.size(); ++i) {
-        std::vector<std::string> cells;
-        for (const auto& series : chart.series)
-            cells.push_back(mark_text(series.marks[i]));
-        text += table_row("td", chart.categories[i], cells);
-    }
-    return text + "</table>\n";
-}
-
-std::string table_of(const LineChart& chart)
-{
-    std::string text;
-    for (const auto& panel : chart.panels) {
-        text += fmt::format("<table>\n<caption>{}</caption>\n", escaped(panel.title)) +
-                table_row("th", "rung", chart.size_texts);
-        for (const auto& line : panel.lines) {
-            std::vector<std::string> cells;
-            std::ranges::transform(line.marks, std::back_inserter(cells), mark_text);
-            text += table_row("td", line.name, cells);
-        }
-        text += "</table>\n";
-    }
-    return text;
-}
-
-constexpr std::string_view kStyle =
-    "body { font-family: Helvetica, Arial, 'DejaVu Sans', sans-serif; color: #1a1a1a; background: #ffffff; "
-    "max-width: 960px; margin: 2em auto; padding: 0 1em; line-height: 1.4; }\n"
-    "figure { margin: 2em 0; }\nsvg { max-width: 100%; height: auto; }\n"
-    "table { border-collapse: collapse; margin: 0.5em 0; font-size: 0.85em; }\n"
-    "caption { text-align: left; padding: 0.2em 0; }\n"
-    "th, td { border-bottom: 1px solid #dddddd; padding: 0.2em 0.8em 0.2em 0; text-align: right; }\n"
-    "th:first-child { text-align: left; font-weight: normal; }\n";
-
-std::string page(const Paper& paper, const std::vector<Chart>& charts, const MeasuredPaper* measured)
-{
-    auto text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{0}</title>\n"
-        "<style>\n{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<p>{2}</p>\n<p>{3}</p>\n",
-        escaped(heading_of(paper)), kStyle, escaped(paper.published_in), escaped(paper.claim));
-    if (measured)
-        text += fmt::format("<p>Measured: {}</p>\n", escaped(bench::markdown_header(measured->machine)));
-    for (std::size_t i = 0; i < charts.size(); ++i)
-        text += std::visit(
-            [&](const auto& chart) {
-                return fmt::format(
-                    "<figure>\n{}<details>\n<summary>The numbers</summary>\n{}</details>\n</figure>\n",
-                    draw(chart).element(fmt::format("chart-{}", i + 1)), table_of(chart));
-            },
-            charts[i]);
-    return text + "</body>\n</html>\n";
 }
 
 }  // namespace
@@ -407,11 +470,15 @@ std::string plot(const Paper& paper, const std::vector<const Experiment*>& exper
             fmt::format("--plot: there is nothing to draw: {} states no number for what was asked, and none "
                         "was measured; on a machine with a GPU this command measures",
                         paper.name));
-    if (format == PlotFormat::html)
-        return page(paper, charts, measured);
+    if (format == PlotFormat::html) {
+        Page page{heading_of(paper), {paper.published_in, paper.claim}, charts};
+        if (measured)
+            page.paragraphs.push_back("Measured: " + bench::markdown_header(measured->machine));
+        return html(page);
+    }
     std::vector<Drawing> drawings;
     for (const auto& chart : charts)
-        drawings.push_back(std::visit([](const auto& one) { return draw(one); }, chart));
+        drawings.push_back(std::visit([](const auto& one) { return draw(one, kWideChart); }, chart));
     return svg_sheet(drawings, heading_of(paper));
 }
 

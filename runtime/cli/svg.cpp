@@ -15,6 +15,22 @@ std::string tip_element(std::string_view tip)
     return tip.empty() ? "" : fmt::format("<title>{}</title>", escaped(tip));
 }
 
+/// Attributes for readers without style sheets, and the class by which one makes them dark.
+std::string fill(const Paint& paint)
+{
+    return fmt::format("fill=\"{}\" class=\"{}\"", paint.light, paint.name);
+}
+
+std::string stroke(const Paint& paint)
+{
+    return fmt::format("stroke=\"{0}\" class=\"{1}-stroke\"", paint.light, paint.name);
+}
+
+std::string dark_rules(const Paint& paint)
+{
+    return fmt::format("  .{0} {{ fill: {1}; }}\n  .{0}-stroke {{ stroke: {1}; }}\n", paint.name, paint.dark);
+}
+
 std::string_view name(Anchor anchor)
 {
     return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
@@ -55,6 +71,35 @@ double text_width(std::string_view text, double size)
     return width * size;
 }
 
+std::vector<std::string> wrapped(std::string_view text, double size, double width)
+{
+    std::vector<std::string> lines(1);
+    while (!text.empty()) {
+        const auto end = std::min(text.find(' '), text.size());
+        const auto word = text.substr(0, end);
+        const auto longer =
+            lines.back().empty() ? std::string(word) : fmt::format("{} {}", lines.back(), word);
+        if (!lines.back().empty() && text_width(longer, size) > width)
+            lines.emplace_back(word);
+        else
+            lines.back() = longer;
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return lines;
+}
+
+std::string dark_style()
+{
+    std::string rules = "@media (prefers-color-scheme: dark) {\n";
+    for (const auto& paint : {kPaper, kInk, kQuiet, kAxis, kGrid, kMeasured, kHostClock})
+        rules += dark_rules(paint);
+    for (const auto& paint : kPublished)
+        rules += dark_rules(paint);
+    for (const auto& paint : kLines)
+        rules += dark_rules(paint);
+    return rules + "}\n";
+}
+
 void Drawing::describe(std::string_view sentence)
 {
     description_ += description_.empty() ? "" : " ";
@@ -64,52 +109,50 @@ void Drawing::describe(std::string_view sentence)
 void Drawing::text(double x, double y, std::string_view content, const TextStyle& style)
 {
     body_ +=
-        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" fill=\"{}\"{}{}>{}</text>\n", x, y,
-                    style.size, style.colour,
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:g}\" {}{}{}>{}</text>\n", x, y, style.size,
+                    fill(style.paint),
                     style.anchor == Anchor::start ? std::string()
                                                   : fmt::format(" text-anchor=\"{}\"", name(style.anchor)),
                     style.is_bold ? " font-weight=\"bold\"" : "", escaped(content));
 }
 
-void Drawing::rectangle(double x, double y, double width, double height, std::string_view colour,
+void Drawing::rectangle(double x, double y, double width, double height, const Paint& paint,
                         std::string_view tip)
 {
-    body_ += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" fill=\"{}\">{}</rect>\n", x, y,
-        width, height, colour, tip_element(tip));
+    body_ += fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" {}>{}</rect>\n",
+                         x, y, width, height, fill(paint), tip_element(tip));
 }
 
-void Drawing::line(double x1, double y1, double x2, double y2, std::string_view colour, double width)
+void Drawing::line(double x1, double y1, double x2, double y2, const Paint& paint, double width)
 {
     body_ += fmt::format(
-        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\" "
+        "<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" {} "
         "stroke-width=\"{:g}\"/>\n",
-        x1, y1, x2, y2, colour, width);
+        x1, y1, x2, y2, stroke(paint), width);
 }
 
-void Drawing::polyline(std::span<const double> points, std::string_view colour, bool is_dashed)
+void Drawing::polyline(std::span<const double> points, const Paint& paint, bool is_dashed)
 {
     std::string places;
     for (std::size_t i = 0; i + 1 < points.size(); i += 2)
         places += fmt::format("{}{:.1f},{:.1f}", i == 0 ? "" : " ", points[i], points[i + 1]);
-    body_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"{}/>\n",
-                         places, colour, is_dashed ? " stroke-dasharray=\"5 3\"" : "");
+    body_ += fmt::format("<polyline points=\"{}\" fill=\"none\" {} stroke-width=\"2\"{}/>\n", places,
+                         stroke(paint), is_dashed ? " stroke-dasharray=\"5 3\"" : "");
 }
 
-void Drawing::marker(double x, double y, Shape shape, std::string_view colour, std::string_view tip)
+void Drawing::marker(double x, double y, Shape shape, const Paint& paint, std::string_view tip)
 {
     const auto polygon = [&](std::initializer_list<std::pair<double, double>> corners) {
         std::string places;
         for (const auto& [right, down] : corners)
             places += fmt::format("{}{:.1f},{:.1f}", places.empty() ? "" : " ", x + right * kMarker,
                                   y + down * kMarker);
-        return fmt::format("<polygon points=\"{}\" fill=\"{}\">{}</polygon>\n", places, colour,
-                           tip_element(tip));
+        return fmt::format("<polygon points=\"{}\" {}>{}</polygon>\n", places, fill(paint), tip_element(tip));
     };
     switch (shape) {
         case Shape::circle:
-            body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" fill=\"{}\">{}</circle>\n",
-                                 x, y, kMarker, colour, tip_element(tip));
+            body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" {}>{}</circle>\n", x, y,
+                                 kMarker, fill(paint), tip_element(tip));
             break;
         case Shape::square:
             body_ += polygon({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}});
@@ -123,15 +166,16 @@ void Drawing::marker(double x, double y, Shape shape, std::string_view colour, s
     }
 }
 
-std::string Drawing::element(std::string_view id) const
+std::string Drawing::element(std::string_view id, std::string_view kind) const
 {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" viewBox=\"0 0 {0:g} "
         "{1:g}\" "
-        "role=\"img\" aria-labelledby=\"{2}-title {2}-description\" font-family=\"{3}\">\n"
+        "class=\"{6}\" role=\"img\" aria-labelledby=\"{2}-title {2}-description\" font-family=\"{3}\">\n"
         "<title id=\"{2}-title\">{4}</title>\n<desc id=\"{2}-description\">{5}</desc>\n"
-        "<rect width=\"{0:g}\" height=\"{1:g}\" fill=\"#ffffff\"/>\n{6}</svg>\n",
-        width_, height_, escaped(id), kFont, escaped(title_), escaped(description_), body_);
+        "<rect width=\"{0:g}\" height=\"{1:g}\" {7}/>\n{8}</svg>\n",
+        width_, height_, escaped(id), kFont, escaped(title_), escaped(description_), escaped(kind),
+        fill(kPaper), body_);
 }
 
 std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title)
@@ -147,9 +191,9 @@ std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title)
     return fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:g}\" height=\"{1:g}\" viewBox=\"0 0 {0:g} "
-        "{1:g}\">\n<title>{2}</title>\n<rect width=\"{0:g}\" height=\"{1:g}\" "
-        "fill=\"#ffffff\"/>\n{3}</svg>\n",
-        width, height, escaped(title), parts);
+        "{1:g}\">\n<title>{2}</title>\n<style>\n{3}</style>\n<rect width=\"{0:g}\" height=\"{1:g}\" "
+        "{4}/>\n{5}</svg>\n",
+        width, height, escaped(title), dark_style(), fill(kPaper), parts);
 }
 
 }  // namespace segfold::cli
