@@ -8,9 +8,11 @@
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/peer_library.h"
 #include "runtime/bench/stopwatch.h"
+#include "runtime/cli/json_schema.h"
 #include "runtime/cuda/device.h"
 #include "runtime/workload.h"
 #include "tests/cli_program.h"
+#include "tests/json_schema.h"
 
 namespace segfold {
 namespace {
@@ -29,10 +31,14 @@ protected:
         arguments.emplace_back("--json");
         const auto result = folder_.run(arguments);
         EXPECT_EQ(result.exit_code, 0) << result.errors;
+        expect_valid(result.output);
         return nlohmann::json::parse(result.output);
     }
 
+    void expect_valid(const std::string& document) const { EXPECT_EQ(judge_.faults(document), ""); }
+
     test::ProgramFolder folder_;
+    test::SchemaJudge judge_{cli::json_schema()};
 };
 
 using BenchGpuDevice = BenchGpu;
@@ -175,6 +181,26 @@ TEST_F(BenchGpuDevice, CompactedResultsAreCompared)
     results.copy_in(std::as_bytes(std::span(compacted)));
     EXPECT_TRUE(agreements.check("compacted", {true, true}, &keys).agrees);
     EXPECT_FALSE(agreements.check("compacted", {true, false}, &keys).agrees);
+}
+
+/// The documents of verbs that need a GPU for all that they have to say.
+TEST_F(BenchGpu, DocumentsAreAsTheSchemaSays)
+{
+    setenv("SEGFOLD_TUNING_DIR", folder_.file("records").c_str(), 1);
+    for (const auto& command : std::vector<std::vector<std::string>>{
+             {"devices"},
+             {"tune", "sum", "--elements", "2^16", "--layout", "uniform=32", "--evaluations", "2"},
+             {"tune", "sum", "--elements", "2^16", "--layout", "uniform=32", "--effort", "none"},
+             {"run", "sum", "--elements", "2^16", "--layout", "uniform=32", "--explain", "--check"},
+             {"paper", "harris2007", "--figure", "slide 34", "--repeat", "3"},
+             {"regress", "sum", "--time", "--elements", "2^16", "--layout", "uniform=32"}}) {
+        auto words = command;
+        words.emplace_back("--json");
+        const auto result = folder_.run(words);
+        EXPECT_EQ(result.exit_code, 0) << command[0] << ": " << result.errors;
+        expect_valid(result.output);
+    }
+    unsetenv("SEGFOLD_TUNING_DIR");
 }
 
 TEST_F(BenchGpuDevice, EmptiedCachesAreSlower)

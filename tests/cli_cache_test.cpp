@@ -6,10 +6,12 @@
 
 #include "runtime/cache/folder.h"
 #include "runtime/cache/sha256.h"
+#include "runtime/cli/json_schema.h"
 #include "runtime/cuda/compiler_identity.h"
 #include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/kernel_entry.h"
 #include "tests/cli_program.h"
+#include "tests/json_schema.h"
 
 namespace segfold::test {
 namespace {
@@ -60,6 +62,7 @@ protected:
         const auto result = folder_.run({"cache", action, "--json"});
         EXPECT_EQ(result.exit_code, exit_code) << result.errors;
         EXPECT_EQ(result.errors, "");
+        EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(result.output), "");
         return nlohmann::json::parse(result.output);
     }
 

@@ -6,9 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/json_schema.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/library.h"
 #include "tests/cli_program.h"
+#include "tests/json_schema.h"
 #include "tests/needs_nvrtc.h"
 
 namespace segfold::test {
@@ -73,7 +75,9 @@ TEST_F(EmitCompiled, ResourcesAreATable)
 {
     const auto result = emit({"--resources", "--arch", "sm_90"});
     EXPECT_TRUE(result.output.starts_with("kernel ")) << result.output << result.errors;
-    const auto document = nlohmann::json::parse(emit({"--resources", "--arch", "sm_90", "--json"}).output);
+    const auto text = emit({"--resources", "--arch", "sm_90", "--json"}).output;
+    EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(text), "");
+    const auto document = nlohmann::json::parse(text);
     EXPECT_EQ(document["architecture"], "sm_90");
     EXPECT_GT(document["resources"][0]["registers"], 0);
     EXPECT_EQ(document["resources"][0]["kernel"], document["launches"][0]["kernel"]);

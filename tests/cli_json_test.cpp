@@ -1,7 +1,9 @@
 // What --json writes: one object a verb, as the schema describes it, also where a verb fails.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/cli/bench_view.h"
 #include "runtime/cli/json_schema.h"
@@ -16,6 +18,9 @@ using Json = nlohmann::ordered_json;
 
 class JsonTest : public testing::Test {
 protected:
+    JsonTest() { setenv("SEGFOLD_CACHE_DIR", folder_.file("kernels").c_str(), 1); }
+    ~JsonTest() override { unsetenv("SEGFOLD_CACHE_DIR"); }
+
     /// The document that a command writes; it has to be the only thing on standard output and as the schema
     /// says.
     [[nodiscard]] Json document(std::vector<std::string> command, int exit_code = 0) const
@@ -110,7 +115,9 @@ TEST_F(JsonTest, MeasurementsAreAsTheSchemaSays)
 
 TEST_F(JsonTest, FailuresAreDocumentsToo)
 {
-    (void)folder_.write("mine.seg", "operator mine(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift y\n}\n");
+    (void)folder_.write(
+        "mine.seg",
+        "operator mine(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift y\n  combine(a, b) a + b\n}\n");
     const auto wrong = document({"run", "./mine.seg"}, 2);
     const auto message = folder_.run({"run", "./mine.seg"}).errors;
     EXPECT_EQ("segfold: " + wrong["message"].get<std::string>() + "\n", message);
@@ -118,12 +125,12 @@ TEST_F(JsonTest, FailuresAreDocumentsToo)
     EXPECT_EQ(wrong["verb"], "run");
     EXPECT_EQ(wrong["class"], "specification");
     EXPECT_EQ(wrong["exit_code"], 2);
-    EXPECT_EQ(wrong["place"].dump(), R"({"file":"./mine.seg","line":3,"column":8})");
-    EXPECT_EQ(document({"run", "--op", "a +"}, 2)["place"]["file"], "--op");
+    EXPECT_EQ(wrong["places"].dump(), R"([{"file":"./mine.seg","line":3,"column":8}])");
+    EXPECT_EQ(document({"run", "--op", "a +"}, 2)["places"][0]["file"], "--op");
 
     const auto unknown = document({"run", "sum", "--layot", "whole"}, 2);
     EXPECT_EQ(unknown["class"], "input");
-    EXPECT_EQ(unknown["place"], nullptr);
+    EXPECT_TRUE(unknown["places"].empty());
     EXPECT_EQ(unknown["message"],
               "unknown flag '--layot'; 'segfold help run' lists those of run; did you mean '--layout'?");
     EXPECT_EQ(document({"rnu", "sum"}, 2)["verb"], "rnu");

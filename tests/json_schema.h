@@ -37,6 +37,9 @@ public:
         return text;
     }
 
+    /// The same for a document's text.
+    [[nodiscard]] std::string faults(const std::string& text) const { return faults(Json::parse(text)); }
+
 private:
     static const std::set<std::string>& keywords()
     {

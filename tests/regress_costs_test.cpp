@@ -5,11 +5,13 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/cli/json_schema.h"
 #include "runtime/cuda/compile.h"
 #include "runtime/cuda/cubin.h"
 #include "runtime/cuda/library.h"
 #include "runtime/regress/static_costs.h"
 #include "tests/cli_program.h"
+#include "tests/json_schema.h"
 #include "tests/kernel_folder.h"
 
 namespace segfold::test {
@@ -148,6 +150,7 @@ TEST_F(RegressCosts, NothingCostsMoreThanTheBaselineSays)
 {
     const auto result = folder_.run({"regress", "--static", "--json"});
     ASSERT_TRUE(result.exit_code == 0 || result.exit_code == 1) << result.errors;
+    EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(result.output), "");
     const auto costs = nlohmann::json::parse(result.output)["static_costs"];
     if (costs["compiler"] != costs["baseline_compiler"])
         GTEST_SKIP() << "the baseline is that of " << costs["baseline_compiler"] << ", here is "

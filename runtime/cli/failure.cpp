@@ -5,6 +5,7 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <sstream>
 
 #include "dsl/error.h"
 #include "runtime/cli/json.h"
@@ -25,20 +26,22 @@ bool asks_for_document(const Words& words)
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
-/// The place that a message about a text begins with, FILE:LINE: or FILE:LINE:COLUMN:; null where it names
-/// none.
-Json place_of(const std::string& message)
+/// The places in texts that the lines of a message begin with, FILE:LINE: or FILE:LINE:COLUMN:.
+Json places_of(const std::string& message)
 {
-    static const std::regex place("((?:(?!: )[^'\n])+?):([0-9]{1,9})(?::([0-9]{1,9}))?: ");
-    std::smatch parts;
-    // Files are named in the first line; what follows are excerpts.
-    const auto line = message.substr(0, message.find('\n')) + " ";
-    if (!std::regex_search(line, parts, place, std::regex_constants::match_continuous))
-        return nullptr;
-    Json object = {{"file", parts.str(1)}, {"line", std::stoi(parts.str(2))}};
-    if (parts[3].matched)
-        object["column"] = std::stoi(parts.str(3));
-    return object;
+    static const std::regex place("((?:(?!: )[^'])+?):([0-9]{1,9})(?::([0-9]{1,9}))?: .*");
+    Json places = Json::array();
+    std::istringstream lines(message);
+    for (std::string line; std::getline(lines, line);) {
+        std::smatch parts;
+        // Excerpts are indented.
+        if (line.starts_with(' ') || !std::regex_match(line, parts, place))
+            continue;
+        places.push_back({{"file", parts.str(1)}, {"line", std::stoi(parts.str(2))}});
+        if (parts[3].matched)
+            places.back()["column"] = std::stoi(parts.str(3));
+    }
+    return places;
 }
 
 }  // namespace
@@ -69,7 +72,7 @@ int report(const Words& words, const Failure& failure)
                              {"class", failure.kind},
                              {"exit_code", failure.exit_code},
                              {"message", failure.message},
-                             {"place", place_of(failure.message)}});
+                             {"places", places_of(failure.message)}});
     } catch (const std::exception&) {
         // Standard output cannot be written, which may be what failed; standard error has the message.
     }
