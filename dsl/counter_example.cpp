@@ -24,6 +24,8 @@ Wording wording(Equation equation)
             return {"the identity is not neutral:", "combine(identity, a)", "a"};
         case Equation::identity_right:
             return {"the identity is not neutral:", "combine(a, identity)", "a"};
+        case Equation::identity_twice:
+            return {"the identity is not neutral:", "combine(identity, identity)", "identity"};
         case Equation::commutative:
             return {"combine is not commutative:", "combine(a, b)", "combine(b, a)"};
         default:
@@ -121,8 +123,10 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     else if (example.states.size() > 1)
         text += print_states(states, plain);
     text += fmt::format("\n    {} = {}", left, printer.state(example.left));
-    text += right == "a" ? "\n    " + states[0]
-                         : fmt::format("\n    {} = {}", right, printer.state(example.right));
+    if (right == "a")
+        text += "\n    " + states[0];
+    else if (equation != Equation::identity_twice)
+        text += fmt::format("\n    {} = {}", right, printer.state(example.right));
     return text;
 }
 
@@ -152,8 +156,11 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
     const auto words = wording(equation);
     example.left_side = words.left;
     example.right_side = words.right;
-    const bool neutral = equation == Equation::identity_left || equation == Equation::identity_right;
-    const auto identity = neutral ? typed(bytecode.state, judge.sides().first) : std::vector<FieldValue>();
+    std::vector<FieldValue> identity;
+    if (equation == Equation::identity_left || equation == Equation::identity_right)
+        identity = typed(bytecode.state, judge.sides().first);
+    if (equation == Equation::identity_twice)
+        identity = example.right;
     example.text = text(example, StatePrinter(op, bytecode), equation, identity);
     return example;
 }

@@ -200,6 +200,11 @@ void StateTable::try_associativity(Deadline deadline, Exhaustion& result) const
 Exhaustion StateTable::try_all(Equation equation, Deadline deadline) const
 {
     Exhaustion result;
+    if (equation == Equation::identity_twice) {
+        result.cases = 1;
+        result.finished = combined(identity_, identity_) == identity_;
+        return result;
+    }
     if (equation == Equation::associative) {
         try_associativity(deadline, result);
         return result;

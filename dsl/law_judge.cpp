@@ -66,8 +66,8 @@ bool same_bits(Type type, const Slot<double>& left, const Slot<double>& right)
     return left.bits == right.bits || (std::isnan(left.real) && std::isnan(right.real));
 }
 
-/// How far apart two values are: 0 if equal, infinite if no number says it. NaN is alike to an infinity, and
-/// with `lenient` to everything.
+/// How far apart two values are: 0 if equal, infinite if no number says it. With `lenient`, NaN is alike to
+/// everything.
 template <class Real>
 Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool lenient = false)
 {
@@ -76,7 +76,7 @@ Real distance(Type type, const Slot<Real>& left, const Slot<Real>& right, bool l
     const Real l = Machine<Real>::get_real(left, type);
     const Real r = Machine<Real>::get_real(right, type);
     if (std::isnan(l) || std::isnan(r))
-        return lenient || (!std::isfinite(l) && !std::isfinite(r)) ? Real(0) : static_cast<Real>(kInfinity);
+        return lenient || (std::isnan(l) && std::isnan(r)) ? Real(0) : static_cast<Real>(kInfinity);
     if (l == r)
         return 0;
     return std::isfinite(l) && std::isfinite(r) ? std::fabs(l - r) : static_cast<Real>(kInfinity);
@@ -121,8 +121,12 @@ void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides
     auto* right = sides.right.data();
     auto* first = sides.first.data();
     auto* second = sides.second.data();
-    for (auto* unused : {right, first, second})
-        std::copy_n(a, types_.size(), unused);
+    if (a == nullptr)
+        evaluator.identity(right);
+    else
+        std::copy_n(a, types_.size(), right);
+    for (auto* unused : {first, second})
+        std::copy_n(right, types_.size(), unused);
     switch (equation) {
         case Equation::associative:
             evaluator.combine(a, b, first);
@@ -141,6 +145,9 @@ void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides
         case Equation::identity_right:
             evaluator.identity(first);
             evaluator.combine(a, first, left);
+            break;
+        case Equation::identity_twice:
+            evaluator.combine(right, right, left);
             break;
         case Equation::idempotent:
             evaluator.combine(a, a, left);
@@ -178,7 +185,6 @@ auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) c
         }
     };
     std::ranges::for_each(states, see);
-    scale.finite_states = scale.finite;
     for (const auto* state : {&sides.left, &sides.right, &sides.first, &sides.second})
         see(state->data());
     return scale;
@@ -220,7 +226,20 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     return exact_ || refutes_in_wide(equation, recipes);
 }
 
-/// Overflow and underflow of wide precision leave nothing to decide by.
+/// Drawn tables hold finite floats alone, so that only columns can bring others in.
+bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) const
+{
+    const auto& columns = machine_.bytecode().columns;
+    for (std::size_t i = 0; i < num_states(equation); ++i)
+        for (const auto& element : recipes[i])
+            for (std::size_t k = 0; k < columns.size(); ++k)
+                if (is_float(columns[k]) && !std::isfinite(Machine<double>::get_real(element[k], columns[k])))
+                    return false;
+    return true;
+}
+
+/// Overflow and underflow of wide precision leave nothing to decide by. A NaN on one side alone is excused
+/// where an element is not finite, never where all are: then the operator itself makes it.
 bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
 {
     const std::size_t n = types_.size();
@@ -233,11 +252,12 @@ bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
         states[i] = wide.states[i].data();
     const auto scale = this->scale(states, wide.sides);
     const long double least = tolerance_ * scale.largest;
+    const bool lenient = !has_finite_elements(equation, recipes);
     std::vector<long double> gaps(n);
     for (std::size_t i = 0; i < n; ++i)
-        gaps[i] = distance(types_[i], wide.sides.left[i], wide.sides.right[i], !scale.finite_states);
+        gaps[i] = distance(types_[i], wide.sides.left[i], wide.sides.right[i], lenient);
     const auto clear = [&](long double gap) { return gap > least; };
-    for (std::size_t i = 0; i < n && !scale.finite_states; ++i)
+    for (std::size_t i = 0; i < n && lenient; ++i)
         if (gaps[i] == 0 && distance(types_[i], wide.sides.left[i], wide.sides.right[i]) != 0)
             excused_nan_ = true;
     if (std::ranges::none_of(gaps, clear))

@@ -13,14 +13,24 @@ enum class Equation : std::uint8_t {
     associative,     ///< combine(combine(a, b), c) == combine(a, combine(b, c))
     identity_left,   ///< combine(identity, a) == a
     identity_right,  ///< combine(a, identity) == a
+    identity_twice,  ///< combine(identity, identity) == identity
     commutative,     ///< combine(a, b) == combine(b, a)
     idempotent,      ///< combine(a, a) == a
 };
 
-/// How many states the equation speaks of, 1 to 3.
+/// How many states the equation speaks of, 0 to 3.
 constexpr std::size_t num_states(Equation equation)
 {
-    return equation == Equation::associative ? 3 : equation == Equation::commutative ? 2 : 1;
+    switch (equation) {
+        case Equation::associative:
+            return 3;
+        case Equation::commutative:
+            return 2;
+        case Equation::identity_twice:
+            return 0;
+        default:
+            return 1;
+    }
 }
 
 /// The recipes of a case, as many as the equation has states; their elements follow one another in one
@@ -62,7 +72,7 @@ public:
     /// True if the case breaks the equation. What compare() calls doubtful is decided here.
     bool refutes(Equation equation, const LawCase& recipes);
 
-    /// True if a case was let pass because of a NaN on one side alone, made of states that are not finite.
+    /// True if a case was let pass because of a NaN on one side alone, made of elements that are not finite.
     [[nodiscard]] bool excused_nan() const { return excused_nan_; }
     void forget_nan() { excused_nan_ = false; }
 
@@ -80,12 +90,12 @@ private:
         Sides<Real> sides;
     };
 
-    /// The largest finite float of a case, no less than the least normal number, and which floats are finite.
+    /// The largest finite float of a case, no less than the least normal number, and whether the states and
+    /// all that was computed from them are finite.
     template <class Real>
     struct Scale {
         Real largest;
-        bool finite_states = true;
-        bool finite = true;  ///< the states and all that was computed from them
+        bool finite = true;
     };
 
     template <class Real>
@@ -95,6 +105,7 @@ private:
     template <class Real>
     [[nodiscard]] Scale<Real> scale(const CaseStates<Real>& states, const Sides<Real>& sides) const;
     bool refutes_in_wide(Equation equation, const LawCase& recipes);
+    [[nodiscard]] bool has_finite_elements(Equation equation, const LawCase& recipes) const;
 
     LawMachine& machine_;
     const std::vector<Type>& types_;

@@ -24,6 +24,8 @@ LawPool::LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> re
 
 std::int64_t LawPool::num_cases(Equation equation, std::int64_t most) const
 {
+    if (num_states(equation) == 0)
+        return 1;
     const auto size = static_cast<std::int64_t>(recipes_.size());
     return num_states(equation) == 1 || size == 0 ? std::min(size, most) : most;
 }
@@ -33,7 +35,7 @@ CaseNumbers LawPool::choose(Equation equation, std::int64_t number, std::mt19937
     const bool triples = num_states(equation) == 3;
     const auto n = static_cast<std::size_t>(number);
     const std::size_t size = recipes_.size();
-    if (num_states(equation) == 1)
+    if (num_states(equation) <= 1)
         return {n, 0, 0};
     const std::size_t first = std::min(size, triples ? kSimpleValues : kPairedRecipes);
     if (n < (triples ? first * first * first : first * first))

@@ -41,7 +41,7 @@ std::vector<Equation> equations(Law law)
         case Law::associative:
             return {Equation::associative};
         case Law::identity:
-            return {Equation::identity_left, Equation::identity_right};
+            return {Equation::identity_left, Equation::identity_right, Equation::identity_twice};
         case Law::commutative:
             return {Equation::commutative};
         default:
@@ -137,7 +137,8 @@ private:
             const auto states = pool_.states(equation, chosen);
             if (!states)
                 continue;
-            finding.cases += equation == Equation::identity_right ? 0 : 1;  // the same states once more
+            if (equation == equations(finding.law).front())  // others take the same states once more
+                ++finding.cases;
             if (judge_.compare(equation, *states, finding.spread) == Agreement::doubtful &&
                 refute(equation, pool_.recipes(equation, chosen), finding))
                 return;
@@ -219,7 +220,7 @@ private:
         std::int64_t cases = 0;
         for (const auto equation : equations(finding.law)) {
             const auto tried = table.try_all(equation, deadline(1));
-            cases = tried.cases;
+            cases = std::max(cases, tried.cases);
             clean = clean && tried.finished && tried.suspects.empty();
             for (const auto& suspect : tried.suspects)
                 if (refute(equation, suspect, finding) ||

@@ -282,6 +282,43 @@ TEST(Laws, LetsInfiniteElementsBecomeNan)
               "identity: not refuted by 200 states; where values are not finite, one side alone may be NaN");
 }
 
+TEST(Laws, RefutesAnIdentityThatMakesNan)
+{
+    // The textbook online softmax: each element is well, and two identities are not.
+    const auto softmax = parse_operator("softmax.seg",
+                                        "operator softmax(x: f32) -> (m: f32, d: f32) {\n"
+                                        "  state { m: f32 = -inf; d: f32 = 0 }\n"
+                                        "  lift { m = x; d = 1 }\n"
+                                        "  combine(a, b) {\n"
+                                        "    let top = max(a.m, b.m);\n"
+                                        "    m = top;\n"
+                                        "    d = a.d * exp(a.m - top) + b.d * exp(b.m - top)\n"
+                                        "  }\n"
+                                        "}\n");
+    EXPECT_EQ(report(softmax, Law::identity),
+              "the identity is not neutral:\n"
+              "    identity = {m = -inf, d = 0.0}\n"
+              "    combine(identity, identity) = {m = -inf, d = nan}");
+    EXPECT_TRUE(check_laws(softmax, kQuickLawOptions).refuted(Law::identity));
+    EXPECT_FALSE(check_laws(softmax, kPatient).refuted(Law::associative));
+    // A state that is not finite, made of a finite element, excuses nothing.
+    const auto reciprocal = parse_operator("reciprocal.seg",
+                                           "operator reciprocal(x: f64) -> f64 {\n"
+                                           "  state { scale: f64 = 1; shift: f64 = 0 }\n"
+                                           "  lift { scale = 1.0 / x; shift = 1 }\n"
+                                           "  combine(a, b) {\n"
+                                           "    scale = a.scale * b.scale;\n"
+                                           "    shift = b.scale * a.shift + b.shift\n"
+                                           "  }\n"
+                                           "  finish scale + shift\n"
+                                           "}\n");
+    EXPECT_EQ(report(reciprocal, Law::identity),
+              "the identity is not neutral:\n"
+              "    identity = {scale = 1.0, shift = 0.0}\n"
+              "    combine(identity, a) = {scale = inf, shift = nan}\n"
+              "    a = {scale = inf, shift = 1.0}, of x = 0.0");
+}
+
 TEST(Laws, ReadsTables)
 {
     const auto text = [](const std::string& index) {
