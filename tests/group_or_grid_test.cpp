@@ -33,23 +33,9 @@ struct Shape {
 std::vector<Shape> shapes()
 {
     std::vector<Shape> list;
-    for (const int multiprocessors : {1, 3, 100}) {
-        const auto add = [&](const std::string& name, std::vector<std::int64_t> lengths) {
+    for (const int multiprocessors : {1, 3, 100})
+        for (auto& [name, lengths] : piece_cases(kSlice, kLongItems))
             list.push_back({name, std::move(lengths), multiprocessors});
-        };
-        add("one", {70 * kSlice + 1});
-        add("at the borders of slices", {kSlice, 3 * kSlice, 2 * kSlice, kSlice + 1, kSlice - 1});
-        add("behind the borders", {1, 3 * kSlice, 2 * kSlice, 0, 0, 4 * kSlice, 5});
-        add("two in a slice", {kSlice + 9, kSlice + 1, kSlice + 2, kSlice + 3, 2, 3, 4 * kSlice});
-        add("as long as is not long",
-            {kLongItems, 1, kLongItems, kLongItems - 1, kLongItems + 1, 7, kLongItems});
-        add("long among empty ones", {0, 0, 40 * kSlice, 0, 0, 0, 40 * kSlice + 3, 0});
-        std::vector<std::int64_t> many(400, 3);
-        many[200] = 50 * kSlice;
-        many[201] = 45;  // longer than a row of a group
-        many[399] = 36 * kSlice;
-        add("among many short ones", many);
-    }
     return list;
 }
 

@@ -1,0 +1,292 @@
+// Changes every stage and part one place at a time and counts the changes that its tests find.
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "codegen/catalogue.h"
+#include "dsl/error.h"
+#include "tests/mutants/known.h"
+#include "tests/mutants/trial.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(stage_mutants [FILE...] [flags]    how many small faults of the stages the tests of stages find
+
+Without a file all of kernels/ but the probes; FILE is a path below it, or the beginning of one: stages, parts/run
+    --results FILE   one line for each mutant that has been tried; what is in it is not tried again (stage_mutants.tsv)
+    --quick          only the cases that find most
+    --again VERDICT  try those of the results again that have this verdict: survived, unreached, broken, unfinished
+    --jobs N         processes at a time (2)
+    --seconds N      most that one mutant may take (300)
+    --sample N       only N of those that are found, by lot, without results; exit code 1 if one survives
+    --list           print the mutants, try none
+    --report         print the table of what is in the results, try none
+    --unchanged      run all cases on the texts as they are; exit code 1 if something is found
+
+In the table: killed, equivalent (nothing can tell them from the text, known.txt says why), surviving, not run; the score is
+killed / (killed + surviving).
+)";
+
+struct Request {
+    std::vector<std::string> files;
+    std::string results = "stage_mutants.tsv";
+    std::string again;
+    TrialOptions trial;
+    std::size_t sample = 0;
+    bool only_list = false, only_report = false, unchanged = false;
+};
+
+std::size_t number_of(const std::string& flag, const std::string& word)
+{
+    std::size_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value == 0)
+        throw InputError(flag + " takes a whole number from 1 on, not '" + word + "'");
+    return value;
+}
+
+Request request_of(std::vector<std::string> words)
+{
+    Request request;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const auto& word = words[i];
+        const auto value = [&]() -> const std::string& {
+            if (i + 1 == words.size())
+                throw InputError(word + " takes a value");
+            return words[++i];
+        };
+        if (word == "--results")
+            request.results = value();
+        else if (word == "--again")
+            request.again = name(verdict_from(value()));
+        else if (word == "--quick")
+            request.trial.level = 0;
+        else if (word == "--jobs")
+            request.trial.jobs = static_cast<int>(number_of(word, value()));
+        else if (word == "--seconds")
+            request.trial.seconds = static_cast<double>(number_of(word, value()));
+        else if (word == "--sample")
+            request.sample = number_of(word, value());
+        else if (word == "--list")
+            request.only_list = true;
+        else if (word == "--report")
+            request.only_report = true;
+        else if (word == "--unchanged")
+            request.unchanged = true;
+        else if (word.starts_with("-"))
+            throw InputError("unknown flag " + word + "; --help lists all");
+        else
+            request.files.push_back(word);
+    }
+    return request;
+}
+
+std::vector<Mutant> mutants_for(const Request& request)
+{
+    std::vector<Mutant> all;
+    for (const auto& file : mutated_files()) {
+        const auto is_wanted = [&](const std::string& wanted) { return file.starts_with(wanted); };
+        if (!request.files.empty() && std::ranges::none_of(request.files, is_wanted))
+            continue;
+        auto some = mutants_of(file, text_of(file));
+        std::ranges::move(some, std::back_inserter(all));
+    }
+    if (all.empty())
+        throw InputError("no file of kernels/ begins with " + request.files.front());
+    return all;
+}
+
+std::string read_file(const std::string& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The results of a file by the mutants' identities.
+std::map<std::string, Outcome> read_results(const std::string& path)
+{
+    std::map<std::string, Outcome> results;
+    std::istringstream lines(read_file(path));
+    std::string line;
+    while (std::getline(lines, line)) {
+        std::vector<std::string> fields;
+        std::istringstream rest(line);
+        for (std::string field; std::getline(rest, field, '\t');)
+            fields.push_back(field);
+        if (fields.size() < 8)
+            continue;  // a line that was cut off
+        Outcome outcome;
+        outcome.verdict = verdict_from(fields[5]);
+        outcome.level = std::stoi(fields[6]);
+        outcome.seconds = std::stod(fields[7]);
+        outcome.detail = fields.size() > 8 ? fields[8] : "";
+        results[fields[0] + "\t" + fields[1] + "\t" + fields[2] + "\t" + fields[3] + "\t" + fields[4]] =
+            outcome;
+    }
+    return results;
+}
+
+struct Counts {
+    int mutants = 0, killed = 0, equivalent = 0, surviving = 0, broken = 0, not_run = 0;
+    double seconds = 0;
+
+    void operator+=(const Counts& other)
+    {
+        mutants += other.mutants;
+        killed += other.killed;
+        equivalent += other.equivalent;
+        surviving += other.surviving;
+        broken += other.broken;
+        not_run += other.not_run;
+        seconds += other.seconds;
+    }
+};
+
+void print_row(const std::string& file, const Counts& counts)
+{
+    const int tried = counts.killed + counts.surviving;
+    char row[200];
+    std::snprintf(row, sizeof row, "| `%s` | %d | %d | %d | %d | %d | %d | %s | %.0f |\n", file.c_str(),
+                  counts.mutants, counts.killed, counts.equivalent, counts.surviving, counts.broken,
+                  counts.not_run,
+                  tried == 0 ? "-"
+                             : (std::to_string(counts.killed * 1000 / tried / 10) + "." +
+                                std::to_string(counts.killed * 1000 / tried % 10))
+                                   .c_str(),
+                  counts.seconds);
+    std::cout << row;
+}
+
+/// The table, then what survives.
+void print_report(const std::vector<Mutant>& mutants, const std::map<std::string, Outcome>& results,
+                  const std::vector<KnownMutant>& known)
+{
+    std::map<std::string, Counts> by_file;
+    std::string survivors;
+    for (const auto& mutant : mutants) {
+        auto& counts = by_file[mutant.file];
+        ++counts.mutants;
+        const auto* entry = find_known(known, mutant);
+        const auto result = results.find(identity_of(mutant));
+        if (result != results.end())
+            counts.seconds += result->second.seconds;
+        const auto verdict = result == results.end() ? Verdict::unfinished : result->second.verdict;
+        if (verdict == Verdict::killed) {
+            ++counts.killed;
+            if (entry != nullptr)
+                survivors += print(mutant) + "  (killed, although known.txt says that it is not)\n";
+        } else if (verdict == Verdict::equivalent || (entry != nullptr && entry->is_equivalent)) {
+            ++counts.equivalent;
+        } else if (verdict == Verdict::broken) {
+            ++counts.broken;
+        } else if (verdict == Verdict::unfinished) {
+            ++counts.not_run;
+        } else {
+            ++counts.surviving;
+            survivors += print(mutant) + "  (" + name(verdict) + " at level " +
+                         std::to_string(result->second.level) + ")\n";
+        }
+    }
+    std::cout
+        << "| file | mutants | killed | equivalent | surviving | do not compile | not run | score, % | s |\n"
+           "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+    Counts all;
+    for (const auto& [file, counts] : by_file) {
+        print_row(file, counts);
+        all += counts;
+    }
+    print_row("all", all);
+    std::cout << "\n" << survivors;
+}
+
+/// A number by which mutants are drawn, the same everywhere and whatever other mutants there are.
+std::uint64_t lot_of(const Mutant& mutant)
+{
+    std::uint64_t hash = 14695981039346656037u;
+    for (const char c : identity_of(mutant))
+        hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+int try_sample(const Request& request, std::vector<Mutant> mutants, const std::vector<KnownMutant>& known)
+{
+    std::erase_if(mutants, [&](const auto& mutant) { return find_known(known, mutant) != nullptr; });
+    std::ranges::sort(mutants, {}, lot_of);
+    mutants.resize(std::min(mutants.size(), request.sample));
+    int num_surviving = 0;
+    try_mutants(mutants, request.trial, [&](const Mutant& mutant, const Outcome& outcome) {
+        num_surviving += outcome.verdict == Verdict::survived || outcome.verdict == Verdict::unreached;
+        std::cout << name(outcome.verdict) << "  " << print(mutant) << "  (" << outcome.detail << ")\n";
+    });
+    std::cout << num_surviving << " of " << mutants.size() << " survive\n";
+    return num_surviving == 0 ? 0 : 1;
+}
+
+int try_texts()
+{
+    int code = 0;
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto& fault : try_unchanged(stage.name, {})) {
+            std::cout << fault << "\n";
+            code = 1;
+        }
+    return code;
+}
+
+int run(const Request& request)
+{
+    if (request.unchanged)
+        return try_texts();
+    const std::string path = SEGFOLD_SOURCE_DIR "/tests/mutants/known.txt";
+    const auto known = read_known(path, read_file(path));
+    auto mutants = mutants_for(request);
+    if (request.only_list) {
+        for (const auto& mutant : mutants)
+            std::cout << print(mutant) << "\n";
+        return 0;
+    }
+    if (request.sample > 0)
+        return try_sample(request, std::move(mutants), known);
+    auto results = read_results(request.results);
+    const auto all = mutants;
+    std::erase_if(mutants, [&](const auto& mutant) {
+        const auto result = results.find(identity_of(mutant));
+        if (request.only_report || find_known(known, mutant) != nullptr)
+            return true;
+        return result != results.end() && name(result->second.verdict) != request.again;
+    });
+    std::ofstream file(request.results, std::ios::app);
+    std::size_t count = 0;
+    try_mutants(mutants, request.trial, [&](const Mutant& mutant, const Outcome& outcome) {
+        file << identity_of(mutant) << "\t" << name(outcome.verdict) << "\t" << outcome.level << "\t"
+             << outcome.seconds << "\t" << outcome.detail << std::endl;
+        results[identity_of(mutant)] = outcome;
+        std::cerr << ++count << " of " << mutants.size() << ": " << name(outcome.verdict) << "  "
+                  << print(mutant) << "  (" << outcome.detail << ")\n";
+    });
+    print_report(all, results, known);
+    return 0;
+}
+
+}  // namespace
+}  // namespace segfold::test
+
+int main(int count, char** words)
+{
+    try {
+        const std::vector<std::string> arguments(words + 1, words + count);
+        if (std::ranges::find(arguments, "--help") != arguments.end()) {
+            std::cout << segfold::test::kHelp;
+            return 0;
+        }
+        return segfold::test::run(segfold::test::request_of(arguments));
+    } catch (const segfold::Error& error) {
+        std::cerr << error.what() << "\n";
+        return 2;
+    }
+}
