@@ -20,7 +20,8 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
-constexpr Flag kOwnFlags[] = {{"stage", "STAGE|all"}, {"kernels", "DIR"}, {"seeds", "K"}};
+constexpr Flag kOwnFlags[] = {
+    {"stage", "STAGE|all"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"}};
 
 std::string indented(std::string text)
 {
@@ -56,6 +57,11 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
             request.stages.push_back(&known);
     if (request.stages.empty())
         request.stages.push_back(&catalogue.stage(stage));
+    if (stage == "all")
+        arguments.refuse("set", "belongs to one stage; give --stage beside it");
+    request.chosen = settings(arguments);
+    if (!request.chosen.empty())
+        check_tunables(*request.stages.front(), request.chosen);
     request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
     return request;
 }
@@ -145,7 +151,9 @@ std::string print_failures(const CheckMatrix& matrix)
     for (const auto& outcome : matrix.outcomes) {
         if (!outcome.failed() || ++count > kShownFailures)
             continue;
-        text += fmt::format("\n{} over {}, seed {}:\n", outcome.stage, outcome.layout, outcome.seed);
+        const auto with =
+            outcome.configuration.empty() ? "" : fmt::format(", {}", print(outcome.configuration));
+        text += fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
         if (outcome.fault)
             text += indented(*outcome.fault);
         for (const auto& comparison : outcome.comparisons)
@@ -179,6 +187,8 @@ Json outcomes_of(const CheckMatrix& matrix)
                          : outcome.fault    ? "fault"
                          : outcome.failed() ? "wrong"
                                             : "ok";
+        if (!outcome.configuration.empty())
+            row["configuration"] = outcome.configuration;
         if (outcome.unmet)
             row["reason"] = *outcome.unmet;
         if (outcome.fault)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "runtime/regress/trial.h"
 
 namespace segfold::cli {
 namespace {
@@ -61,14 +62,16 @@ public:
     /// Thrust against the reference.
     [[nodiscard]] std::vector<Comparison> judge_thrust() const { return {judge_.compare(*thrust_.results)}; }
 
-    void run(const Stage& stage, std::uint64_t round, Outcome& outcome) const
+    void run(const Stage& stage, const std::map<std::string, int>& chosen, regress::Tiles tiles,
+             std::uint64_t round, Outcome& outcome) const
     {
         outcome.unmet = catalogue_.unmet(stage, problem_);
         if (outcome.unmet)
             return;
-        const Plan plan{
-            &stage, true,
-            emit(problem_, stage, default_configuration(stage, plan_facts(problem_)), catalogue_)};
+        outcome.configuration = chosen.empty() && tiles == regress::Tiles::smallest
+                                    ? regress::smallest_configuration(stage, problem_)
+                                    : configure(stage, chosen, plan_facts(problem_));
+        const Plan plan{&stage, true, emit(problem_, stage, outcome.configuration, catalogue_)};
         try {
             const auto results = executor_.run(workload_, &plan, round);
             outcome.comparisons.push_back(judge_.compare(results));
@@ -121,20 +124,24 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     CheckMatrix matrix;
     for (std::int64_t round = 0; round < request.num_seeds; ++round) {
         const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
-        for (const auto& layout : request.layouts) {
+        for (std::size_t i = 0; i < request.layouts.size(); ++i) {
+            const auto& layout = request.layouts[i];
+            const auto tiles = (static_cast<std::size_t>(round) + i) % 2 == 0 ? regress::Tiles::chosen
+                                                                              : regress::Tiles::smallest;
             progress.show(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
             const Column column(prepared.workload, laws, executor, catalogue);
             for (const auto* stage : request.stages) {
                 progress.show(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
-                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}});
-                column.run(*stage, static_cast<std::uint64_t>(round), matrix.outcomes.back());
+                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
+                column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
+                           matrix.outcomes.back());
             }
             matrix.thrust = column.thrust().description;
             matrix.without_thrust = column.thrust().reason;
             if (column.thrust().results)
-                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, column.judge_thrust()});
+                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, {}, column.judge_thrust()});
         }
     }
     progress.clear();

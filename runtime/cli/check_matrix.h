@@ -1,5 +1,6 @@
 #pragma once
 // Every stage over every layout, judged: the work of segfold check.
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ struct Outcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
+    Configuration configuration;          ///< of the stage; empty for Thrust
     std::optional<std::string> unmet;     ///< why it cannot serve; then there is no more
     std::optional<std::string> fault;     ///< what simt found wrong; then there is no more
     std::vector<Comparison> comparisons;  ///< with the reference, then with Thrust if that ran
@@ -40,6 +42,9 @@ struct CheckRequest {
     WorkloadRequest workload;  ///< the layout is taken from `layouts`
     std::vector<CheckLayout> layouts;
     std::vector<const Stage*> stages;
+    /// Values of tunables. Where there are none, two configurations take turns from layout to layout and from
+    /// seed to seed: the one that a run takes, and the smallest.
+    std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
 };
 

@@ -49,16 +49,14 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem)
 {
     const auto facts = plan_facts(problem);
     auto smallest = default_configuration(stage, facts);
-    // Of most stages it says how many blocks run at once, of one that has no items how many segments a block
-    // takes.
-    const auto tile = [](const Configuration& configuration) {
+    const auto size = [](const Configuration& configuration) {
         std::int64_t product = 1;
         for (const auto& [name, value] : configuration)
-            product *= name == "blocks_per_multiprocessor" ? 1 : std::max(value, 1);
+            product *= std::max(value, 1);
         return product;
     };
     for (const auto& configuration : configurations(stage, facts))
-        if (tile(configuration) < tile(smallest))
+        if (size(configuration) < size(smallest))
             smallest = configuration;
     return smallest;
 }

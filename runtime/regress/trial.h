@@ -20,13 +20,14 @@ using MakeArrays =
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< that of a run
-    smallest  ///< with few elements a tile, so that little data crosses many borders
+    smallest  ///< with small tiles and few blocks, so that little data crosses many borders and loops go
+              ///< round
 };
 
 /// "chosen", "smallest"
 [[nodiscard]] std::string_view name(Tiles tiles);
 
-/// The configuration with the fewest elements a tile, whatever its speed.
+/// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed.
 [[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem);
 
 /// What the trials of one operator share.
