@@ -15,14 +15,15 @@ const std::vector<Round> kFewRounds = {{1, 1, 1, 0}, {2, 3, 2, 1}};
 const std::vector<Round> kAllRounds = {{1, 1, 1, 0}, {2, 64, 2, 0}, {3, 3, 1, 1}, {4, 2, 1, 0}};
 
 /// Asks for everything that a lift and a finish may know.
-Operator places()
+Operator places(const std::string& name, const std::string& laws)
 {
-    return parse_operator("places", R"(
-        operator places(column: i32, t: table i64) -> (a: i64, b: i64, c: i64, n: i64) {
+    return parse_operator(name, "operator " + name +
+                                    R"((column: i32, t: table i64) -> (a: i64, b: i64, c: i64, n: i64) {
             state { a: i64 = 0; b: i64 = 0; c: i64 = 0 }
             lift { a = index * 3 + position; b = segment * position; c = t[column & 7] }
-            combine(a, b) { a = a.a * 5 + b.a; b = a.b + b.b; c = a.c + b.c }
-            finish { a = c; b = b + segment; c = c; n = length }
+            combine(a, b) { a = a.a + b.a; b = a.b + b.b; c = a.c + b.c }
+            )" + laws + R"(
+            finish { a = a; b = b + segment; c = c; n = length }
             empty { a = -1; b = segment; c = 0; n = length }
         })");
 }
@@ -41,7 +42,9 @@ Operator indices()
 
 Operator operator_of(const std::string& name)
 {
-    return name == "places" ? places() : name == "indices" ? indices() : matrix_operator(name);
+    if (name == "places" || name == "placed_sum")
+        return places(name, name == "places" ? "" : "laws commutative");
+    return name == "indices" ? indices() : matrix_operator(name);
 }
 
 /// Shapes that cross most borders with few elements.
@@ -49,7 +52,7 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
 {
     Shapes shapes;
     if (form == SegmentForm::whole) {
-        for (const auto n : {3 * tile + 1, tile - 1, std::int64_t{1}})
+        for (const auto n : {3 * tile + 1, tile - 1, std::int64_t{1}, 20 * tile + 5})
             shapes.push_back({"whole " + std::to_string(n), whole_segments(n)});
         return shapes;
     }
@@ -119,6 +122,7 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("warp_per_segment", "items_per_thread", 8);
     set("run_stream", "items_per_thread", 16);
     set("run_stream", "slices_per_warp", 2);
+    set("grid_reduce", "blocks_per_multiprocessor", 2);
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);
     set("tree_vector", "items_per_thread", 8);
@@ -165,13 +169,14 @@ public:
         for (const auto form : forms)
             add("trace_u64", form, 0);
         add("sum_i32", main, 0);
+        add("placed_sum", main, 0);
         special(0);
         for (const auto form : forms) {
             add("trace_u64", form, 1);
             add("sum_i32", form, 1);
         }
         for (const auto* op : {"affine_u32", "keep_first_i32", "max_subarray_i32", "costly_trace",
-                               "sum_and_length", "places", "indices"})
+                               "sum_and_length", "places", "placed_sum", "indices"})
             for (const auto form : forms)
                 if (form == main || std::string(op) == "places" || std::string(op) == "indices" ||
                     std::string(op) == "costly_trace")

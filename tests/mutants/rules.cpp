@@ -32,6 +32,9 @@ std::string code_of(const std::string& text)
             at = end;
         }
     }
+    // What bounds registers changes no result.
+    for (std::size_t at = 0; (at = code.find("__launch_bounds__(", at)) != std::string::npos; ++at)
+        blank(at, code.find(')', at) + 1);
     // reinterpret_cast<const T*>: its brackets compare nothing.
     for (std::size_t at = 0; (at = code.find("_cast<", at)) != std::string::npos; ++at)
         blank(at + 5, code.find('>', at) + 1);

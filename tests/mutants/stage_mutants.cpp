@@ -26,7 +26,7 @@ Without a file all of kernels/ but the probes; FILE is a path below it, or the b
     --sample N       only N of those that are found, by lot, without results; exit code 1 if one survives
     --list           print the mutants, try none
     --report         print the table of what is in the results, try none
-    --unchanged      run all cases on the texts as they are; exit code 1 if something is found
+    --unchanged      run the stages' cases on the texts as they are; exit code 1 if something is found
 
 In the table: killed, equivalent (nothing can tell them from the text, known.txt says why), surviving, not run; the score is
 killed / (killed + surviving).
@@ -227,21 +227,25 @@ int try_sample(const Request& request, std::vector<Mutant> mutants, const std::v
     return num_surviving == 0 ? 0 : 1;
 }
 
-int try_texts()
+int try_texts(const Request& request)
 {
     int code = 0;
-    for (const auto& stage : Catalogue::standard().stages())
-        for (const auto& fault : try_unchanged(stage.name, {})) {
-            std::cout << fault << "\n";
+    for (const auto& stage : Catalogue::standard().stages()) {
+        const auto is_wanted = [&](const std::string& wanted) { return stage.file.starts_with(wanted); };
+        if (!request.files.empty() && std::ranges::none_of(request.files, is_wanted))
+            continue;
+        for (const auto& fault : try_unchanged(stage.name, request.trial)) {
+            std::cout << fault << std::endl;
             code = 1;
         }
+    }
     return code;
 }
 
 int run(const Request& request)
 {
     if (request.unchanged)
-        return try_texts();
+        return try_texts(request);
     const std::string path = SEGFOLD_SOURCE_DIR "/tests/mutants/known.txt";
     const auto known = read_known(path, read_file(path));
     auto mutants = mutants_for(request);
