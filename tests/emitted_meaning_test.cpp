@@ -6,66 +6,15 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
-#include "dsl/check.h"
 #include "dsl/parser.h"
-#include "dsl/printer.h"
-#include "runtime/reference.h"
 #include "runtime/simt/simt_backend.h"
-#include "tests/edge_values.h"
-#include "tests/random_operator.h"
+#include "tests/meaning_cases.h"
 #include "tests/taken_names.h"
 
 namespace segfold {
 namespace {
-
-constexpr std::int64_t kElements = 512;
-constexpr std::size_t kTableLength = 8;
-
-std::string text(Type type) { return std::string(name(type)); }
-
-/// Edge values and random ones by turns.
-Array random_array(Type type, std::size_t length, std::mt19937_64& random)
-{
-    const auto known = edges(type);
-    std::vector<std::uint64_t> bits(length);
-    for (auto& value : bits) {
-        value = random();
-        if (random() % 3 != 0 || type == Type::boolean)
-            value = known[value % known.size()];
-    }
-    return array_of_bits(type, bits);
-}
-
-/// `x` and `y` of one type take every pair of edge values.
-std::pair<Array, Array> pairs_of_edges(Type type)
-{
-    std::vector<std::uint64_t> left, right;
-    for (const auto x : edges(type))
-        for (const auto y : edges(type)) {
-            left.push_back(x);
-            right.push_back(y);
-        }
-    return {array_of_bits(type, left), array_of_bits(type, right)};
-}
-
-/// An operator whose results are `values` of each element: its segments have one element each.
-Operator each_element(std::vector<Parameter> parameters, const std::vector<Expression>& values,
-                      const std::vector<Type>& types)
-{
-    Operator op;
-    op.name = "each_element";
-    op.parameters = std::move(parameters);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto field = "value_" + std::to_string(i);
-        op.state.push_back({field, types[i], {}, {}});
-        op.lift.assignments.push_back({field, values[i], {}});
-        op.combine.assignments.push_back({field, make_field(Operand::earlier, field), {}});
-    }
-    return check(std::move(op));
-}
 
 Emitted emit_for(const Workload& workload)
 {
@@ -79,159 +28,22 @@ Results run_emitted(const Workload& workload)
     return simt::run(workload, emit_for(workload), {}, {.shadow_check = false, .undefined_sanitizer = true});
 }
 
-/// What the segment's first element was, for the message of a failure.
-std::string inputs_text(const Workload& workload, std::size_t element)
+void expect_meaning(const Workload& workload)
 {
-    std::string list;
-    for (std::size_t p = 0; p < workload.arrays.size(); ++p)
-        if (!workload.op.parameters[p].table && element < workload.arrays[p].length())
-            list += "\n  " + workload.op.parameters[p].name + ": " + value_text(workload.arrays[p], element);
-    return list;
-}
-
-/// Compares field by field; a field's first difference is shown with its expression.
-void expect_equal(const Workload& workload, const Results& got, const Results& expected)
-{
-    ASSERT_EQ(got.size(), expected.size());
-    for (std::size_t f = 0; f < got.size(); ++f)
-        for (std::size_t s = 0; s < expected[f].array.length(); ++s) {
-            if (equal(got[f].array, expected[f].array, s))
-                continue;
-            const bool by_element = workload.op.lift.assignments.size() == got.size();
-            ADD_FAILURE() << "result " << got[f].name << " of segment " << s << " is "
-                          << value_text(got[f].array, s) << ", not " << value_text(expected[f].array, s)
-                          << "\nof "
-                          << (by_element ? print(workload.op.lift.assignments[f].value) : print(workload.op))
-                          << inputs_text(workload, s);
-            break;
-        }
-}
-
-void expect_meaning(Operator op, std::vector<Array> arrays)
-{
-    const auto length = static_cast<std::int64_t>(arrays.front().length());
-    const Workload workload{std::move(op), std::move(arrays), uniform_segments(length, 1)};
     expect_equal(workload, run_emitted(workload), reduce_sequentially(workload));
 }
 
 class EveryType : public testing::TestWithParam<Type> {};
 
-std::string type_name(const testing::TestParamInfo<Type>& info) { return text(info.param); }
+TEST_P(EveryType, OperationsMeanWhatTheLanguageSays) { expect_meaning(operations_case(GetParam())); }
 
-// What is tried on every pair of edge values x and y, separated by semicolons; T stands for their type. First
-// what is of that type.
-constexpr const char* kOfBools = R"(x; x && y; x || y; !x; x & y; x | y; x ^ y; !(x && y); x ? y : !y;
-    (x ? y : x) ? x : y)";
-constexpr const char* kOfNumbers =
-    R"(x; x == y ? x : y; x < y ? x : x > y ? y : x; x + y; x - y; x * y; x / y; -x;
-    -(-x); x - (y - x); x - y - x; x - -y; x * (y + x); x * y + x; x / (y / 3); x / y / 3; x / (y * y);
-    (x + y) * (x - y); min(x, y); max(x, y); abs(x); -abs(x); x + (y + x); -(x + y); -x - y;
-    min(x, 7) - max(y, 3); x == y ? x + y : x - y; (x < y ? x : y) * 2; -(x < y ? x : y); x * 3 - 100; 100 - x * 3;
-    lowest(T); highest(T))";
-constexpr const char* kOfIntegers = R"(x % y; x / 7; x % 7; x & y; x | y; x ^ y; ~x; -~x; ~-x; x << y; x >> y;
-    x << 1; x >> 1; x << 77; x >> 77; x << (y + 1); (x << 1) + y; x << 1 >> 1; x & y | x ^ y; x & (y | x) ^ y;
-    ~(x & y); x / (y | 1) * y + x % (y | 1); x % (y % 5); -x / y; -(x / y); x * y * x; x * (y * x);
-    x - lowest(T); highest(T) - x; x / lowest(T))";
-constexpr const char* kOfSigned =
-    R"(x - (-1); x / -1; x % -1; x * -1; x / -7; x % -7; lowest(T) / (y | -1); x + -5;
-    -5 - x)";
-constexpr const char* kOfFloats =
-    R"(x - (-1); sqrt(abs(x)); floor(x); ceil(x); round(x); fma(x, y, x); x + 0.1;
-    x * -0.5; 0.1 / x; -0.0; x + inf; x * nan; epsilon(T); 1 / min(x, y); 1 / max(x, y); isnan(x) ? y : x;
-    copysign(x, isnan(y) ? 1 : y); copysign(min(x, 0), -1); x - 1e-3 * y; -(x * y); -x * y)";
-// Literals that C++ would give another type.
-constexpr const char* kOfU32 = "(x + 4000000000) / 3; x / 4000000000; max(x, 4000000000) - 4000000000";
-constexpr const char* kOfU64 = R"((x + 11400714819323198485) / 3; x * 11400714819323198485;
-    max(x, 9223372036854775808))";
-constexpr const char* kOfI32 = R"(-2147483648; max(x, -2147483648); x - -2147483648; x / -2147483648;
-    x == y ? -2147483648 : x)";
-constexpr const char* kOfI64 =
-    R"(-9223372036854775808; max(x, -9223372036854775808); x - -9223372036854775808;
-    x * 4294967296 + 2147483648)";
-// Then bools.
-constexpr const char* kTests = R"(x == y; x != y; !(x == y); x == y && !(x != y); !(x == y && x != y);
-    x == y || x != y && x == x; (x == y || x != y) && x == x; (x == y) == (x != y); x == y == (x == x);
-    x == y | x != y ^ x == x; (x == y | x != y) & x == x)";
-constexpr const char* kTestsOfNumbers = "x < y; x <= y; x > y; x >= y; x < y == y > x; x + y < y";
-constexpr const char* kTestsOfIntegers = R"((x & y) == x; (x & 1) == 0; ~x == y; x << 1 < y;
-    popcount(x) == clz(y))";
-constexpr const char* kTestsOfFloats =
-    R"(isnan(x); isfinite(x); !isnan(x) && isfinite(y); isnan(x) == isnan(y);
-    isnan(x) ^ isfinite(x))";
-// Then i32.
-constexpr const char* kCounts = "popcount(x); clz(x); clz(x) - popcount(y)";
+TEST_P(EveryType, ConversionsMeanWhatTheLanguageSays) { expect_meaning(conversions_case(GetParam())); }
 
-/// Expressions with the types of their values.
-struct Expressions {
-    std::vector<Expression> values;
-    std::vector<Type> types;
-
-    void add(std::string list, Type operands, Type result)
-    {
-        for (std::size_t at = 0; (at = list.find("(T)")) != std::string::npos;)
-            list.replace(at, 3, "(" + text(operands) + ")");
-        for (std::size_t begin = 0; begin < list.size();) {
-            const auto end = std::min(list.find(';', begin), list.size());
-            values.push_back(parse_expression("test", list.substr(begin, end - begin)));
-            types.push_back(result);
-            begin = end + 1;
-        }
-    }
-};
-
-// Arithmetic, comparisons, shifts, functions and traps of precedence.
-TEST_P(EveryType, OperationsMeanWhatTheLanguageSays)
+// One part for each type: all of them are compiled where a GPU is.
+TEST_P(EveryType, ResultsAreCutOffBeforeAnyUse)
 {
-    const Type type = GetParam();
-    Expressions all;
-    const auto add = [&](bool applies, const char* list, Type result) {
-        if (applies)
-            all.add(list, type, result);
-    };
-    const bool logical = type == Type::boolean;
-    add(logical, kOfBools, type);
-    add(!logical, kOfNumbers, type);
-    add(is_integer(type), kOfIntegers, type);
-    add(is_signed_integer(type), kOfSigned, type);
-    add(is_float(type), kOfFloats, type);
-    add(type == Type::u32, kOfU32, type);
-    add(type == Type::u64, kOfU64, type);
-    add(type == Type::i32, kOfI32, type);
-    add(type == Type::i64, kOfI64, type);
-    add(true, kTests, Type::boolean);
-    add(!logical, kTestsOfNumbers, Type::boolean);
-    add(is_integer(type), kTestsOfIntegers, Type::boolean);
-    add(is_float(type), kTestsOfFloats, Type::boolean);
-    add(is_integer(type), kCounts, Type::i32);
-    auto [x, y] = pairs_of_edges(type);
-    std::vector<Array> arrays;
-    arrays.push_back(std::move(x));
-    arrays.push_back(std::move(y));
-    expect_meaning(each_element({{"x", type, false, {}}, {"y", type, false, {}}}, all.values, all.types),
-                   std::move(arrays));
-}
-
-// Conversions between all types, alone and of a sum.
-TEST_P(EveryType, ConversionsMeanWhatTheLanguageSays)
-{
-    const Type from = GetParam();
-    std::vector<Expression> values;
-    std::vector<Type> types;
-    for (const Type to : kTypes)
-        for (const auto* argument : {"x", "x ? x : !x", "x + x", "-x", "x * 3"}) {
-            const bool logical = std::string(argument).find('?') != std::string::npos;
-            if (logical != (from == Type::boolean) && std::string(argument) != "x")
-                continue;
-            values.push_back(parse_expression("test", text(to) + "(" + argument + ")"));
-            types.push_back(to);
-        }
-    std::vector<std::uint64_t> bits = edges(from);
-    std::mt19937_64 random(7);
-    while (bits.size() < kElements && from != Type::boolean)
-        bits.push_back(random());
-    std::vector<Array> arrays;
-    arrays.push_back(array_of_bits(from, bits));
-    expect_meaning(each_element({{"x", from, false, {}}}, values, types), std::move(arrays));
+    if (GetParam() != Type::boolean)
+        expect_meaning(uses_case(GetParam(), static_cast<int>(GetParam()) % kPartsOfUses));
 }
 
 INSTANTIATE_TEST_SUITE_P(EmittedMeaning, EveryType, testing::ValuesIn(kTypes), type_name);
@@ -240,25 +52,7 @@ INSTANTIATE_TEST_SUITE_P(EmittedMeaning, EveryType, testing::ValuesIn(kTypes), t
 // way.
 TEST(EmittedMeaning, FunctionsAgreeWithinRounding)
 {
-    std::vector<Parameter> parameters;
-    std::vector<Expression> values;
-    std::vector<Type> types;
-    std::vector<Array> arrays;
-    std::mt19937_64 random(11);
-    for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
-        const auto x = "x_" + text(type);
-        parameters.push_back({x, type, false, {}});
-        arrays.push_back(random_array(type, kElements, random));
-        for (const auto* function :
-             {"rsqrt", "exp", "exp2", "expm1", "log", "log2", "log1p", "sin", "cos", "tanh"}) {
-            values.push_back(call(function, {make_name(x)}));
-            types.push_back(type);
-        }
-        values.push_back(call("pow", {make_name(x), Expression(1.5)}));
-        types.push_back(type);
-    }
-    const Workload workload{each_element(parameters, values, types), std::move(arrays),
-                            uniform_segments(kElements, 1)};
+    const auto workload = functions_case();
     const auto got = run_emitted(workload);
     const auto expected = reduce_sequentially(workload);
     for (std::size_t f = 0; f < got.size(); ++f) {
@@ -276,149 +70,22 @@ TEST(EmittedMeaning, FunctionsAgreeWithinRounding)
     }
 }
 
-/// The expression without functions that round their own way, and without a NaN's sign, which is nobody's.
-Expression exactly(const Expression& expression)
-{
-    ExpressionNode node = *expression;
-    const Type type = *node.type;
-    if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
-        node.type = {};
-    for (auto& argument : node.arguments)
-        argument = exactly(argument);
-    if (node.kind == ExpressionKind::call) {
-        constexpr std::array<std::string_view, 10> rounding = {"rsqrt", "exp",   "exp2", "expm1", "log",
-                                                               "log2",  "log1p", "sin",  "cos",   "tanh"};
-        if (std::ranges::find(rounding, node.name) != rounding.end())
-            node.name = "sqrt";
-        if (node.name == "pow")
-            node.name = "min";
-        if (node.name == "copysign") {
-            const auto sign = convert(type, node.arguments[1]);
-            node.arguments[1] = select(call("isnan", {sign}), convert(type, Expression(1)), sign);
-        }
-    }
-    return Expression(std::move(node));
-}
-
-Operator exactly(Operator op)
-{
-    const auto rewrite = [](Block& block) {
-        for (auto& let : block.lets)
-            let.value = exactly(let.value);
-        for (auto& assignment : block.assignments)
-            assignment.value = exactly(assignment.value);
-    };
-    for (auto& field : op.state)
-        if (field.identity)
-            field.identity = exactly(*field.identity);
-    rewrite(op.lift);
-    rewrite(op.combine);
-    for (auto* block : {&op.finish, &op.empty})
-        if (*block)
-            rewrite(**block);
-    return check(std::move(op));
-}
-
 class Seeded : public testing::TestWithParam<unsigned> {};
 
 TEST_P(Seeded, RandomExpressionsMeanWhatTheLanguageSays)
 {
-    RandomOperator make(GetParam());
-    std::mt19937_64 random(GetParam());
-    std::vector<Parameter> parameters;
-    std::vector<Array> arrays;
-    std::vector<Expression> values;
-    std::vector<Type> types;
-    for (const Type type : kTypes) {
-        parameters.push_back({"x_" + text(type), type, false, {}});
-        arrays.push_back(random_array(type, kElements, random));
-        for (int i = 0; i < 3; ++i) {
-            values.push_back(make.make_expression(type, 3 + i));
-            types.push_back(type);
-        }
-    }
-    for (const auto& [table, type] : {std::pair("t", Type::f32), std::pair("k", Type::i32)}) {
-        parameters.push_back({table, type, true, {}});
-        arrays.push_back(random_array(type, kTableLength, random));
-    }
-    expect_meaning(exactly(each_element(parameters, values, types)), std::move(arrays));
+    expect_meaning(random_expressions_case(GetParam()));
+    expect_meaning(random_expressions_case(GetParam(), true));
 }
 
 INSTANTIATE_TEST_SUITE_P(EmittedMeaning, Seeded, testing::Range(1u, 7u));
-
-Segments random_segments(SegmentForm form, bool may_be_empty, std::mt19937_64& random)
-{
-    constexpr std::int64_t segments = 40;
-    std::vector<std::int64_t> begins, lengths;
-    std::int64_t end = 0;
-    for (int s = 0; s < segments; ++s) {
-        lengths.push_back(static_cast<std::int64_t>(random() % 6) + (may_be_empty ? 0 : 1));
-        begins.push_back(static_cast<std::int64_t>(random() % 100));
-        end += lengths.back();
-    }
-    const auto array = [](const std::vector<std::int64_t>& values) {
-        return Array::of<std::int64_t>(Type::i64, values);
-    };
-    switch (form) {
-        case SegmentForm::whole:
-            return whole_segments(9);
-        case SegmentForm::uniform:
-            return uniform_segments(segments * 3, 3);
-        case SegmentForm::offsets:
-            return segments_from_lengths(array(lengths), end);
-        default:
-            for (std::size_t s = 0; s < segments; ++s)
-                lengths[s] += begins[s];
-            return segments_from_ranges(array(begins), array(lengths), 110);
-    }
-}
-
-/// Folds as the kernel does: from the identity where there is one, lawful or not.
-Results fold(const Workload& workload)
-{
-    const auto bytecode = compile_bytecode(workload.op);
-    const auto inputs = inputs_of(workload);
-    Evaluator<double> evaluator(bytecode, inputs.tables);
-    std::vector<Slot<double>> total(evaluator.state_fields()), item(total.size()),
-        result(evaluator.result_fields());
-    Results results = allocate_results(workload);
-    for (std::int64_t s = 0; s < workload.segments.num_segments; ++s) {
-        const auto length = workload.segments.length(s);
-        if (workload.op.has_identity())
-            evaluator.identity(total.data());
-        for (std::int64_t position = 0; position < length; ++position) {
-            const bool first = position == 0 && !workload.op.has_identity();
-            evaluator.lift(inputs.columns, workload.segments.begin(s) + position, position, s,
-                           first ? total.data() : item.data());
-            if (!first)
-                evaluator.combine(total.data(), item.data(), total.data());
-        }
-        if (length == 0 && workload.op.empty)
-            evaluator.empty(s, result.data());
-        else
-            evaluator.finish(total.data(), s, length, result.data());
-        for (std::size_t f = 0; f < results.size(); ++f)
-            Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), s);
-    }
-    return results;
-}
 
 // Whole operators with lets, two-field states, semigroups, tables, finish and empty, over every form of
 // segments.
 TEST_P(Seeded, RandomOperatorsMeanWhatTheLanguageSays)
 {
-    RandomOperator make(GetParam() + 100);
-    std::mt19937_64 random(GetParam());
-    for (const auto form :
-         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}) {
-        Workload workload{exactly(make.make()), {}, {}};
-        workload.segments = with_index_bits(random_segments(form, workload.op.allows_empty(), random),
-                                            GetParam() % 2 == 0 ? 64 : 32);
-        for (const auto& parameter : workload.op.parameters)
-            workload.arrays.push_back(random_array(
-                parameter.type,
-                parameter.table ? kTableLength : static_cast<std::size_t>(workload.segments.num_elements),
-                random));
+    for (const auto form : kFoldedForms) {
+        const auto workload = random_operator_case(GetParam(), form);
         expect_equal(workload, run_emitted(workload), fold(workload));
     }
 }

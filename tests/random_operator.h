@@ -67,6 +67,13 @@ public:
         return expression(type, depth);
     }
 
+    /// The same of literals alone.
+    Expression make_literal_expression(Type type, int depth)
+    {
+        scope_ = {};
+        return expression(type, depth, true);
+    }
+
     Type any_type() { return kTypes[pick(kTypes.size())]; }
     std::size_t pick(std::size_t count) { return random_() % count; }
     bool chance(unsigned percent) { return random_() % 100 < percent; }
