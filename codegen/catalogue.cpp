@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "codegen/atomic.h"
+#include "codegen/comment.h"
 #include "codegen/embedded_kernels.h"
 #include "codegen/tile_section.h"
 #include "dsl/error.h"
@@ -284,8 +285,12 @@ Catalogue Catalogue::from_directory(const std::string& directory)
     }
     std::ranges::sort(paths);
     Catalogue result;
-    for (const auto& path : paths)
-        result.add(path, read_file(root / path));
+    for (const auto& path : paths) {
+        auto text = read_file(root / path);
+        if (const auto fault = find_comment_fault(text))
+            throw SpecError(path + ":" + std::to_string(fault->line) + ": the comment " + fault->what);
+        result.add(path, std::move(text));
+    }
     result.order();
     return result;
 }

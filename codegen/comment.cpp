@@ -96,10 +96,28 @@ private:
     std::size_t begin_ = 0;
 };
 
-[[noreturn]] void refuse_comment(std::string_view source, std::size_t at, const std::string& what)
+/// Bytes of the character at `at` that no comment may hold; 0 where it may stand there.
+std::size_t forbidden_length(std::string_view source, std::size_t at)
 {
-    const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
-    throw InternalError(fmt::format("line {} of the emitted text: a comment {}", line, what));
+    const char c = source[at];
+    if ((c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t')
+        return 0;
+    if (c == '\r' && (at + 1 == source.size() || source[at + 1] == '\n'))
+        return 0;
+    return unshown_length(source.substr(at));
+}
+
+/// What of the comment at `begin` a compiler may read otherwise than a person; empty where all is well.
+std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
+{
+    for (std::size_t i = 0; i < comment.size();) {
+        if (const auto length = forbidden_length(source, begin + i); length > 0)
+            return fmt::format("holds '{}', which is not shown", visible(comment.substr(i, length)));
+        i += std::max<std::size_t>(utf8_length(comment.substr(i)), 1);
+    }
+    if (comment.starts_with("//") && continues(comment))
+        return "ends with a backslash, which makes the next line a part of it";
+    return "";
 }
 
 /// The operator that the heading of `source` shows, without the marks of the comment; empty where none is.
@@ -167,27 +185,22 @@ std::string without_comments(std::string_view source)
     return result;
 }
 
-void check_comments(std::string_view source)
+std::optional<CommentFault> find_comment_fault(std::string_view source)
 {
     CommentReader reader(source);
-    for (auto comment = reader.next(); !comment.empty(); comment = reader.next()) {
-        for (std::size_t i = 0; i < comment.size();) {
-            const auto rest = comment.substr(i);
-            const bool is_plain = (rest[0] >= 0x20 && rest[0] < 0x7f) || rest[0] == '\n' || rest[0] == '\t';
-            const auto behind = reader.begin() + i + 1;
-            const bool ends_line = rest[0] == '\r' && (behind == source.size() || source[behind] == '\n');
-            const auto unshown = is_plain || ends_line ? 0 : unshown_length(rest);
-            if (unshown > 0)
-                refuse_comment(
-                    source, reader.begin() + i,
-                    fmt::format("holds '{}', which is not shown", visible(rest.substr(0, unshown))));
-            i += is_plain || ends_line ? 1 : utf8_length(rest);
+    for (auto comment = reader.next(); !comment.empty(); comment = reader.next())
+        if (auto what = fault_of(source, reader.begin(), comment); !what.empty()) {
+            const auto above = source.substr(0, reader.begin());
+            return CommentFault{1 + static_cast<int>(std::ranges::count(above, '\n')), std::move(what)};
         }
-        if (comment.starts_with("//") && continues(comment))
-            refuse_comment(source, reader.begin(),
-                           fmt::format("ends with '{}', which carries it on",
-                                       visible(comment.substr(comment.size() - 1))));
-    }
+    return std::nullopt;
+}
+
+void check_comments(std::string_view source)
+{
+    if (const auto fault = find_comment_fault(source))
+        throw InternalError(
+            fmt::format("line {} of the emitted text: the comment {}", fault->line, fault->what));
 }
 
 void check_emitted(std::string_view source, const Operator& op)

@@ -10,7 +10,7 @@ namespace segfold {
 namespace {
 
 /// What no name of a user may be called in CUDA text, among names that begin with a small letter; the rules
-/// of is_taken() and the file scope of kernels/ come on top. tests/taken_names_test.cpp knows where all of it
+/// of is_taken() and the file scope of kernels/ come on top. tests/cuda_names_test.cpp knows where all of it
 /// comes from and names what is missing.
 constexpr std::string_view kTaken[] = {
     // C++, with what g++ and nvcc add to it.
@@ -104,6 +104,16 @@ std::string cuda_identifier(std::string_view name)
         return std::string(kOwn).append(name);
     // A user's own trailing underscore is doubled, so that no two names meet.
     return std::string(name) + (name.ends_with('_') || is_taken(name) ? "_" : "");
+}
+
+std::vector<std::string> taken_identifiers()
+{
+    std::vector<std::string> names;
+    for (const auto& name : taken_names())
+        if (cuda_identifier(name).ends_with('_'))
+            names.push_back(name);
+    std::ranges::sort(names);
+    return names;
 }
 
 }  // namespace segfold

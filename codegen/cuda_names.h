@@ -2,6 +2,7 @@
 // Names in CUDA text: of the language's types, and of what users named.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "dsl/type.h"
 
@@ -17,5 +18,9 @@ std::string cuda_name(Type type);
 /// operator, or a header that peers include has taken a name that begins with a small letter, it gets an
 /// underscore behind it.
 std::string cuda_identifier(std::string_view name);
+
+/// The names that cuda_identifier() changes because somebody has taken them, in order; those that its rules
+/// name by how they begin or end come on top.
+std::vector<std::string> taken_identifiers();
 
 }  // namespace segfold

@@ -29,8 +29,8 @@ void add_words(std::string_view text, Identifiers& words);
 Identifiers words_of(std::string_view text);
 
 /// Adds every identifier that stands outside of all braces, parentheses and brackets of C++ `text`, those of
-/// `extern "C" { }` and namespaces excepted: what is declared there, and the types it is declared with. Comments
-/// and lines that begin with `#` do not count.
+/// `extern "C" { }` and namespaces excepted: what is declared there, and the types it is declared with.
+/// Comments and lines that begin with `#` do not count.
 void add_file_scope_words(std::string_view text, Identifiers& words);
 
 /// The pieces that a text of these words mentions, directly or through each other, as text in groups.

@@ -1,5 +1,5 @@
 // Replays the texts that the fuzzer starts from and those it once found, and random operators, with what the
-// fuzzer checks of each.
+// fuzzers check of each.
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -7,7 +7,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/fuzz/find_escape.cpp"
 #include "tests/fuzz/find_fault.cpp"
+#include "tests/hostile_operator.h"
 #include "tests/random_operator.h"
 
 namespace segfold {
@@ -37,6 +39,29 @@ int replay(const fs::path& folder)
 }
 
 const fs::path kRoot = SEGFOLD_SOURCE_DIR;
+
+TEST(FuzzCorpus, NothingLeavesItsCommentInEmittedText)
+{
+    for (const char* folder : {"tests/fuzz/corpus", "dsl/standard", "tests/errors"})
+        for (const auto& entry : fs::directory_iterator(kRoot / folder)) {
+            const auto text = entry.is_regular_file() ? read(entry.path()) : "";
+            EXPECT_EQ(find_escape(text), "") << entry.path();
+        }
+}
+
+TEST(FuzzCorpus, HostileOperatorsStayInTheirPlace)
+{
+    const auto names = hostile_names();
+    ASSERT_GE(names.size(), 300u);
+    std::mt19937 random(1);
+    for (int i = 0; i < 60; ++i) {
+        const auto text = hostile_operator(random, names);
+        auto op = parse_operator("hostile", text);
+        ASSERT_EQ(find_escape(op), "") << text;
+        op.description = hostile_description(random, true);
+        ASSERT_EQ(find_escape(op), "") << text << op.description;
+    }
+}
 
 TEST(FuzzCorpus, HoldsWhatMustHoldOfEveryText) { EXPECT_GE(replay(kRoot / "tests/fuzz/corpus"), 10); }
 
