@@ -4,6 +4,7 @@
 
 #include "codegen/embedded_kernels.h"
 #include "codegen/mention.h"
+#include "codegen/weave.h"
 #include "dsl/expression.h"
 
 namespace segfold {
@@ -32,25 +33,33 @@ constexpr std::string_view kTaken[] = {
     "math_errhandling minor offsetof pthread_cleanup_pop pthread_cleanup_pop_restore_np pthread_cleanup_push "
     "pthread_cleanup_push_defer_np sched_priority st_atime st_ctime st_mtime stderr stdin stdout strdupa "
     "strndupa toascii toascii_l unix",
-    // CUDA, and the fiber executor's shim.
-    "blockDim blockIdx gridDim threadIdx warpSize dim3 clock clock64 float2 float4 double2 int2 int4 uint2 "
-    "uint3 "
-    "uint4 size_t fmin fmax fabs signbit isinf",
+    // CUDA, as the fiber executor's shim declares it.
+    "acos asin atan atan2 blockDim blockIdx cbrt clock clock64 cosh dim3 erf exp10 fabs fmax fmin fmod "
+    "gridDim "
+    "hypot isinf labs ldexp llabs log10 nearbyint rint signbit sinh size_t tan threadIdx trunc uchar uint "
+    "ulong "
+    "ulonglong ushort longlong warpSize",
+    // Peers.
+    "fetch_identity initial segfold_peer segfold_peer_error write_identity",
     // Types, and what is written around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "lift_item",
 };
 
-/// The names of kTaken and those that a file of kernels/ has at file scope.
+/// The names of kTaken, those that a file of kernels/ has at file scope, and those of its numbers.
 const Identifiers& taken_names()
 {
     static const Identifiers names = [] {
         Identifiers found;
         for (const auto words : kTaken)
             add_words(words, found);
-        for (const auto& file : embedded_kernels())
+        for (const auto& file : embedded_kernels()) {
             add_file_scope_words(file.text, found);
+            for (const auto& directive : directives_of(file.text))
+                if (directive.word == "number")
+                    add_words(directive.argument, found);
+        }
         return found;
     }();
     return names;
@@ -64,15 +73,38 @@ bool is_stem_and_capital(std::string_view name, std::string_view stem)
     return name.size() > stem.size() && name.starts_with(stem) && is_capital(name[stem.size()]);
 }
 
+/// True for float4, make_float4 and the like.
+bool is_vector(std::string_view name)
+{
+    constexpr std::string_view kElements[] = {"char", "short", "int", "long", "longlong"};
+    if (name.starts_with("make_"))
+        name.remove_prefix(5);
+    if (name.empty() || name.back() < '1' || name.back() > '4')
+        return false;
+    name.remove_suffix(1);
+    if (name == "float" || name == "double")
+        return true;
+    if (name.starts_with('u'))
+        name.remove_prefix(1);
+    return std::ranges::find(kElements, name) != std::end(kElements);
+}
+
+/// True for a function of f32 whose twin of f64 is a function of the language or of CUDA.
+bool is_function_of_f32(std::string_view name)
+{
+    if (!name.ends_with('f'))
+        return false;
+    name.remove_suffix(1);
+    return find_function(name) != nullptr || taken_names().contains(name);
+}
+
 bool is_taken(std::string_view name)
 {
     constexpr std::string_view kHelpers[] = {"to_", "divide_", "remainder_", "absolute_", "variant_"};
     constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
-    const bool is_math = name.ends_with('f') && find_function(name.substr(0, name.size() - 1)) != nullptr;
-    return is_math || name == "fminf" || name == "fmaxf" || name == "fabsf" ||
+    return taken_names().contains(name) || is_function_of_f32(name) || is_vector(name) ||
            std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||
-           std::ranges::any_of(kStems, [&](auto stem) { return is_stem_and_capital(name, stem); }) ||
-           taken_names().contains(name);
+           std::ranges::any_of(kStems, [&](auto stem) { return is_stem_and_capital(name, stem); });
 }
 
 }  // namespace
