@@ -297,6 +297,21 @@ TEST_F(Surroundings, ARunSaysHowLongItTook)
               parts.at("compile").get<double>() + parts.at("kernels").get<double>());
 }
 
+TEST_F(Surroundings, ATerminalIsToldHowFarAndHowLong)
+{
+    if (!simt::find_program("script") || !has_compiler())
+        GTEST_SKIP() << "no 'script', which runs a program on a terminal, or no C++ compiler";
+    const auto on_terminal = [&](const std::string& arguments) {
+        return shell("script -qec \"'" SEGFOLD_PROGRAM "' " + arguments + "\" /dev/null </dev/null").output;
+    };
+    const auto run = on_terminal("run sum --input x.npy --backend reference");
+    EXPECT_TRUE(std::regex_search(run, std::regex("\ntime  \\S+ (us|ms|s) in all\r?\n"))) << run;
+    const auto regress = on_terminal(
+        "regress sum_i32 --relation repetition --stage thread_per_segment --backend simt --elements 64");
+    EXPECT_NE(regress.find("\rrelations: 1 of 1, sum_i32 thread_per_segment: repetition"), std::string::npos)
+        << regress;
+}
+
 TEST_F(Surroundings, AFaultOfAKernelNamesTheLineOfItsStage)
 {
     if (!has_compiler())

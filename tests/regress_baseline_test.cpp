@@ -39,6 +39,9 @@ TEST(Baseline, WhatIsWrittenIsReadAgain)
     EXPECT_EQ(one.rounds, (regress::Rounds{{1.5, 1.25}, {1.125}}));
     EXPECT_EQ(read.times[0].num_elements, 1 << 26);
     EXPECT_EQ(print(read), print(example()));
+    auto tiny = example();
+    tiny.times[0].cases[0].rounds[0][0] = 1e-320;
+    EXPECT_EQ(regress::parse_baseline("b.json", print(tiny)).times[0].cases[0].rounds[0][0], 1e-320);
 }
 
 TEST(Baseline, ADeviceIsReplacedAndOthersStay)

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
+#include <system_error>
 
 #include "dsl/error.h"
 #include "runtime/cli/json.h"
@@ -14,7 +15,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr int kInput = 2, kOurFault = 4;
+constexpr int kInput = 2, kMachine = 3, kOurFault = 4;
 
 /// A worker of tune speaks a protocol on standard output, and tells its failures in that.
 bool asks_for_document(const Words& words)
@@ -59,6 +60,9 @@ Failure failure_of(const std::exception& error)
     // Whoever meets one of these and can say more has done so.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
+    if (dynamic_cast<const std::system_error*>(&error) != nullptr)
+        return {"device", kMachine,
+                std::string("the system refuses what is needed, perhaps a thread: ") + error.what()};
     return {"internal", kOurFault, std::string("internal error: ") + error.what()};
 }
 

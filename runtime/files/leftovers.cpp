@@ -44,7 +44,7 @@ struct DirectoryEntry {
 /// Removes the files of a folder. A handler may not call readdir(), which allocates.
 void remove_files(int folder)
 {
-    alignas(DirectoryEntry) std::array<char, 4096> entries;
+    alignas(DirectoryEntry) std::array<char, 1024> entries;
     for (;;) {
         const long bytes = syscall(SYS_getdents64, folder, entries.data(), entries.size());
         if (bytes <= 0)
@@ -117,7 +117,7 @@ void remove_leftovers_at_signals()
             continue;
         struct sigaction action = {};
         action.sa_handler = on_end;
-        action.sa_flags = SA_RESETHAND;
+        action.sa_flags = SA_RESETHAND | SA_ONSTACK;  // a fiber's own stack is small
         sigaction(signal, &action, nullptr);
     }
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -87,7 +88,7 @@ Json json_of(const TimeCase& one)
     for (const auto& round : one.rounds) {
         rounds.push_back(Json::array());
         for (const double ratio : round)
-            rounds.back().push_back(std::stod(fmt::format("{:.5g}", ratio)));
+            rounds.back().push_back(std::strtod(fmt::format("{:.5g}", ratio).c_str(), nullptr));
     }
     return {{"operator", one.op},
             {"stage", one.stage},

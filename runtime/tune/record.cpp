@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -39,7 +40,8 @@ Configuration configuration_of(const JsonValue& value)
     return all;
 }
 
-double rounded(double number) { return std::stod(fmt::format("{:.6g}", number)); }
+// strtod, because stod throws for what is below the smallest normal number.
+double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number).c_str(), nullptr); }
 
 Evaluation evaluation_of(const JsonValue& row)
 {
