@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "dsl/error.h"
+#include "runtime/files/child.h"
 
 namespace segfold {
 namespace {
@@ -31,6 +32,7 @@ struct Place {
 };
 constexpr int kMostPlaces = 64;
 std::array<Place, kMostPlaces> places;
+std::array<std::atomic<pid_t>, kMostPlaces> children;
 
 /// What the kernel writes for an entry of a folder.
 struct DirectoryEntry {
@@ -71,6 +73,9 @@ void remove_leftover(const char* path)
 
 void on_end(int signal)
 {
+    for (auto& child : children)
+        if (const pid_t process = child.exchange(0); process != 0)
+            kill(process, signal);
     for (auto& place : places) {
         auto known = State::is_known;
         if (place.state.compare_exchange_strong(known, State::is_removed))
@@ -106,6 +111,23 @@ Leftover::~Leftover()
     auto known = State::is_known;
     if (place_ >= 0)
         places[static_cast<std::size_t>(place_)].state.compare_exchange_strong(known, State::is_free);
+}
+
+Child::Child(pid_t process)
+{
+    for (int i = 0; i < kMostPlaces; ++i) {
+        pid_t free = 0;
+        if (children[static_cast<std::size_t>(i)].compare_exchange_strong(free, process)) {
+            place_ = i;
+            return;
+        }
+    }
+}
+
+Child::~Child()
+{
+    if (place_ >= 0)
+        children[static_cast<std::size_t>(place_)] = 0;
 }
 
 void remove_leftovers_at_signals()

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "runtime/files/child.h"
 
 extern char** environ;
 
@@ -67,12 +68,14 @@ ProcessResult run_process(const std::vector<std::string>& arguments)
     const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    ProcessResult result;
-    if (error == 0)
-        result.output = read_to_end(ends[0]);
-    close(ends[0]);
-    if (error != 0)
+    if (error != 0) {
+        close(ends[0]);
         throw DeviceError("simt: cannot start " + arguments[0] + ": " + std::strerror(error));
+    }
+    const Child ends_with_us(child);
+    ProcessResult result;
+    result.output = read_to_end(ends[0]);
+    close(ends[0]);
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
     result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
