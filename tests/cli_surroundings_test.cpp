@@ -121,7 +121,8 @@ TEST_F(Surroundings, ASignalLeavesNoFilesAndNoCompilerBehind)
             "kill -" +
             name +
             " $program; wait $program; ended=$?\nsleep 0.1\n"
-            "kill -0 $(cat begun) 2>/dev/null && echo the compiler lives\nexit $ended");
+            "case $(cut -d' ' -f3 /proc/$(cat begun)/stat 2>/dev/null) in [RSD]) echo the compiler lives;; "
+            "esac\nexit $ended");
         EXPECT_TRUE(read_text(folder_.file("seen")).starts_with("segfold-simt-")) << name;
         EXPECT_EQ(result.status, 128 + signal);
         EXPECT_EQ(result.output.find("the compiler lives"), std::string::npos) << name;
@@ -202,7 +203,6 @@ TEST_F(Surroundings, ArraysComeThroughPipes)
     expect_table(fold + "x=- < x.npy");
     expect_table("cat keys.npy | segfold run sum --backend reference --input x.npy --layout keys=-");
     expect_table("mkfifo pipe; cat x.npy > pipe & " + fold + "pipe");
-    write_npz(folder_.file("x.npz"), std::vector<NamedArray>{});
     std::vector<NamedArray> arrays;
     arrays.push_back({"x", make_array<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8})});
     write_npz(folder_.file("x.npz"), arrays);
