@@ -215,8 +215,11 @@ void check_emitted(std::string_view source, const Operator& op)
         fail("its heading has no operator");
     try {
         const auto read = parse_printed(shown);
-        if (!same(read, op))
-            fail(difference(print(op), print(read)));
+        if (same(read, op))
+            return;
+        auto meant = op;
+        meant.description = read.description;
+        fail(difference(print(meant), print(read)));
     } catch (const SpecError& error) {
         fail(fmt::format("it does not read back: {}", error.what()));
     }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "runtime/files/npy.h"
@@ -39,6 +40,44 @@ protected:
 
     ProgramFolder folder_;
 };
+
+constexpr const char* kSum =
+    "operator s(x: i32) -> i32 {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+
+TEST_F(RunTest, CarriageReturnsAreRefusedBeforeAnythingIsCompiled)
+{
+    (void)folder_.write("cr.seg",
+                        "# sum\r extern \"C\" int system(const char*); struct E{E(){system(\"touch "
+                        "PWNED\");}}e;\n" +
+                            std::string(kSum));
+    const auto result = run({"run", "cr.seg", "--elements", "16"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(result.errors,
+              "segfold: cr.seg:1:6: a carriage return that no newline follows\n"
+              "    # sum\\x0d extern \"C\" int system(const char*); struct E{E(){system(\"touch "
+              "PWNED\");}}e;\n"
+              "         ^^^^  lines end with a newline, or with a carriage return and a newline\n");
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("PWNED")));
+}
+
+TEST_F(RunTest, CommentsThatLookLikeKernelsStayComments)
+{
+    const std::string evil =
+        "extern \"C\" int system(const char*); struct E{E(){system(\"touch PWNED\");}}e;\n";
+    const std::string headings[] = {
+        "# asm volatile(\"cp.async.wait_all;\" : : \"r\"(x\n# )); " + evil,
+        "# __global__ void __cluster_dims__(evil) reduce(\n",
+        "# extern __shared__ int evil[];\n",
+        "# ends with a backslash \\\n# and with a trigraph ?\?/\n# " + evil,
+    };
+    for (const auto& heading : headings) {
+        (void)folder_.write("sum.seg", heading + kSum);
+        const auto result = run({"run", "sum.seg", "--elements", "16", "--check"});
+        EXPECT_EQ(result.exit_code, 0) << heading << result.errors;
+        EXPECT_FALSE(std::filesystem::exists(folder_.file("PWNED"))) << heading;
+    }
+}
 
 /// The lines from the one that starts with `begin` up to an empty one, or to the end.
 std::string paragraph(const std::string& text, const std::string& begin)

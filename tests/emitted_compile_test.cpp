@@ -12,9 +12,11 @@
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/cuda/compile.h"
+#include "runtime/cuda/compile_batch.h"
 #include "runtime/cuda/library.h"
 #include "runtime/simt/process.h"
 #include "tests/files.h"
+#include "tests/hostile_operator.h"
 #include "tests/needs_nvrtc.h"
 #include "tests/random_operator.h"
 #include "tests/stage_cases.h"
@@ -166,6 +168,34 @@ TEST_F(EmittedCompile, NamesThatOthersHaveTakenStayUsable)
                 {stage.name, emit(problem, stage, default_configuration(stage, plan_facts(problem)))});
     }
     compile_silently(list, "sm_90");
+}
+
+TEST_F(EmittedCompile, EveryTakenNameStaysUsable)
+{
+    std::vector<Operator> operators;
+    for (const auto& text : operators_with(hostile_names()))
+        operators.push_back(parse_operator("taken", text));
+    std::mt19937 random(11);
+    for (int i = 0; i < 8; ++i)
+        operators.push_back(parse_operator("hostile", hostile_operator(random, hostile_names())));
+    std::vector<cuda::CompileRequest> requests;
+    for (const auto* stage_name : {"thread_per_segment", "warp_stream"}) {
+        const auto& stage = Catalogue::standard().stage(stage_name);
+        std::vector<cuda::Variant> variants;
+        for (const auto& op : operators) {
+            const Problem problem(op, SegmentForm::offsets);
+            if (Catalogue::standard().unmet(stage, problem))
+                continue;
+            const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+            std::vector<std::string> kernels;
+            for (const auto& launch : emitted.launches)
+                kernels.push_back(launch.kernel);
+            variants.push_back({{emitted.source, "taken.cu", "sm_90", {}}, std::move(kernels)});
+        }
+        requests.push_back({cuda::batch_source(variants), "batch.cu", "compute_90", {}});
+    }
+    for (const auto& compiled : cuda::compile_many(requests, 2))
+        EXPECT_GT(compiled.cubin.size(), 0u);
 }
 
 // What a random operator says may well deserve a warning (x >= 0 of an unsigned x); an error it never

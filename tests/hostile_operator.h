@@ -64,7 +64,7 @@ inline std::vector<std::string> hostile_names()
 /// The operators in which each of `names` is a column and a table, a field, a result, and a local of every
 /// block; operators and operands are called by some of them.
 inline std::vector<std::string> operators_with(const std::vector<std::string>& names,
-                                               std::size_t at_once = 64)
+                                               std::size_t at_once = 24)
 {
     std::vector<std::string> texts;
     for (std::size_t begin = 0; begin < names.size(); begin += at_once) {

@@ -1,28 +1,42 @@
 #!/bin/sh
-# Fuzzes the language: tests/fuzz/run.sh [SECONDS] [FOLDER]
+# Fuzzes the language: tests/fuzz/run.sh [SECONDS] [FOLDER] [TARGET]
 #
-# Builds parser_fuzz with clang, libFuzzer and the address and undefined behaviour sanitizers into FOLDER
-# (build/fuzz if not given) and runs it for SECONDS (60 if not given) on one core. What it learns stays in
-# FOLDER/corpus; what fails is written to FOLDER/crash-* or FOLDER/timeout-*. To keep a find, shrink it
-# (FOLDER/parser_fuzz -minimize_crash=1 FILE) and put it into tests/fuzz/corpus, which fuzz_corpus_test replays.
+# TARGET is parser_fuzz, which reads and runs texts (if not given), or emit_fuzz, which emits CUDA of them. Builds it
+# with clang, libFuzzer and the address and undefined behaviour sanitizers into FOLDER (build/fuzz if not given) and
+# runs it for SECONDS (60 if not given) on one core. What it learns stays in FOLDER/corpus; what fails is written to
+# FOLDER/crash-* or FOLDER/timeout-*. To keep a find, shrink it (FOLDER/TARGET -minimize_crash=1 FILE) and put it into
+# tests/fuzz/corpus, which fuzz_corpus_test replays.
 set -eu
 seconds=${1:-60}
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=${2:-$root/build/fuzz}
+target=${3:-parser_fuzz}
 compiler=${CXX:-$(command -v clang++ || command -v clang++-14 || true)}
 [ -n "$compiler" ] || { echo "run.sh: clang++ is needed and was not found; set CXX" >&2; exit 3; }
 
 mkdir -p "$folder/corpus"
 cd "$root"
-sources="tests/fuzz/parser_fuzz.cpp tests/fuzz/find_fault.cpp"
-for unit in bytecode check evaluator expression lexer operator parser printer source suggest type typing; do
+case $target in
+    parser_fuzz) sources="tests/fuzz/parser_fuzz.cpp tests/fuzz/find_fault.cpp" ;;
+    emit_fuzz)
+        files=$(cd kernels && find . -name '*.cu' -o -name '*.cuh' | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
+        cmake -DOUTPUT="$folder/embedded_kernels.cpp" -DSYMBOL=embedded_kernels -DROOT=kernels -DFILES="$files" \
+            -P codegen/embed.cmake
+        sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp"
+        for unit in codegen/*.cpp; do
+            sources="$sources $unit"
+        done
+        ;;
+    *) echo "run.sh: unknown target '$target'; the targets are parser_fuzz and emit_fuzz" >&2; exit 2 ;;
+esac
+for unit in bytecode check evaluator expression layout lexer operator parser printer source suggest type typing visible; do
     sources="$sources dsl/$unit.cpp"
 done
 # shellcheck disable=SC2086
 "$compiler" -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DFMT_HEADER_ONLY \
-    -I. $sources -o "$folder/parser_fuzz"
+    -I. $sources -o "$folder/$target"
 
 mkdir -p "$folder/seeds"
 cp dsl/standard/*.seg tests/errors/*.seg "$folder/seeds"
-exec nice -n 19 "$folder/parser_fuzz" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -max_len=4096 \
+exec nice -n 19 "$folder/$target" -max_total_time="$seconds" -timeout=25 -rss_limit_mb=2048 -max_len=4096 \
     -dict=tests/fuzz/seg.dict -artifact_prefix="$folder/" "$folder/corpus" tests/fuzz/corpus "$folder/seeds"
