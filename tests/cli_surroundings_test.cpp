@@ -1,12 +1,10 @@
 // What surrounds the program: terminals, signals, limits, folders, pipes, variables.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/stat.h>
 
-#include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <thread>
 
 #include "runtime/bench/peer_library.h"
 #include "runtime/files/leftovers.h"
@@ -132,26 +130,25 @@ TEST_F(Surroundings, ASignalLeavesNoFilesAndNoCompilerBehind)
 
 TEST_F(Surroundings, LeftoversGoWithTheProcess)
 {
-    fs::create_directory(folder_.file("own"));
-    (void)folder_.write("own/a", "1");
-    (void)folder_.write("own/b", "2");
-    (void)folder_.write("c", "3");
-    (void)folder_.write("d", "4");
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-        EXPECT_EXIT(
-            {
-                ::signal(signal, SIG_DFL);
-                remove_leftovers_at_signals();
-                const Leftover own(folder_.file("own")), c(folder_.file("c"));
-                {
-                    const Leftover d(folder_.file("d"));
-                }
-                raise(signal);
-            },
-            testing::KilledBySignal(signal), "");
-    EXPECT_EQ(names_with("own"), Names());
-    EXPECT_EQ(names_with("c"), Names());
-    EXPECT_EQ(names_with("d"), Names{"d"});
+    const auto end_by = [&](int signal) {
+        std::signal(signal, SIG_DFL);
+        remove_leftovers_at_signals();
+        const Leftover own(folder_.file("own"));
+        const Leftover c(folder_.file("c"));
+        {
+            const Leftover d(folder_.file("d"));
+        }
+        raise(signal);
+    };
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+        fs::create_directory(folder_.file("own"));
+        for (const auto* name : {"own/a", "own/b", "c", "d"})
+            (void)folder_.write(name, "1");
+        EXPECT_EXIT(end_by(signal), testing::KilledBySignal(signal), "");
+        EXPECT_EQ(names_with("own"), Names());
+        EXPECT_EQ(names_with("c"), Names());
+        EXPECT_EQ(names_with("d"), Names{"d"});
+    }
 }
 
 TEST_F(Surroundings, PeersAreNotLoadedFromAFolderOfOthers)
@@ -341,8 +338,9 @@ TEST(Launcher, WatchesWhatTheBuildReads)
         const bool is_read =
             read.find(std::string("${PROJECT_SOURCE_DIR}/") + folder + "/") != std::string::npos ||
             read.find(std::string("add_subdirectory(") + folder + ")") != std::string::npos;
-        if (is_read && std::string(folder) != "tests")
+        if (is_read && std::string(folder) != "tests") {
             EXPECT_NE(watched.find(std::string(" ") + folder + " "), std::string::npos) << folder;
+        }
     }
 }
 

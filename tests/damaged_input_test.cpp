@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 #include <sstream>
@@ -183,7 +184,7 @@ TEST(DamagedInput, Baselines)
     baseline.static_costs = {"NVRTC 13.0", {cost, cost, cost}};
     baseline.times.push_back({"A GPU", "580.1", "NVRTC 13.0", 1024, {}});
     baseline.times[0].cases.push_back(
-        {"sum_f32", "tile_scan", "uniform=4", "whole", "", {{1.5, 1.25}, {1.125}}});
+        {"sum_f32", "tile_scan", "uniform=4", "whole", "", {{1.5, 1.25}, {1.125}}, ""});
     expect_no_surprise(print(baseline), [](const std::string& bytes) {
         const auto read = regress::parse_baseline("b.json", bytes);
         std::size_t cases = 0;
