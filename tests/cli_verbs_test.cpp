@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/cli_program.h"
+#include "tests/kernel_folder.h"
 
 namespace segfold::test {
 namespace {
@@ -303,6 +304,39 @@ TEST_F(VerbsTest, CheckReportsFaultsAndGoesOn)
     EXPECT_EQ(document["checks"][0]["outcome"], "fault");
     EXPECT_EQ(document["checks"][1]["outcome"], "ok");
     EXPECT_EQ(document["laws"][0]["law"], "associative");
+}
+
+/// A barrier that only a loop needs which goes round: blocks have to be few.
+TEST_F(VerbsTest, CheckMakesLoopsOverSegmentsGoRound)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const auto kernels = copy_kernels(folder_, "k");
+    plant(kernels, "stages/block_per_segment.cu",
+          "__syncthreads();  // the warps' totals have been read, the next segment's may take their place",
+          ";");
+    const auto check = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"check", "sum_i32", "--backend",         "simt",      "--elements",
+                                          "2000",  "--stage", "block_per_segment", "--kernels", "k"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    };
+    const auto found = check({});
+    EXPECT_EQ(found.exit_code, 1) << found.errors;
+    EXPECT_NE(found.output.find("\nblock_per_segment  ok     fault "), std::string::npos) << found.output;
+    EXPECT_NE(found.output.find("\nblock_per_segment over uniform=25, seed 7, block_threads=64 "
+                                "blocks_per_multiprocessor=2 items_per_thread=1:\n"),
+              std::string::npos)
+        << found.output;
+    const std::vector<std::string> uniform = {"--layout", "uniform=25", "--set", "block_threads=128"};
+    EXPECT_EQ(check(uniform).exit_code, 0) << "a block for each segment";
+    auto few = uniform;
+    few.insert(few.end(), {"--set", "blocks_per_multiprocessor=2"});
+    const auto chosen = check(few);
+    EXPECT_EQ(chosen.exit_code, 1) << chosen.errors;
+    EXPECT_NE(chosen.output.find(", seed 7, block_threads=128 blocks_per_multiprocessor=2 "),
+              std::string::npos)
+        << chosen.output;
 }
 
 TEST_F(VerbsTest, ReadersOfStandardOutputMayLeave)

@@ -1,6 +1,7 @@
 // Changes every stage and part one place at a time and counts the changes that its tests find.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
+#include "runtime/simt/process.h"
 #include "tests/mutants/known.h"
 #include "tests/mutants/trial.h"
 
@@ -31,6 +33,8 @@ Without a file all of kernels/ but the probes; FILE is a path below it, or the b
 In the table: killed, equivalent (nothing can tell them from the text, known.txt says why), surviving, not run; the score is
 killed / (killed + surviving).
 )";
+
+constexpr int kSkipped = 77;  // as CTest is told
 
 struct Request {
     std::vector<std::string> files;
@@ -215,6 +219,10 @@ std::uint64_t lot_of(const Mutant& mutant)
 
 int try_sample(const Request& request, std::vector<Mutant> mutants, const std::vector<KnownMutant>& known)
 {
+    if (std::getenv("CXX") == nullptr && !simt::find_program("g++") && !simt::find_program("clang++")) {
+        std::cout << "there is no C++ compiler for simt\n";
+        return kSkipped;
+    }
     std::erase_if(mutants, [&](const auto& mutant) { return find_known(known, mutant) != nullptr; });
     std::ranges::sort(mutants, {}, lot_of);
     mutants.resize(std::min(mutants.size(), request.sample));

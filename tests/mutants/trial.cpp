@@ -66,14 +66,24 @@ std::vector<const Stage*> stages_with(const std::string& file)
     return stages;
 }
 
-/// The cases that may have a file in their texts, cheapest first.
-std::vector<MutantCase> cases_with(const std::string& file, int level)
+/// The cases of a stage, made once: some stages have thousands of configurations to choose from.
+const std::vector<MutantCase>& made_cases(const Stage& stage)
 {
-    std::vector<MutantCase> cases;
+    static std::map<std::string, std::vector<MutantCase>> made;
+    auto place = made.find(stage.name);
+    if (place == made.end())
+        place = made.emplace(stage.name, cases_of(stage)).first;
+    return place->second;
+}
+
+/// The cases that may have a file in their texts, cheapest first.
+std::vector<const MutantCase*> cases_with(const std::string& file, int level)
+{
+    std::vector<const MutantCase*> cases;
     for (const auto* stage : stages_with(file))
-        for (auto& c : cases_of(*stage))
+        for (const auto& c : made_cases(*stage))
             if (c.level <= level)
-                cases.push_back(std::move(c));
+                cases.push_back(&c);
     std::ranges::stable_sort(cases, {}, &MutantCase::level);
     return cases;
 }
@@ -140,7 +150,8 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
 std::string answer_of(const Mutant& mutant, const Catalogue& changed, const TrialOptions& options)
 {
     std::size_t num_cases = 0, num_commuting = 0;
-    for (const auto& c : cases_with(mutant.file, options.level)) {
+    for (const auto* tried : cases_with(mutant.file, options.level)) {
+        const auto& c = *tried;
         const auto& stage = Catalogue::standard().stage(c.stage);
         const auto usual = emit(c.problem, stage, c.configuration, Catalogue::standard(), c.numbers);
         try {
@@ -191,6 +202,7 @@ public:
 
     void start(const Mutant& mutant, const TrialOptions& options)
     {
+        (void)cases_with(mutant.file, options.level);  // once for all processes
         mutant_ = &mutant;
         begin_ = Clock::now();
         text_.clear();
