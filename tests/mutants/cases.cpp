@@ -11,7 +11,7 @@ using Shapes = std::vector<SegmentCase>;
 constexpr std::int64_t kTableLength = 8;
 constexpr std::int64_t kMostTile = 2048;  // of configurations that are tried beside the small ones
 
-const std::vector<Round> kFewRounds = {{1, 1, 1, 0}, {2, 3, 2, 1}};
+const std::vector<Round> kFewRounds = {{1, 1, 2, 0}, {2, 3, 2, 1}};
 const std::vector<Round> kAllRounds = {{1, 1, 1, 0}, {2, 64, 2, 0}, {3, 3, 1, 1}, {4, 2, 1, 0}};
 
 /// Asks for everything that a lift and a finish may know.
@@ -40,8 +40,23 @@ Operator indices()
         })");
 }
 
+/// The polynomial hash with three numbers of a type: states of 3, 6, 12 and 24 bytes.
+Operator hash_of(const std::string& type)
+{
+    const std::string name = "hash_" + type;
+    return parse_operator(name, "operator " + name + "(x: " + type + ") -> (hash: " + type +
+                                    ", count: " + type + ") { state { hash: " + type +
+                                    " = 0; power: " + type + " = 1; count: " + type +
+                                    R"( = 0 }
+            lift { hash = x; power = 31; count = 1 }
+            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power; count = a.count + b.count }
+        })");
+}
+
 Operator operator_of(const std::string& name)
 {
+    if (name.starts_with("hash_"))
+        return hash_of(name.substr(5));
     if (name == "places" || name == "placed_sum")
         return places(name, name == "places" ? "" : "laws commutative");
     return name == "indices" ? indices() : matrix_operator(name);
@@ -84,6 +99,12 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
         half.push_back(i % 2 == 0 ? 0 : i % 7);
     add("half empty", half);
     add("one", {tile + 1});
+    add("less than a tile", {tile - 1});
+    add("tiles exactly", {tile, tile});
+    if (empties)
+        add("all empty", std::vector<std::int64_t>(static_cast<std::size_t>(tile) + 3, 0));
+    if (is_found(form))  // segments that begin in one warp's share and end two shares on
+        add("nine of one length", std::vector<std::int64_t>(9, tile * 11 / 15));
     return shapes;
 }
 
@@ -171,28 +192,32 @@ public:
         add("sum_i32", main, 0);
         add("placed_sum", main, 0);
         special(0);
-        for (const auto form : forms) {
-            add("trace_u64", form, 1);
-            add("sum_i32", form, 1);
-        }
-        for (const auto* op : {"affine_u32", "keep_first_i32", "max_subarray_i32", "costly_trace",
-                               "sum_and_length", "places", "placed_sum", "indices"})
-            for (const auto form : forms)
-                if (form == main || std::string(op) == "places" || std::string(op) == "indices" ||
-                    std::string(op) == "costly_trace")
-                    add(op, form, 1);
-        const Problem problem(operator_of(serves("trace_u64", main) ? "trace_u64" : "sum_i32"), main);
+        special(1);
+        for (const auto form : forms)
+            for (const auto* op :
+                 {"sum_i32", "sum_and_length", "places", "placed_sum", "indices", "costly_trace"})
+                add(op, form, 1);
+        for (const auto* op :
+             {"affine_u32", "keep_first_i32", "max_subarray_i32", "hash_u32", "hash_u64", "hash_u8"})
+            add(op, main, 1);
         add_as("trace_u64", main, 1, 64, Numbers::constant);
         if (!stage_.numbers.empty())
             for (const auto form : forms)
                 for (const auto* op : {"trace_u64", "sum_i32"})
                     add_as(op, form, 1, 32, Numbers::at_launch);
+        const std::string ordered = serves("trace_u64", main) ? "trace_u64" : "sum_i32";
+        const Problem problem(operator_of(ordered), main);
+        for (const auto* op : {"trace_u64", "sum_i32"})
+            add_with(op, main, 1, 32, Numbers::constant, smallest_configuration(stage_, problem));
+        for (const auto form : forms) {
+            add("trace_u64", form, 2);
+            add("sum_i32", form, 2);
+        }
         for (const auto& configuration : other_configurations(stage_, problem))
             for (const auto* op : {"trace_u64", "sum_i32"})
                 for (const auto form : forms)
                     if (form == main || form == SegmentForm::whole || form == SegmentForm::uniform)
-                        add_with(op, form, 1, 32, Numbers::constant, configuration);
-        special(1);
+                        add_with(op, form, 2, 32, Numbers::constant, configuration);
         return std::move(cases_);
     }
 
@@ -222,7 +247,7 @@ private:
         const auto [block, tile] = block_and_tile(configuration);
         const bool empties = operator_of(op).allows_empty();
         const auto& stage = stage_;
-        const bool is_all = level > 0 && tile <= 512;
+        const bool is_all = level > 1 && tile <= 512;
         add_case({"", level, stage_.name, Problem(operator_of(op), form, bits), configuration, numbers,
                   [=, &stage, block = block, tile = tile] {
                       return is_all ? all_shapes(stage, form, block, tile, empties)

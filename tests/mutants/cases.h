@@ -20,7 +20,7 @@ struct Round {
 /// One text of a stage and what it folds.
 struct MutantCase {
     std::string name;  ///< "tile_scan of trace_u64 over offsets, few"
-    int level = 0;     ///< 0: finds most; 1: what is left
+    int level = 0;     ///< 0: finds most; 1: every text once; 2: every shape, other configurations
     std::string stage;
     Problem problem;
     Configuration configuration;

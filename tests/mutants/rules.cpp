@@ -232,9 +232,11 @@ private:
     [[nodiscard]] bool is_assigned(Range range, const std::string& kept) const
     {
         const auto assigned = kept + " = ";
-        return code_[range.end] == ';' && range.begin > assigned.size() &&
-               code_.compare(range.begin - assigned.size(), assigned.size(), assigned) == 0 &&
-               is_space(code_[range.begin - assigned.size() - 1]);
+        if (code_[range.end] != ';' || range.begin < assigned.size())
+            return false;
+        const auto begin = range.begin - assigned.size();
+        return code_.compare(begin, assigned.size(), assigned) == 0 &&
+               (begin == 0 || is_space(code_[begin - 1]));
     }
 
     void calls()

@@ -20,9 +20,9 @@ constexpr std::string_view kHelp =
     R"(stage_mutants [FILE...] [flags]    how many small faults of the stages the tests of stages find
 
 Without a file all of kernels/ but the probes; FILE is a path below it, or the beginning of one: stages, parts/run
-    --results FILE   one line for each mutant that has been tried; what is in it is not tried again (stage_mutants.tsv)
-    --quick          only the cases that find most
-    --again VERDICT  try those of the results again that have this verdict: survived, unreached, broken, unfinished
+    --results FILE   one line for each mutant that has been tried (stage_mutants.tsv); what is in it is not tried again
+                     but for what has survived a lower level
+    --level N        0: the cases that find most; 1: every text once; 2: every shape, other configurations (2)
     --jobs N         processes at a time (2)
     --seconds N      most that one mutant may take (300)
     --sample N       only N of those that are found, by lot, without results; exit code 1 if one survives
@@ -39,22 +39,22 @@ constexpr int kSkipped = 77;  // as CTest is told
 struct Request {
     std::vector<std::string> files;
     std::string results = "stage_mutants.tsv";
-    std::string again;
     TrialOptions trial;
     std::size_t sample = 0;
     bool only_list = false, only_report = false, unchanged = false;
 };
 
-std::size_t number_of(const std::string& flag, const std::string& word)
+std::size_t number_of(const std::string& flag, const std::string& word, std::size_t least = 1)
 {
     std::size_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size() || value == 0)
-        throw InputError(flag + " takes a whole number from 1 on, not '" + word + "'");
+    if (error != std::errc() || end != word.data() + word.size() || value < least)
+        throw InputError(flag + " takes a whole number from " + std::to_string(least) + " on, not '" + word +
+                         "'");
     return value;
 }
 
-Request request_of(std::vector<std::string> words)
+Request request_of(const std::vector<std::string>& words)
 {
     Request request;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -66,10 +66,8 @@ Request request_of(std::vector<std::string> words)
         };
         if (word == "--results")
             request.results = value();
-        else if (word == "--again")
-            request.again = name(verdict_from(value()));
-        else if (word == "--quick")
-            request.trial.level = 0;
+        else if (word == "--level")
+            request.trial.level = static_cast<int>(number_of(word, value(), 0));
         else if (word == "--jobs")
             request.trial.jobs = static_cast<int>(number_of(word, value()));
         else if (word == "--seconds")
@@ -267,10 +265,14 @@ int run(const Request& request)
     auto results = read_results(request.results);
     const auto all = mutants;
     std::erase_if(mutants, [&](const auto& mutant) {
-        const auto result = results.find(identity_of(mutant));
         if (request.only_report || find_known(known, mutant) != nullptr)
             return true;
-        return result != results.end() && name(result->second.verdict) != request.again;
+        const auto result = results.find(identity_of(mutant));
+        if (result == results.end() || result->second.verdict == Verdict::unfinished)
+            return false;
+        const bool may_be_found =
+            result->second.verdict == Verdict::survived || result->second.verdict == Verdict::unreached;
+        return !may_be_found || result->second.level >= request.trial.level;
     });
     std::ofstream file(request.results, std::ios::app);
     std::size_t count = 0;

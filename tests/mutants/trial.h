@@ -33,7 +33,7 @@ struct Outcome {
 
 /// How mutants are tried.
 struct TrialOptions {
-    int level = 1;            ///< 0: only the cases that find most
+    int level = 2;            ///< of MutantCase: the highest that is run
     int jobs = 2;             ///< processes at a time
     double seconds = 300;     ///< wall time that one mutant may take
     double run_seconds = 20;  ///< processor time of one run, after which it is taken to hang
