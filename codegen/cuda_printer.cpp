@@ -73,6 +73,17 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
+bool is_narrow_integer(const Expression& expression) { return is_narrow(*expression->type); }
+
+/// An int of which the compilers shall not see where it comes from; helper_functions.h says why.
+std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
+
+/// True where the result of a narrow operation may be read as a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
+bool may_negate(const std::string& symbol)
+{
+    return symbol == "-" || symbol == "*" || symbol == "^" || symbol == "~";
+}
+
 /// A name with the type's behind it: to_f16, divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
@@ -261,7 +272,7 @@ std::string CudaPrinter::unary(const ExpressionNode& node, int& level) const
     if (wraps(node))
         return cuda_name(type) + "(" + wrapped_arithmetic(node) + ")";
     if (is_narrow(type))
-        return cuda_name(type) + "(" + node.symbol + value(argument, kPrimaryLevel) + ")";
+        return cuda_name(type) + "(" + opaque(node.symbol + value(argument, kPrimaryLevel)) + ")";
     level = kUnaryLevel;
     // `- -x` must not become `--x`, and `~(-x)` reads better than `~-x`.
     return node.symbol + (node.symbol == "!" ? truth(argument, kUnaryLevel) : value(argument, kPrimaryLevel));
@@ -284,7 +295,8 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
         return wrapped(argument, loosest);
     if (*argument->type == wide)
         return value(argument, loosest);
-    return cuda_name(wide) + "(" + (is_place(*argument) ? argument->name : value(argument, 0)) + ")";
+    const auto text = is_place(*argument) ? argument->name : value(argument, 0);
+    return cuda_name(wide) + "(" + (converts && is_narrow_integer(argument) ? opaque(text) : text) + ")";
 }
 
 /// The operation on the unsigned forms of its operands.
@@ -333,7 +345,7 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : beside(left, right, left_level)) +
                       " " + symbol + " " + beside(right, left, right_level);
     if (is_narrow(type))
-        return cuda_name(type) + "(" + text + ")";
+        return cuda_name(type) + "(" + (may_negate(symbol) ? opaque(text) : text) + ")";
     level = precedence(symbol);
     return text;
 }
@@ -368,8 +380,10 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
             ? std::to_string(known % width)
             : fmt::format("({} & {})", value(count, operand_level("&", count, false)), width - 1);
     const int loosest = operand_level(node.symbol, shifted, false);
-    if (node.symbol == "<<" && is_signed_integer(type))
-        return cuda_name(type) + "(" + wrapped(shifted, loosest) + " << " + amount + ")";
+    if (node.symbol == "<<" && is_signed_integer(type)) {
+        const auto text = wrapped(shifted, loosest) + " << " + amount;
+        return cuda_name(type) + "(" + (is_narrow(type) ? opaque(text) : text) + ")";
+    }
     const auto text = value(shifted, loosest) + " " + node.symbol + " " + amount;
     if (is_narrow(type))
         return cuda_name(type) + "(" + text + ")";
@@ -460,7 +474,14 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     if (is_half(from) && to == Type::f32)
         return plain;
     const bool is_index = is_place(*argument) && to == Type::i32 && index_bits_ == 32;
-    return is_index ? plain : cuda_name(to) + "(" + plain + ")";
+    if (is_index)
+        return plain;
+    if (!is_integer(to) || !is_integer(from) || is_narrow(to) == is_narrow(from))
+        return cuda_name(to) + "(" + plain + ")";
+    // Between narrow and wide integers.
+    const bool is_int = from == Type::i32 || is_narrow(from) || (is_place(*argument) && index_bits_ == 32);
+    const auto hidden = opaque(is_int ? plain : "int(" + plain + ")");
+    return to == Type::i32 ? hidden : cuda_name(to) + "(" + hidden + ")";
 }
 
 }  // namespace segfold

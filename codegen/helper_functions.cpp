@@ -72,13 +72,15 @@ void add_division(std::vector<Piece>& pieces, Type type)
     const bool overflows = is_signed_integer(type) && !narrow;
     const std::string negated = type == Type::i64 ? "i64(0ull - u64(x))" : "int(0u - unsigned(x))";
     const auto value = [&](const std::string& text) { return narrow ? t + "(" + text + ")" : text; };
+    // x / -1 is a negation.
+    const auto quotient = narrow && is_signed_integer(type) ? "opaque(x / y)" : "x / y";
     const auto special = [&](const std::string& result) {
         return overflows ? "    if (y == -1)\n        return " + result + ";\n" : "";
     };
     add(fmt::format("divide_{}", name(type)),
         std::string("Division as the language has it: x / 0 is 0") +
             (is_signed_integer(type) ? ", and the lowest value / -1 wraps." : "."),
-        "0", special(negated), value("x / y"));
+        "0", special(negated), value(quotient));
     add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x",
         special("0"), value("x % y"));
 }
@@ -89,12 +91,28 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
     const auto function = fmt::format("absolute_{}", name(type));
     const std::string negated = type == Type::i64   ? "i64(0ull - u64(x))"
                                 : type == Type::i32 ? "int(0u - unsigned(x))"
-                                                    : t + "(-x)";
+                                                    : t + "(opaque(-x))";
     pieces.push_back(
         {function,
          fmt::format("// The lowest value has no positive twin and stays as it is.\n"
                      "__device__ __forceinline__ {} {}({} x)\n{{\n    return x < 0 ? {} : x;\n}}\n",
                      t, function, t, negated),
+         Piece::Kind::declaration});
+}
+
+/// Narrow arithmetic passes through it, and narrow values on their way to wide ones and back.
+///
+/// Where NVRTC finds a negation or an absolute value of 16 bits, also in bytes widened to 16 or in the low
+/// half of an int, ptxas (of CUDA 13.0, for every architecture) takes the result's sign as if it had not
+/// wrapped:
+/// -(-32768) is 32768 in what follows.
+void add_opaque(std::vector<Piece>& pieces)
+{
+    pieces.push_back(
+        {"opaque",
+         "// Its value; compilers see no 16-bit arithmetic through it, of which ptxas loses the wrap.\n"
+         "__device__ __forceinline__ int opaque(int x)\n{\n"
+         "    asm(\"\" : \"+r\"(x));\n    return x;\n}\n",
          Piece::Kind::declaration});
 }
 
@@ -137,6 +155,7 @@ std::vector<Piece> helper_pieces()
 {
     std::vector<Piece> pieces;
     add_constants(pieces);
+    add_opaque(pieces);
     for (const Type type : kTypes) {
         if (!is_integer(type))
             continue;

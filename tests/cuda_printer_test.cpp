@@ -103,13 +103,37 @@ TEST_P(Narrow, PrintsAs)
 INSTANTIATE_TEST_SUITE_P(
     CudaPrinter, Narrow,
     testing::Values(Case{"0", "0"}, Case{"x + y", "u16(x + y)"}, Case{"x + 1", "u16(x + 1)"},
-                    Case{"x - y - 1", "u16(u16(x - y) - 1)"}, Case{"x * y", "u16(unsigned(x) * y)"},
-                    Case{"-x", "u16(-x)"}, Case{"~x", "u16(~x)"}, Case{"x / 3", "u16(x / 3)"},
+                    Case{"x - y - 1", "u16(opaque(u16(opaque(x - y)) - 1))"},
+                    Case{"x * y", "u16(opaque(unsigned(x) * y))"}, Case{"-x", "u16(opaque(-x))"},
+                    Case{"~x", "u16(opaque(~x))"}, Case{"x ^ y", "u16(opaque(x ^ y))"},
+                    Case{"x & y", "u16(x & y)"}, Case{"x / 3", "u16(x / 3)"},
                     Case{"x / y", "divide_u16(x, y)"}, Case{"x << y", "u16(x << (y & 15))"},
                     Case{"1 << y", "u16(u16(1) << (y & 15))"}, Case{"min(x, 7)", "u16(min(x, 7))"},
-                    Case{"c ? x : 0", "c ? x : u16(0)"}, Case{"u16(popcount(x))", "u16(__popc(x))"},
-                    Case{"u16(clz(x))", "u16(__clz(x) - 16)"}, Case{"u16(n)", "u16(n)"},
-                    Case{"u16(f32(x))", "to_u16(float(x))"}));
+                    Case{"c ? x : 0", "c ? x : u16(0)"}, Case{"u16(popcount(x))", "u16(opaque(__popc(x)))"},
+                    Case{"u16(clz(x))", "u16(opaque(__clz(x) - 16))"}, Case{"u16(n)", "u16(opaque(n))"},
+                    Case{"u16(-n)", "u16(opaque(int(0u - unsigned(n))))"},
+                    Case{"u16(index)", "u16(opaque(index))"}, Case{"u16(u64(n))", "u16(opaque(int(u64(n))))"},
+                    Case{"u16(u8(x))", "u16(u8(x))"}, Case{"u16(f32(x))", "to_u16(float(x))"}));
+
+class SignedNarrow : public testing::TestWithParam<Case> {};
+TEST_P(SignedNarrow, PrintsAs)
+{
+    EXPECT_EQ(printed(GetParam().text, Type::i16), GetParam().expected) << GetParam().text;
+}
+
+// Neither NVRTC nor ptxas may see a negation of 16 bits.
+INSTANTIATE_TEST_SUITE_P(
+    CudaPrinter, SignedNarrow,
+    testing::Values(Case{"-x", "i16(opaque(-x))"}, Case{"~x + 1", "i16(i16(opaque(~x)) + 1)"},
+                    Case{"x * -1", "i16(opaque(x * -1))"}, Case{"x << 2", "i16(opaque(unsigned(x) << 2))"},
+                    Case{"i16(-n) << 2", "i16(opaque(unsigned(int(0u - unsigned(n))) << 2))"},
+                    Case{"x >> 2", "i16(x >> 2)"}, Case{"x / -1", "divide_i16(x, i16(-1))"},
+                    Case{"x / 3", "i16(x / 3)"}, Case{"max(x, -x)", "i16(max(x, i16(opaque(-x))))"},
+                    Case{"i16(-i32(x))", "i16(opaque(int(0u - unsigned(opaque(x)))))"},
+                    Case{"i16(i32(x))", "i16(opaque(opaque(x)))"},
+                    Case{"i16(i64(x))", "i16(opaque(int(i64(opaque(x)))))"},
+                    Case{"i16(u32(x))", "i16(opaque(int(unsigned(opaque(x)))))"},
+                    Case{"i16(f32(x))", "to_i16(float(x))"}, Case{"i16(i8(x))", "i16(i8(x))"}));
 
 class Single : public testing::TestWithParam<Case> {};
 TEST_P(Single, PrintsAs)
