@@ -29,6 +29,8 @@ const std::vector<std::string> kGolden = {"sum_i32", "mean_variance_f32", "affin
 const std::vector<std::string> kMore = {"trace_u64", "max_subarray_i32",   "sum_f16",         "argmax_f32",
                                         "dot_bf16",  "mean_variance_bf16", "log_sum_exp_f64", "all_i8"};
 
+class EmittedNarrow : public test::NeedsNvrtc {};
+
 struct Text {
     std::string what;  ///< for messages
     Emitted emitted;
@@ -266,6 +268,37 @@ std::optional<std::string> find_nvcc()
         if (const auto path = simt::find_program(candidate))
             return path;
     return std::nullopt;
+}
+
+/// Arithmetic in which NVRTC finds negations and absolute values of 16 bits where nothing hides them.
+constexpr const char* kNarrowArithmetic = R"(operator narrow(x: i16, y: i8, z: u16, n: i32) {
+  state {
+    a: i32; b: i32; c: i16; d: i16; e: bool; f: i64; g: i16; h: i32; j: i32; k: i32; l: i16; m: i32; o: i16;
+    p: f32; q: i32
+  }
+  lift {
+    a = i32(-x); b = i32(abs(x)); c = max(x, -x); d = -x >> 3; e = ~x + 1 < 5; f = i64(x * -4);
+    g = i16(i8(-x)); h = i32(i16(-n)); j = -i32(x) << 16 >> 16; k = i32(x / -1); l = i16(-y); m = i32(i16(-z));
+    o = i16(i8(x) * i8(x) - y); p = f32(i8(-(y * 3))); q = i32(x - i16(z) - x)
+  }
+  combine(r, s) {
+    a = s.a; b = s.b; c = s.c; d = s.d; e = s.e; f = s.f; g = s.g; h = s.h; j = s.j; k = s.k; l = s.l; m = s.m;
+    o = s.o; p = s.p; q = s.q
+  }
+})";
+
+// ptxas widens what these instructions give as if it had not wrapped.
+TEST_F(EmittedNarrow, HasNoSixteenBitNegationOnAnyArchitecture)
+{
+    const Problem problem(parse_operator("narrow.seg", kNarrowArithmetic), SegmentForm::offsets);
+    const auto& stage = Catalogue::standard().stage("thread_per_segment");
+    const auto emitted = emit(problem, stage, default_configuration(stage));
+    for (const auto& architecture : cuda::supported_architectures()) {
+        const auto text = cuda::ptx({emitted.source, "narrow.cu", architecture, {}});
+        EXPECT_NE(text.find(".entry"), std::string::npos) << architecture;
+        for (const auto* instruction : {"neg.s16", "abs.s16", "sub.s16"})
+            EXPECT_EQ(text.find(instruction), std::string::npos) << instruction << " for " << architecture;
+    }
 }
 
 // One file of all goldens, each in a namespace of its own: nvcc takes seconds to start.
