@@ -11,6 +11,7 @@
 #include "dsl/parser.h"
 #include "runtime/simt/simt_backend.h"
 #include "tests/meaning_cases.h"
+#include "tests/random_associative.h"
 #include "tests/taken_names.h"
 
 namespace segfold {
@@ -87,6 +88,21 @@ TEST_P(Seeded, RandomOperatorsMeanWhatTheLanguageSays)
     for (const auto form : kFoldedForms) {
         const auto workload = random_operator_case(GetParam(), form);
         expect_equal(workload, run_emitted(workload), fold(workload));
+    }
+}
+
+// Stages combine in their own order, which only an associative operator allows.
+TEST(EmittedMeaning, EveryStageCombinesRandomAssociativeOperators)
+{
+    std::uint32_t seed = 0;
+    for (const auto& stage : test::plans()) {
+        const auto workload = test::random_associative_case(++seed, stage.forms.back());
+        const Problem problem(workload.op, workload.segments.form);
+        if (Catalogue::standard().unmet(stage, problem))
+            continue;
+        const auto results =
+            simt::run(workload, emit(problem, stage, test::smallest_configuration(stage, problem)));
+        expect_equal(workload, results, reduce_sequentially(workload));
     }
 }
 

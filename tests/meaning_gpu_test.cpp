@@ -12,6 +12,7 @@
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/cuda/device.h"
 #include "tests/meaning_cases.h"
+#include "tests/random_associative.h"
 
 namespace segfold {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 unsigned num_seeds()
 {
     const char* told = std::getenv("SEGFOLD_MEANING_SEEDS");
-    return told ? static_cast<unsigned>(std::atoi(told)) : 16;
+    return told ? static_cast<unsigned>(std::atoi(told)) : 12;
 }
 
 bool has_product(const Expression& expression, Type type)
@@ -180,6 +181,25 @@ TEST_F(MeaningOnGpu, RandomOperatorsMeanWhatTheLanguageSays)
     run(workloads, [](const Workload& workload, const Results& results) {
         expect_equal(workload, results, fold(workload));
     });
+}
+
+// Stages combine in their own order, which only an associative operator allows.
+TEST_F(MeaningOnGpu, EveryStageCombinesRandomAssociativeOperators)
+{
+    cuda::CompileCache cache;
+    for (unsigned seed = 1; seed <= num_seeds(); ++seed)
+        for (const auto& stage : test::plans()) {
+            const auto workload = test::random_associative_case(seed, stage.forms[seed % stage.forms.size()]);
+            const Problem problem(workload.op, workload.segments.form, workload.segments.index_bits());
+            if (Catalogue::standard().unmet(stage, problem))
+                continue;
+            const auto numbers = seed % 2 == 0 ? Numbers::constant : Numbers::at_launch;
+            const auto emitted = emit(problem, stage, test::smallest_configuration(stage, problem),
+                                      Catalogue::standard(), numbers);
+            SCOPED_TRACE(stage.name);
+            expect_equal(workload, cuda::run(*context_, workload, emitted, stage.name, &cache),
+                         reduce_sequentially(workload));
+        }
 }
 
 }  // namespace
