@@ -8,6 +8,7 @@
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 #include "tests/evaluate.h"
+#include "tests/readme_rules.h"
 
 namespace segfold {
 namespace {
@@ -50,24 +51,12 @@ TEST(DslReadme, ItsOperatorsAreAccepted)
 
 TEST(DslReadme, EveryRuleIsTrue)
 {
-    int rules = 0;
-    bool in_table = false;
-    for (const auto& line : readme()) {
-        if (line == "| rule | for example |")
-            in_table = true;
-        const auto first = line.rfind("| `");
-        if (!in_table || line.empty()) {
-            in_table = in_table && !line.empty();
-            continue;
-        }
-        if (first == std::string::npos)
-            continue;
-        const auto rule = line.substr(first + 3, line.rfind('`') - first - 3);
+    const auto rules = readme_rules();
+    for (const auto& rule : rules) {
         Evaluation evaluation(rule, Type::boolean, {{"x", Type::u8}});
         EXPECT_TRUE(evaluation.at<bool>(std::uint8_t{0})) << rule;
-        ++rules;
     }
-    EXPECT_EQ(rules, 22);
+    EXPECT_EQ(rules.size(), 22u);
 }
 
 }  // namespace

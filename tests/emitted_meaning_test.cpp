@@ -49,6 +49,14 @@ TEST_P(EveryType, ResultsAreCutOffBeforeAnyUse)
 
 INSTANTIATE_TEST_SUITE_P(EmittedMeaning, EveryType, testing::ValuesIn(kTypes), type_name);
 
+TEST(EmittedMeaning, RulesOfTheReadmeAreTrue)
+{
+    const auto results = run_emitted(rules_case());
+    EXPECT_EQ(results.size(), 22u);
+    for (const auto& result : results)
+        EXPECT_EQ(bits_at(result.array, 0), 1u) << result.name;
+}
+
 // The C library's functions and the reference's are the same ones, but compilers fold constants their own
 // way.
 TEST(EmittedMeaning, FunctionsAgreeWithinRounding)

@@ -19,6 +19,7 @@
 #include "runtime/reference.h"
 #include "tests/edge_values.h"
 #include "tests/random_operator.h"
+#include "tests/readme_rules.h"
 
 namespace segfold {
 
@@ -203,6 +204,18 @@ inline Workload operations_case(Type type)
     return each_element_of(
         each_element({{"x", type, false, {}}, {"y", type, false, {}}}, all.values, all.types),
         pairs_of_edges(type));
+}
+
+/// The rules of dsl/README.md, which compilers evaluate: they are of literals alone.
+inline Workload rules_case()
+{
+    Expressions all;
+    for (const auto& rule : readme_rules())
+        all.add(rule, Type::boolean, Type::boolean);
+    std::vector<Array> arrays;
+    arrays.push_back(array_of_bits(Type::u8, {0}));
+    return each_element_of(each_element({{"x", Type::u8, false, {}}}, all.values, all.types),
+                           std::move(arrays));
 }
 
 /// Conversions to all types, alone and of a sum.

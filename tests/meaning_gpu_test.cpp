@@ -142,6 +142,19 @@ TEST_F(MeaningOnGpu, ResultsAreCutOffBeforeAnyUse)
     expect_meaning(workloads);
 }
 
+TEST_F(MeaningOnGpu, RulesOfTheReadmeAreTrue)
+{
+    if (readme_rules().empty())
+        GTEST_SKIP() << "no dsl/README.md below the working folder";
+    std::vector<Workload> workloads;
+    workloads.push_back(rules_case());
+    run(workloads, [](const Workload&, const Results& results) {
+        EXPECT_EQ(results.size(), 22u);
+        for (const auto& result : results)
+            EXPECT_EQ(bits_at(result.array, 0), 1u) << result.name;
+    });
+}
+
 // CUDA's own functions err by at most 4 places (pow of f32: 8), the reference's by one.
 TEST_F(MeaningOnGpu, FunctionsAgreeWithinPlaces)
 {
