@@ -111,7 +111,7 @@ private:
     }
 
     template <class Items>
-    void check_distinct(const Items& items, const std::string& what, bool reserved_too = true)
+    void check_distinct(Items& items, const std::string& what, bool reserved_too = true)
     {
         if (items.size() > kMostFields) {
             complaints_.attempt([&] {
@@ -121,17 +121,20 @@ private:
             });
             complaints_.raise_if_any();
         }
-        const auto check_item = [&](std::size_t i) {
-            if (reserved_too)
-                check_name(items[i].name, items[i].position);
+        Items distinct;
+        for (const auto& item : items) {
+            complaints_.attempt([&] {
+                if (reserved_too)
+                    check_name(item.name, item.position);
+                else
+                    check_spelling(item.name, item.position);
+            });
+            if (std::ranges::find(distinct, item.name, &Items::value_type::name) == distinct.end())
+                distinct.push_back(item);
             else
-                check_spelling(items[i].name, items[i].position);
-            for (std::size_t k = 0; k < i; ++k)
-                if (items[k].name == items[i].name)
-                    fail(items[i].position, what + " '" + items[i].name + "' is declared twice");
-        };
-        for (std::size_t i = 0; i < items.size(); ++i)
-            complaints_.attempt([&] { check_item(i); });
+                complain(item.position, what + " '" + item.name + "' is declared twice");
+        }
+        items = std::move(distinct);
     }
 
     void check_declarations()
@@ -159,7 +162,7 @@ private:
         require(op_.combine, "combine", "combine joins two states, e.g. combine(a, b) a + b");
     }
 
-    void complain(Position position, const std::string& message, const std::string& hint)
+    void complain(Position position, const std::string& message, const std::string& hint = {})
     {
         complaints_.attempt([&] { fail(position, message, hint); });
     }
@@ -198,7 +201,7 @@ private:
             (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
         for (const char* place : {"index", "position", "segment"})
             scope.names.emplace(place, Type::i64);
-        if (!is_missing(op_.lift))
+        if (!is_missing(op_.lift) && !op_.parameters.empty())
             check_block(op_.lift, std::move(scope), op_.state, "lift", "state field");
     }
 
@@ -262,8 +265,9 @@ private:
         for (const auto& field : fields)
             scope.set.insert(field.name);
         scope.silent.insert(unread_.declared.begin(), unread_.declared.end());
+        bool is_whole = !unread_.blocks.contains(part);
         const auto left_out = unread_.blocks.find(part);
-        if (left_out != unread_.blocks.end())
+        if (!is_whole)
             scope.silent.insert(left_out->second.begin(), left_out->second.end());
         Typing typing(op_, std::move(scope));
 
@@ -272,10 +276,12 @@ private:
         std::vector<std::size_t> places;
         for (auto& assignment : block.assignments) {
             std::size_t place = fields.size();
-            if (!complaints_.attempt([&] { place = place_of(assignment, fields, ordered, part, kind); }))
-                typing.silence(assignment.field);
-            else
+            if (complaints_.attempt([&] { place = place_of(assignment, fields, ordered, part, kind); })) {
                 ordered[place].field = assignment.field;
+            } else {
+                typing.silence(assignment.field);
+                is_whole = false;
+            }
             places.push_back(place);
             values.push_back(
                 {assignment.value, place < fields.size() ? std::optional(fields[place].type) : std::nullopt});
@@ -290,7 +296,7 @@ private:
                         typing.value(assignment.value, field.type, kind + " '" + field.name + "'");
                     ordered[places[i]] = std::move(assignment);
                 });
-        if (left_out == unread_.blocks.end())
+        if (is_whole)
             complaints_.attempt([&] { check_all_set(block, fields, ordered, part, kind); });
         block.assignments = std::move(ordered);
     }

@@ -90,9 +90,12 @@ private:
     void skip_declaration(std::size_t start)
     {
         stop_if_exhausted();
-        while (!cursor_.at_end() && !cursor_.is(",") && !cursor_.is(";") && !cursor_.is(")") &&
-               !cursor_.is("{") && !cursor_.is("}") && !cursor_.is("->") && !begins_part())
-            cursor_.take();
+        for (int depth = 0; !cursor_.at_end() && !cursor_.is("{") && !cursor_.is("}") && !begins_part();
+             cursor_.take()) {
+            if (depth == 0 && (cursor_.is(",") || cursor_.is(";") || cursor_.is(")") || cursor_.is("->")))
+                break;
+            depth += cursor_.is("(") ? 1 : cursor_.is(")") ? -1 : 0;
+        }
         for (const auto& token : read_since(start))
             if (token.kind == TokenKind::word)
                 unread_.declared.insert(token.text);
@@ -116,6 +119,9 @@ private:
     /// there.
     void skip_statement()
     {
+        if (cursor_.is("for") && cursor_.is("(", 1))  // which holds semicolons
+            while (!cursor_.at_end() && !cursor_.is(")") && !cursor_.is("{") && !cursor_.is("}"))
+                cursor_.take();
         for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
             if (depth == 0 && (cursor_.is(";") || cursor_.is("}") || begins_part()))
                 break;
@@ -210,15 +216,28 @@ private:
                      "expected a part of the operator, found " + cursor_.found() +
                          (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
                                              : suggestion),
-                     cursor_.is("=") && !seen_.empty()
-                         ? "fields are set in braces: " + seen_.back() + " { ... }"
-                         : advice_at(cursor_.tokens(), cursor_.place()));
+                     suggestion.empty() ? advice_at(cursor_.tokens(), cursor_.place()) : "");
+    }
+
+    /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
+    /// it.
+    void refuse_what_follows(const Token& keyword) const
+    {
+        if (is_part(cursor_.peek()) || cursor_.is("}") || cursor_.at_end())
+            return;
+        if (cursor_.is("="))
+            cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
+                         "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
+        if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
+            cursor_.unexpected("the next part");
     }
 
     /// lift, finish or empty
     void one_state_part(Operator& op, const Token& keyword)
     {
-        const bool called = cursor_.is("(") && cursor_.peek(1).kind == TokenKind::word && cursor_.is(")", 2);
+        const auto& operand = cursor_.peek(1);
+        const bool called = cursor_.is("(") && operand.kind == TokenKind::word && cursor_.is(")", 2) &&
+                            !find_type(operand.text) && type_like(operand.text).empty();
         const Token& after = cursor_.peek(3);
         if (called && (cursor_.is("{", 3) || (after.kind == TokenKind::word && !is_part(after))))
             cursor_.fail(cursor_.peek().position, keyword.text + " has no operands",
@@ -313,6 +332,7 @@ private:
         if (!cursor_.is("{")) {
             const Position start = cursor_.peek().position;
             result.assignments.push_back({"", expressions_.expression(), start});  // check() names the field
+            refuse_what_follows(keyword);
             return result;
         }
         const Position open = cursor_.peek().position;
@@ -391,15 +411,10 @@ SourcePointer make_source(std::string name, std::string text)
     return std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
 }
 
-}  // namespace
-
-namespace {
-
-Operator parse_source(std::string name, std::string text, std::optional<Type> generic, std::size_t longest)
+Operator read_operator(const SourcePointer& source, Tokens tokens, std::optional<Type> generic)
 {
-    const auto source = make_source(std::move(name), std::move(text));
     Complaints complaints;
-    Parser parser(source, tokenize(source, longest), generic, complaints);
+    Parser parser(source, std::move(tokens), generic, complaints);
     Operator op;
     if (!complaints.attempt([&] { op = parser.whole_operator(); }))
         complaints.raise_if_any();
@@ -412,7 +427,8 @@ Operator parse_source(std::string name, std::string text, std::optional<Type> ge
 
 Operator parse_operator(std::string name, std::string text, std::optional<Type> generic)
 {
-    return parse_source(std::move(name), std::move(text), generic, kLongestText);
+    const auto source = make_source(std::move(name), std::move(text));
+    return read_operator(source, tokenize(source), generic);
 }
 
 std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text)
@@ -436,7 +452,8 @@ std::vector<DeclaredParameter> declared_parameters(std::string name, std::string
 
 Operator parse_printed(std::string text)
 {
-    return parse_source("printed", std::move(text), std::nullopt, std::numeric_limits<std::size_t>::max());
+    const auto source = make_source("printed", std::move(text));
+    return read_operator(source, tokenize(source, std::numeric_limits<std::size_t>::max()), std::nullopt);
 }
 
 Expression parse_expression(std::string name, std::string text)

@@ -136,6 +136,9 @@ std::string_view find(const Slip (&slips)[N], std::string_view word)
 
 bool is_type(std::string_view word) { return find_type(word) || !type_like(word).empty(); }
 
+/// What a type, of this language or another, is called here.
+std::string type_here(std::string_view word) { return std::string(find_type(word) ? word : type_like(word)); }
+
 /// A field's name for an example: the word at `token`, where it is one.
 std::string example(const Token& token) { return token.kind == TokenKind::word ? token.text : "n"; }
 
@@ -178,6 +181,8 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     };
 
     if (here.kind == TokenKind::word) {
+        if (is(here, "as") && is_type(next.text))
+            return "conversions are written " + type_here(next.text) + "(x)";
         if (auto advice = advice_on_word(here.text); !advice.empty())
             return advice;
         if (before.kind == TokenKind::word) {
@@ -190,14 +195,15 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     const bool starts_value = here.kind == TokenKind::word || here.kind == TokenKind::integer ||
                               here.kind == TokenKind::real || is(here, "(");
     if (starts_value && is(before, ")") && is_type(token(at - 2).text) && is(token(at - 3), "("))
-        return "conversions are written f32(x)";
+        return "conversions are written " + type_here(token(at - 2).text) + "(" + here.text + ")";
     if (here.kind != TokenKind::symbol)
         return "";
     if (is(here, "=") && is_arithmetic(before))
         return "there is no '" + before.text + "='; write it out: " + example(token(at - 2)) + " = " +
                example(token(at - 2)) + " " + before.text + " ...";
     if (is_arithmetic(here) && is(next, "="))
-        return "there is no '" + here.text + "='; write it out, as in n = a.n " + here.text + " b.n";
+        return "there is no '" + here.text + "='; write it out, as in " + example(before) + " = a." +
+               example(before) + " " + here.text + " b." + example(before);
     if ((is(here, "+") && (is(before, "+") || is(next, "+"))) || (is(here, "-") && is(next, "-")))
         return "there is no '" + here.text + here.text + "'; write n " + here.text + " 1";
     if (is(here, "+"))
@@ -217,7 +223,8 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
     if (is(here, ":") && is(next, "="))
         return "write =";
     if (is(here, ":") && is(token(at - 2), "let"))
-        return "a let takes the type of its value: let " + before.text + " = i32(...)";
+        return "a let takes the type of its value: let " + before.text + " = " +
+               (is_type(next.text) ? type_here(next.text) : "i32") + "(...)";
     if (is(here, "=") && is(before, "=="))
         return "write ==";
     if (is(here, "=") && before.kind != TokenKind::symbol && !one_of(before, {"lift", "finish", "empty"}))

@@ -91,6 +91,20 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
+/// `split` of a name that is known; throws for others.
+NameAndType known(std::string_view name)
+{
+    const auto parts = split(name);
+    if (files().contains(parts.name))
+        return parts;
+    std::vector<std::string_view> names;
+    for (const auto& entry : files())
+        names.push_back(entry.first);
+    throw InputError("unknown operator '" + std::string(name) +
+                     "'; 'segfold operators' lists those that come with the program" +
+                     did_you_mean(parts.name, names));
+}
+
 }  // namespace
 
 std::vector<StandardOperator> standard_operators()
@@ -106,17 +120,20 @@ std::vector<StandardOperator> standard_operators()
 
 bool is_standard_operator(std::string_view name) { return files().contains(split(name).name); }
 
+std::vector<DeclaredParameter> standard_parameters(std::string_view name)
+{
+    const auto [stem, named_type] = known(name);
+    const auto& file = files().find(stem)->second.front();
+    auto parameters = declared_parameters(std::string(file.path), std::string(file.text));
+    for (auto& parameter : parameters)
+        if (!parameter.type)
+            parameter.type = named_type;
+    return parameters;
+}
+
 Operator standard_operator(std::string_view name, std::optional<Type> type)
 {
-    const auto [stem, named_type] = split(name);
-    if (!files().contains(stem)) {
-        std::vector<std::string_view> names;
-        for (const auto& entry : files())
-            names.push_back(entry.first);
-        throw InputError("unknown operator '" + std::string(name) +
-                         "'; 'segfold operators' lists those that come with the program" +
-                         did_you_mean(stem, names));
-    }
+    const auto [stem, named_type] = known(name);
     if (type && named_type && *type != *named_type)
         throw InputError("operator '" + std::string(name) + "' is for " +
                          std::string(segfold::name(*named_type)) + ", but --type says " +

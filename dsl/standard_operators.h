@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dsl/operator.h"
+#include "dsl/parser.h"
 
 namespace segfold {
 
@@ -21,6 +22,9 @@ std::vector<StandardOperator> standard_operators();
 
 /// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
 bool is_standard_operator(std::string_view name);
+
+/// The parameters of a standard operator; those of type T have none where `name` names no type.
+std::vector<DeclaredParameter> standard_parameters(std::string_view name);
 
 /// The standard operator `name` for `type`; a type in the name ("affine_u32") is enough, and must agree with
 /// `type` where both are given. Without either the type is f32, or i32 where the operator takes no

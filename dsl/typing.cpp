@@ -149,9 +149,17 @@ Type Typing::likely_type(bool real) const
     return real ? Type::f32 : Type::i32;
 }
 
-std::string Typing::ask_for_type(const Expression& expression) const
+bool Typing::is_silent(const Expression& expression) const
 {
-    return "write it as a conversion: " + conversion(likely_type(has_fraction(expression)), expression);
+    return (expression->kind == ExpressionKind::name && scope_.silent.contains(expression->name)) ||
+           std::ranges::any_of(expression->arguments, [&](const Expression& e) { return is_silent(e); });
+}
+
+void Typing::refuse_untyped(const Expression& at, const std::string& message, const Expression& example) const
+{
+    if (is_silent(at))
+        throw Silence();
+    fail(at, message, "write it as a conversion: " + conversion(likely_type(has_fraction(example)), example));
 }
 
 std::optional<Type> Typing::stated(const Expression& expression) const
@@ -251,7 +259,7 @@ Expression Typing::literal(const Expression& expression, std::optional<Type> con
 {
     const auto& node = *expression;
     if (!context)
-        fail(expression, "nothing here says of which type this number is", ask_for_type(expression));
+        refuse_untyped(expression, "nothing here says of which type this number is", expression);
     if (node.kind == ExpressionKind::integer)
         return integer(expression, *context);
     if (!is_float(*context))
@@ -309,8 +317,7 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     if (!type && !compares)
         type = context;
     if (!type)
-        fail(expression, "nothing here says of which type these numbers are",
-             ask_for_type(node.arguments[0]));
+        refuse_untyped(expression, "nothing here says of which type these numbers are", node.arguments[0]);
 
     const auto& first = *node.arguments[0];
     if (is_order(symbol) && first.kind == ExpressionKind::binary && is_order(first.symbol))

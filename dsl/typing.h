@@ -70,8 +70,11 @@ private:
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples: one of the operator's own, with fractions where `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// How to say the type of numbers of which nothing says one.
-    [[nodiscard]] std::string ask_for_type(const Expression& expression) const;
+    /// Complains that nothing says a type for `at`, with `example` as the number to convert.
+    [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
+                                     const Expression& example) const;
+    /// True if names that have been complained about are in the expression.
+    [[nodiscard]] bool is_silent(const Expression& expression) const;
     [[noreturn]] void fail(const Expression& at, const std::string& message,
                            const std::string& hint = {}) const;
 

@@ -77,6 +77,43 @@ TEST(Check, LiteralsTakeTheTypeOfTheirContext)
     EXPECT_EQ(op.combine.assignments[0].value.argument(1)->type, Type::f32);
 }
 
+/// The types of the lets of a lift with fields n: i32, l: i64, s: f32, h: f16 and a column x: f32.
+std::string let_types(const std::string& lift)
+{
+    const auto op = parse_operator(
+        "test", "operator f(x: f32, k: u8, t: table f64) { state { n: i32; l: i64; s: f32; h: f16 } lift { " +
+                    lift + " } combine(a, b) { n = a.n; l = a.l; s = a.s; h = a.h } }");
+    EXPECT_TRUE(same(parse_operator("printed", print(op)), op)) << print(op);
+    EXPECT_TRUE(same(check(op), op)) << print(op);
+    std::string types;
+    for (const auto& let : op.lift.lets)
+        types += (types.empty() ? "" : " ") + let.name + ":" + std::string(name(*let.value->type));
+    return types;
+}
+
+TEST(Check, UntypedLetsTakeTheTypeOfTheirUses)
+{
+    const std::string rest = "; n = 1; l = 1; s = 1; h = 1";
+    EXPECT_EQ(let_types("let p = x > 0 ? 1 : 0; n = p; l = 1; s = 1; h = 1"), "p:i32");
+    EXPECT_EQ(let_types("let p = 1; n = 1; l = p; s = 1; h = 1"), "p:i64");
+    EXPECT_EQ(let_types("let p = 0.5; n = 1; l = 1; s = p * x; h = 1"), "p:f32");
+    EXPECT_EQ(let_types("let p = inf; n = 1; l = 1; s = x < p ? x : 0; h = p > 1 ? 1 : 0"), "p:f32");
+    // A use inside another let, a chain, and an order of uses that is not that of the text.
+    EXPECT_EQ(let_types("let p = 3; let q = p * k" + rest), "p:u8 q:u8");
+    EXPECT_EQ(let_types("let p = 3; let q = p + 1; let r = q; n = 1; l = r; s = 1; h = 1"),
+              "p:i64 q:i64 r:i64");
+    EXPECT_EQ(let_types("n = 1; l = p; s = 1; h = 1; let p = -1"), "p:i64");
+    // What compares, converts or indexes takes whatever the others ask for ...
+    EXPECT_EQ(let_types("let p = 1; n = p; l = 1; s = f32(p) * x; h = p > 0 ? 1 : 0"), "p:i32");
+    EXPECT_EQ(let_types("let p = 1; n = p; l = i64(t[p]); s = 1; h = 1"), "p:i32");
+    EXPECT_EQ(let_types("let p = 2; let q = p + 1; n = p; l = 1; s = q > 2 ? x : 0; h = 1"), "p:i32 q:i32");
+    // ... and is asked where no other use says a type.
+    EXPECT_EQ(let_types("let p = 1; n = 1; l = 1; s = f32(p) * x; h = 1"), "p:f32");
+    EXPECT_EQ(let_types("let p = 1; n = 1; l = i64(t[p]); s = 1; h = 1"), "p:i64");
+    EXPECT_EQ(let_types("let p = max(1, 2); n = p; l = 1; s = fma(x, x, x); h = 1"), "p:i32");
+    EXPECT_EQ(let_types("let p = true; n = p ? 1 : 0; l = 1; s = 1; h = 1"), "p:bool");
+}
+
 TEST(Check, LiteralsAtTheEndsOfTheirTypesAreRead)
 {
     const auto reads = [](const std::string& type, const std::string& literal) {
@@ -186,7 +223,12 @@ TEST(Check, RefusesOperationsThatDoNotExist)
     EXPECT_EQ(lifting(make_unary("+", x)), "operator sum: unknown operation '+'");
     EXPECT_EQ(lifting(make_constant("pi")), "operator sum: unknown operation 'pi'");
     EXPECT_EQ(lifting(make_limit("greatest", Type::f32)), "operator sum: unknown operation 'greatest'");
-    EXPECT_EQ(lifting(call("cbrt", {x})), "operator sum: unknown function 'cbrt'");
+    EXPECT_EQ(
+        lifting(call("cbrt", {x})),
+        "operator sum: unknown function 'cbrt'; the functions are min, max, abs, sqrt, rsqrt, exp, exp2, "
+        "expm1, "
+        "log, log2, log1p, pow, sin, cos, tanh, floor, ceil, round, fma, copysign, popcount, clz, isnan, "
+        "isfinite, lowest, highest and epsilon");
     EXPECT_EQ(lifting(make_gather("x", 0)),
               "operator sum: 'x' is not a table; declare it as a parameter: x: table f32");
 }

@@ -50,6 +50,18 @@ TEST(CppForm, MeanVariance)
     expect_same(op.commutative().build(), standard_operator("mean_variance", T));
 }
 
+TEST(CppForm, LetOfUntypedNumbers)
+{
+    OperatorBuilder op("positive");
+    const auto x = op.column("x", Type::f32);
+    op.field("n", Type::i32, 0);
+    op.lift([&](BlockBuilder& out) { out.set("n", out.let("p", select(x > 0, 1, 0))); });
+    op.combine([&](StateHandle a, StateHandle b, BlockBuilder& out) { out.set("n", a["n"] + b["n"]); });
+    expect_same(op.build(), parse_operator("test",
+                                           "operator positive(x: f32) { state n: i32 = 0 "
+                                           "lift { let p = x > 0 ? 1 : 0; n = p } combine(a, b) a + b }"));
+}
+
 TEST(CppForm, Affine)
 {
     OperatorBuilder op("affine");

@@ -145,6 +145,11 @@ void Arguments::refuse_unknown(std::string_view word) const
                                  verb_, verb_, suggestion));
 }
 
+bool Arguments::declares(std::string_view name) const
+{
+    return std::ranges::find(flags_, name, &Flag::name) != flags_.end();
+}
+
 bool Arguments::has(std::string_view name) const
 {
     return std::ranges::find(given_, flag(name).name, &Given::name) != given_.end();

@@ -32,6 +32,8 @@ public:
               std::string_view operand = "operator");
 
     [[nodiscard]] std::string_view verb() const { return verb_; }
+    /// True if the verb takes the flag.
+    [[nodiscard]] bool declares(std::string_view flag) const;
     [[nodiscard]] bool has(std::string_view flag) const;
     [[nodiscard]] std::optional<std::string> value(std::string_view flag) const;
     [[nodiscard]] std::vector<std::string> values(std::string_view flag) const;

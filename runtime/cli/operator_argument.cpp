@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "dsl/suggest.h"
+#include "runtime/cli/input_types.h"
+#include "runtime/cli/terminal.h"
 #include "runtime/files/file.h"
 
 namespace segfold::cli {
@@ -67,15 +70,79 @@ bool uses_generic_type(const std::string& path, const std::string& text)
     }
 }
 
-Operator read_operator(const std::string& path, std::optional<Type> type)
+/// True for integers of 8 and 16 bits that the operator adds or multiplies, which soon wraps.
+bool wraps_soon(const Expression& expression)
+{
+    const auto& node = *expression;
+    const bool computes = node.kind == ExpressionKind::binary &&
+                          (node.symbol == "+" || node.symbol == "-" || node.symbol == "*");
+    return (computes && node.type && is_integer(*node.type) && size_bytes(*node.type) < 4) ||
+           std::ranges::any_of(node.arguments, wraps_soon);
+}
+
+/// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for
+/// none where they say none.
+template <class Make>
+Operator with_input_type(const Arguments& arguments, const std::string& name,
+                         const std::vector<DeclaredParameter>& parameters, const Make& make)
+{
+    const auto found = type_of_inputs(arguments, name, parameters);
+    if (!found)
+        return make(std::nullopt, "");
+    for (std::size_t i = 0; i + 1 < found->candidates.size(); ++i)
+        try {
+            return make(found->candidates[i], found->file);
+        } catch (const Error&) {
+            continue;
+        }
+    const Type type = found->candidates.back();
+    auto op = make(type, found->file);
+    if (std::ranges::any_of(op.combine.assignments, [](const auto& a) { return wraps_soon(a.value); }))
+        write_error(
+            fmt::format("warning: {} holds {}, so {} is computed in {} and may wrap; save it with "
+                        "array.astype('<i8') to compute in i64",
+                        found->file, segfold::name(type), op.name, segfold::name(type)));
+    return op;
+}
+
+Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type)
 {
     const auto text = read_text(path);
-    if (type && !uses_generic_type(path, text))
+    const bool is_generic = uses_generic_type(path, text);
+    if (type && !is_generic)
         throw InputError(
             fmt::format("--type says {}, but {} names all its types; leave out --type, or write T for the "
                         "type to be chosen",
                         name(*type), path));
-    return parse_operator(path, text, type);
+    if (type || !is_generic)
+        return parse_operator(path, text, type);
+    std::vector<DeclaredParameter> parameters;
+    try {
+        parameters = declared_parameters(path, text);
+    } catch (const SpecError&) {
+        return parse_operator(path, text);  // which says what is wrong
+    }
+    return with_input_type(
+        arguments, std::filesystem::path(path).stem(), parameters,
+        [&](std::optional<Type> found, const std::string&) { return parse_operator(path, text, found); });
+}
+
+/// A standard operator, for the type of its inputs where the user says none.
+Operator find_standard_operator(const Arguments& arguments, const std::string& name, std::optional<Type> type)
+{
+    if (type)
+        return standard_operator(name, type);
+    return with_input_type(
+        arguments, name, standard_parameters(name), [&](std::optional<Type> found, const std::string& file) {
+            try {
+                return standard_operator(name, found);
+            } catch (const InputError& error) {
+                if (!found)
+                    throw;
+                throw InputError(
+                    fmt::format("{}: holds {}, but {}", file, segfold::name(*found), error.what()));
+            }
+        });
 }
 
 Operator short_form(const Arguments& arguments, std::optional<Type> type)
@@ -97,9 +164,13 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
     take("identity", form.identity);
     take("lift", form.lift);
     take("finish", form.finish);
-    form.type = type.value_or(Type::f32);
     form.commutative = arguments.has("commutative");
-    return parse_short_form(form);
+    const auto make = [&](std::optional<Type> found, const std::string&) {
+        form.type = found.value_or(Type::f32);
+        return parse_short_form(form);
+    };
+    return type ? make(type, "")
+                : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
 }
 
 /// The operator that one word of the operand names, or --op.
@@ -119,7 +190,8 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
             fmt::format("{} needs an operator: a name ('segfold operators' lists them), a .seg file, or "
                         "--op EXPRESSION",
                         arguments.verb()));
-    return is_file(operand) ? read_operator(operand, type) : standard_operator(operand, type);
+    return is_file(operand) ? read_operator(arguments, operand, type)
+                            : find_standard_operator(arguments, operand, type);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "dsl/error.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/json_schema.h"
+#include "runtime/cli/language_page.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cuda/kernel_cache.h"
 
@@ -33,6 +34,7 @@ constexpr std::array kVerbs = {
 };
 
 constexpr std::string_view kSchemaTopic = "schema";  ///< no page: the schema itself
+constexpr std::string_view kLanguageTopic = "language";
 
 /// The page `help/NAME.txt`, or nothing.
 const EmbeddedFile* find_page(std::string_view name)
@@ -56,10 +58,15 @@ int help(const Words& words)
         write_output(page->text);
         return 0;
     }
-    std::vector<std::string_view> topics;
+    if (topic == kLanguageTopic) {
+        write_output(language_page());
+        return 0;
+    }
+    std::vector<std::string_view> topics = {kLanguageTopic};
     for (const auto& file : cli_help_files())
         topics.push_back(file.path.substr(0, file.path.size() - std::string_view(".txt").size()));
     topics.push_back(kSchemaTopic);
+    std::ranges::sort(topics);
     throw InputError(fmt::format("no help on '{}'; there is help on {}{}", topic, fmt::join(topics, ", "),
                                  did_you_mean(topic, topics)));
 }

@@ -133,6 +133,18 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
 
 }  // namespace
 
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op)
+{
+    std::map<std::string, std::string> files;
+    for (const auto& text : arguments.values("input")) {
+        const auto [name, file] = split_input(op, text);
+        if (!files.emplace(name, file).second)
+            throw InputError(fmt::format("--input: '{}' is given twice, by '{}' and '{}'; once is enough",
+                                         name, files[name], file));
+    }
+    return files;
+}
+
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
 {
     WorkloadRequest request;
@@ -143,14 +155,8 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
     if (const auto width = arguments.choice("index-bits", kWidths))
         request.index_bits = *width == 0 ? 32 : 64;
-    if (!with_inputs)
-        return request;
-    for (const auto& text : arguments.values("input")) {
-        const auto [name, file] = split_input(op, text);
-        if (!request.inputs.emplace(name, file).second)
-            throw InputError(fmt::format("--input: '{}' is given twice, by '{}' and '{}'; once is enough",
-                                         name, request.inputs[name], file));
-    }
+    if (with_inputs)
+        request.inputs = input_files(arguments, op);
     return request;
 }
 

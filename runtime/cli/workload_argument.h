@@ -25,6 +25,10 @@ struct WorkloadRequest {
     std::optional<int> index_bits = {};
 };
 
+/// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws
+/// InputError.
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
+
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
 

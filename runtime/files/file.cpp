@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <system_error>
 
 #include "dsl/error.h"
@@ -37,6 +38,8 @@ std::string follow_links(const std::string& path)
     return error ? path : target.string();
 }
 
+std::mutex kept_mutex;
+
 bool is_pipe(const struct stat& status) { return S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode); }
 
 /// A descriptor of standard input, which nobody may take again: the second reader would find it empty.
@@ -53,8 +56,44 @@ int take_standard_input()
 
 }  // namespace
 
+/// What one InputFile leaves to the next of the same path.
+struct InputFile::Kept {
+    int descriptor = -1;
+    std::uint64_t bytes = 0;
+    std::shared_ptr<const std::vector<std::byte>> contents;
+};
+
+std::map<std::string, InputFile::Kept>& InputFile::kept()
+{
+    static std::map<std::string, Kept> kept;
+    return kept;
+}
+
+bool InputFile::take_kept()
+{
+    const std::scoped_lock lock(kept_mutex);
+    const auto found = kept().find(path_);
+    if (found == kept().end())
+        return false;
+    descriptor_ = found->second.descriptor;
+    bytes_ = found->second.bytes;
+    contents_ = found->second.contents;
+    kept().erase(found);
+    return true;
+}
+
+void InputFile::keep_for_next() const
+{
+    if (!is_stream() && path_ != "-")
+        return;
+    const std::scoped_lock lock(kept_mutex);
+    kept()[path_] = {fcntl(descriptor_, F_DUPFD_CLOEXEC, 3), bytes_, contents_};
+}
+
 InputFile::InputFile(const std::string& path, Accepts accepts) : path_(path)
 {
+    if (accepts == Accepts::files_and_streams && take_kept())
+        return;
     if (accepts == Accepts::files_and_streams && path == "-")
         descriptor_ = take_standard_input();
     else
@@ -94,7 +133,9 @@ void InputFile::read_stream()
 {
     const auto most = static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 2 *
                       static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    auto& contents = contents_.emplace(kFirstStreamBytes);
+    auto gathered = std::make_shared<std::vector<std::byte>>(kFirstStreamBytes);
+    auto& contents = *gathered;
+    contents_ = gathered;
     for (;;) {
         if (bytes_ == contents.size())
             contents.resize(std::min(2 * contents.size(), most));

@@ -2,6 +2,8 @@
 // Files: read at a place, written whole or not at all.
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,19 +31,27 @@ public:
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
     /// True for pipes and standard input, whose names say nothing of what they hold.
-    [[nodiscard]] bool is_stream() const { return contents_.has_value(); }
+    [[nodiscard]] bool is_stream() const { return contents_ != nullptr; }
 
     /// Fills `into` from the bytes at `offset`; throws if the file ends before.
     void read(std::uint64_t offset, std::span<std::byte> into) const;
 
+    /// Lets the next InputFile of this path read what a stream gave, which comes only once; call it last.
+    ///
+    /// Files that can be opened again need nothing.
+    void keep_for_next() const;
+
 private:
+    struct Kept;
+    static std::map<std::string, Kept>& kept();
+    bool take_kept();
     void open_file(Accepts accepts);
     void read_stream();
 
     std::string path_;
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
-    std::optional<std::vector<std::byte>> contents_;  // of a stream
+    std::shared_ptr<const std::vector<std::byte>> contents_;  // of a stream
 };
 
 /// A file that appears under its name when `commit` is called, complete; without `commit` nothing is left

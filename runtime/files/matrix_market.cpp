@@ -339,4 +339,16 @@ SparseMatrix read_matrix_market(const std::string& path, Type value_type)
     return read_rows<double>(lines, header, value_type, path);
 }
 
+bool holds_integers(const std::string& path)
+{
+    constexpr std::uint64_t kLongestBanner = 4096;
+    const InputFile file(path);
+    std::string text(static_cast<std::size_t>(std::min(file.bytes(), kLongestBanner)), '\0');
+    file.read(0, std::as_writable_bytes(std::span(text)));
+    LineReader lines(text, path);
+    Header header;
+    parse_banner(lines, header);
+    return header.field != Field::real;
+}
+
 }  // namespace segfold

@@ -26,4 +26,7 @@ struct SparseMatrix {
 /// NISTIR 5935, 1996.
 SparseMatrix read_matrix_market(const std::string& path, Type value_type = Type::f32);
 
+/// True if the file's first line says that its entries are integers, or a pattern. Throws InputError.
+bool holds_integers(const std::string& path);
+
 }  // namespace segfold

@@ -215,6 +215,22 @@ Array read_npy(const InputFile& file, const Type* asked)
     return read_npy_from(source, file.bytes(), file.path(), asked);
 }
 
+Type read_npy_type(const InputFile& file)
+{
+    std::uint64_t place = 0;
+    const NpySource source = [&](std::span<std::byte> into) {
+        file.read(place, into);
+        place += into.size();
+    };
+    return read_npy_type_from(source, file.bytes(), file.path());
+}
+
+Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where)
+{
+    return choose_type(parse_npy_dictionary(read_header_text(source, bytes, where).first, where), where,
+                       nullptr);
+}
+
 Array read_npy(const std::string& path)
 {
     return read_npy(InputFile(path, Accepts::files_and_streams), nullptr);

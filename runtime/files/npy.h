@@ -30,6 +30,9 @@ Array read_npy(const InputFile& file, const Type* asked);
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
+/// The type of a file's elements, of which only the header is read; refuses what `read_npy` would for it.
+Type read_npy_type(const InputFile& file);
+
 /// Takes exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
@@ -38,6 +41,9 @@ using NpySource = std::function<void(std::span<std::byte> into)>;
 /// `asked` is the type of `read_npy_as`, or null.
 Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where,
                     const Type* asked);
+
+/// The type of the elements of an .npy file, of which no more than the header is taken from `source`.
+Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
 /// The bytes before the elements of a version 1.0 file.
 std::string npy_header(Type type, std::uint64_t length);

@@ -44,11 +44,17 @@ std::vector<ZipMember> read_directory(const InputFile& file)
     return members;
 }
 
-Array read_member(const InputFile& file, const ZipMember& member, const Type* asked)
+/// "scores.npz:x", where the member is an array.
+std::string place_of(const InputFile& file, const ZipMember& member)
 {
-    const std::string where = fmt::format("{}:{}", file.path(), array_name(member));
     if (!member.name.ends_with(kMemberSuffix))
         refuse(file.path(), fmt::format("holds '{}', which is not an .npy array", member.name));
+    return fmt::format("{}:{}", file.path(), array_name(member));
+}
+
+Array read_member(const InputFile& file, const ZipMember& member, const Type* asked)
+{
+    const std::string where = place_of(file, member);
     Array array;
     read_zip_member(file, member, where, [&](const ZipSource& source) {
         array = read_npy_from(source, member.bytes, where, asked);
@@ -64,20 +70,30 @@ std::string joined_names(const std::vector<ZipMember>& members)
     return names;
 }
 
-Array read_named(const std::string& path, const std::string& name, const Type* asked)
+ZipMember find_member(const InputFile& file, const std::string& name)
 {
-    const InputFile file(path, Accepts::files_and_streams);
     const std::vector<ZipMember> members = read_directory(file);
     const auto found = std::ranges::find(members, name, array_name);
     if (found != members.end())
-        return read_member(file, *found, asked);
+        return *found;
     if (members.empty())
-        refuse(path, fmt::format("has no array '{}'; it is empty", name));
+        refuse(file.path(), fmt::format("has no array '{}'; it is empty", name));
     std::vector<std::string> names;
     std::ranges::transform(members, std::back_inserter(names), array_name);
     const std::vector<std::string_view> known(names.begin(), names.end());
-    refuse(path, fmt::format("has no array '{}'; its arrays are {}{}", name, joined_names(members),
-                             did_you_mean(name, known)));
+    refuse(file.path(), fmt::format("has no array '{}'; its arrays are {}{}", name, joined_names(members),
+                                    did_you_mean(name, known)));
+}
+
+ZipMember find_only_member(const InputFile& file)
+{
+    const std::vector<ZipMember> members = read_directory(file);
+    if (members.size() != 1)
+        refuse(file.path(), members.empty() ? "holds no arrays"
+                                            : fmt::format("holds {} arrays, {}; choose one, as in {}:{}",
+                                                          members.size(), joined_names(members), file.path(),
+                                                          array_name(members.front())));
+    return members.front();
 }
 
 /// True where a file of no telling name begins as archives do.
@@ -91,21 +107,26 @@ bool begins_as_archive(const InputFile& file)
     return std::string_view(start.data(), start.size()) == kMagic;
 }
 
-Array read_place(const std::string& place, const Type* asked)
+/// Hands the file "FILE.npy" to `plain`, or the archive and the member that "FILE.npz:NAME" or "FILE.npz"
+/// mean to `packed`.
+template <class Plain, class Packed>
+auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
 {
     const std::size_t colon = place.rfind(".npz:");
+    const InputFile file(colon == std::string::npos ? place : place.substr(0, colon + 4),
+                         Accepts::files_and_streams);
     if (colon != std::string::npos)
-        return read_named(place.substr(0, colon + 4), place.substr(colon + 5), asked);
-    const InputFile file(place, Accepts::files_and_streams);
-    if (!place.ends_with(kArchiveSuffix) && !begins_as_archive(file))
-        return read_npy(file, asked);
-    const std::vector<ZipMember> members = read_directory(file);
-    if (members.size() != 1)
-        refuse(place, members.empty()
-                          ? "holds no arrays"
-                          : fmt::format("holds {} arrays, {}; choose one, as in {}:{}", members.size(),
-                                        joined_names(members), place, array_name(members.front())));
-    return read_member(file, members.front(), asked);
+        return packed(file, find_member(file, place.substr(colon + 5)));
+    if (place.ends_with(kArchiveSuffix) || begins_as_archive(file))
+        return packed(file, find_only_member(file));
+    return plain(file);
+}
+
+Array read_place(const std::string& place, const Type* asked)
+{
+    return at_place(
+        place, [&](const InputFile& file) { return read_npy(file, asked); },
+        [&](const InputFile& file, const ZipMember& member) { return read_member(file, member, asked); });
 }
 
 }  // namespace
@@ -121,7 +142,8 @@ std::vector<NamedArray> read_npz(const std::string& path)
 
 Array read_npz_array(const std::string& path, const std::string& name)
 {
-    return read_named(path, name, nullptr);
+    const InputFile file(path);
+    return read_member(file, find_member(file, name), nullptr);
 }
 
 std::vector<std::string> npz_names(const std::string& path)
@@ -154,5 +176,23 @@ void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzO
 Array read_array(const std::string& place) { return read_place(place, nullptr); }
 
 Array read_array_as(const std::string& place, Type type) { return read_place(place, &type); }
+
+Type read_array_type(const std::string& place)
+{
+    const auto plain = [](const InputFile& file) {
+        const Type type = read_npy_type(file);
+        file.keep_for_next();
+        return type;
+    };
+    return at_place(place, plain, [](const InputFile& file, const ZipMember& member) {
+        const std::string where = place_of(file, member);
+        Type type = Type::boolean;
+        read_zip_beginning(file, member, where, [&](const ZipSource& source) {
+            type = read_npy_type_from(source, member.bytes, where);
+        });
+        file.keep_for_next();
+        return type;
+    });
+}
 
 }  // namespace segfold

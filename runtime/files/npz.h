@@ -37,4 +37,7 @@ Array read_array(const std::string& place);
 /// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
 Array read_array_as(const std::string& place, Type type);
 
+/// The type of the elements of `read_array(place)`, of which only the header is read.
+Type read_array_type(const std::string& place);
+
 }  // namespace segfold

@@ -37,6 +37,10 @@ using ZipSource = std::function<void(std::span<std::byte> into)>;
 void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
                      const std::function<void(const ZipSource&)>& use);
 
+/// Hands a member's bytes to `use`, which takes as many of them as it likes; no sum is checked.
+void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
+                        const std::function<void(const ZipSource&)>& use);
+
 /// Writes an archive member by member.
 class ZipWriter {
 public:

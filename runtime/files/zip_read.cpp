@@ -291,4 +291,20 @@ void read_zip_member(const InputFile& file, const ZipMember& member, const std::
                fmt::format("is damaged: its CRC-32 is {:08x}, but the archive says {:08x}", crc, member.crc));
 }
 
+void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
+                        const std::function<void(const ZipSource&)>& use)
+{
+    check_claims(member, where);
+    std::uint64_t place = find_packed_bytes(file, member, where);
+    if (member.method == kZipStored) {
+        use([&](std::span<std::byte> into) {
+            file.read(place, into);
+            place += into.size();
+        });
+    } else {
+        Inflater inflater(file, place, member.packed_bytes, where);
+        use([&](std::span<std::byte> into) { inflater.read(into); });
+    }
+}
+
 }  // namespace segfold

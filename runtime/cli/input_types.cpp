@@ -1,0 +1,76 @@
+#include "runtime/cli/input_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/layout.h"
+#include "runtime/cli/workload_argument.h"
+#include "runtime/files/matrix_market.h"
+#include "runtime/files/npz.h"
+
+namespace segfold::cli {
+namespace {
+
+/// The operator as far as --input asks for it.
+Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
+{
+    Operator op;
+    op.name = name;
+    for (const auto& parameter : parameters)
+        op.parameters.push_back({parameter.name, parameter.type.value_or(Type::f32), parameter.table, {}});
+    return op;
+}
+
+/// What the values of a Matrix Market file would be read as, if they are of type T.
+std::optional<InputType> type_of_matrix(const Arguments& arguments,
+                                        const std::vector<DeclaredParameter>& parameters)
+{
+    const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
+    const auto layout = text ? parse_layout(*text) : Layout();
+    if (layout.kind != LayoutKind::rows)
+        return std::nullopt;
+    const bool takes_values = std::ranges::any_of(parameters, [&](const auto& parameter) {
+        return !parameter.type && !parameter.table && (parameter.name == "value" || parameters.size() == 1);
+    });
+    if (!takes_values)
+        return std::nullopt;
+    const auto& file = layout.files.at(0);
+    if (holds_integers(file))
+        return InputType{{Type::i64, Type::f32}, file};
+    return InputType{{Type::f32}, file};
+}
+
+}  // namespace
+
+std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
+                                        const std::vector<DeclaredParameter>& parameters)
+{
+    const auto is_open = [](const auto& parameter) { return !parameter.type; };
+    if (!arguments.declares("input") || std::ranges::none_of(parameters, is_open))
+        return std::nullopt;
+    const auto files = input_files(arguments, outline(operator_name, parameters));
+    std::optional<InputType> found;
+    std::string first;
+    for (const auto& parameter : parameters) {
+        const auto file = files.find(parameter.name);
+        if (parameter.type || file == files.end())
+            continue;
+        const Type type = read_array_type(file->second);
+        if (found && found->candidates[0] != type)
+            throw InputError(
+                fmt::format("{}: holds {} for '{}', but {} holds {} for '{}'; operator {} takes both in one "
+                            "type: save one "
+                            "of them with array.astype",
+                            file->second, name(type), parameter.name, found->file, name(found->candidates[0]),
+                            first, operator_name));
+        if (!found) {
+            found = InputType{{type}, file->second};
+            first = parameter.name;
+        }
+    }
+    return found ? found : type_of_matrix(arguments, parameters);
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,128 @@
+#include "runtime/cli/language_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "dsl/embedded_file.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> language_files();
+
+namespace cli {
+namespace {
+
+/// What a user of the program asks of the README; the rest is for those who build on it.
+constexpr std::array<std::string_view, 3> kSections = {"Parts", "Types and expressions", "Grammar"};
+
+/// The text between the marks of code is code, so `|` in it separates nothing.
+std::vector<std::string> split_row(std::string_view row)
+{
+    std::vector<std::string> cells(1);
+    bool is_code = false;
+    for (const char c : row.substr(1)) {
+        if (c == '`')
+            is_code = !is_code;
+        else if (c == '|' && !is_code)
+            cells.emplace_back();
+        else
+            cells.back() += c;
+    }
+    cells.pop_back();  // behind the last mark
+    for (auto& cell : cells) {
+        cell.erase(0, cell.find_first_not_of(' '));
+        cell.erase(cell.find_last_not_of(' ') + 1);
+    }
+    return cells;
+}
+
+/// Rows as columns of text; the last column is never padded.
+std::string align(const std::vector<std::vector<std::string>>& rows)
+{
+    std::vector<std::size_t> widths;
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths.resize(std::max(widths.size(), i + 1));
+            widths[i] = std::max(widths[i], row[i].size());
+        }
+    std::string text;
+    for (const auto& row : rows) {
+        std::string line = "   ";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            line += fmt::format(" {:{}}{}", row[i], widths[i], i + 1 == row.size() ? "" : " ");
+        text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    }
+    return text;
+}
+
+/// Markdown as people read it in a terminal: no marks, aligned tables, indented code.
+class Page {
+public:
+    void add(std::string_view line)
+    {
+        const bool is_row = line.starts_with("| ") && !is_code_;
+        if (!is_row)
+            end_table();
+        if (line.starts_with("```"))
+            is_code_ = !is_code_;
+        else if (is_code_)
+            text_ += fmt::format("    {}\n", line);
+        else if (is_row && !line.starts_with("| ---"))
+            rows_.push_back(split_row(line));
+        else if (!is_row)
+            add_prose(line);
+    }
+
+    std::string finish() &&
+    {
+        end_table();
+        return std::move(text_);
+    }
+
+private:
+    void add_prose(std::string_view line)
+    {
+        if (line.starts_with("## "))
+            line.remove_prefix(3);
+        std::string words(line);
+        std::erase(words, '`');
+        text_ += words + "\n";
+    }
+
+    void end_table()
+    {
+        text_ += align(rows_);
+        rows_.clear();
+    }
+
+    std::string text_;
+    std::vector<std::vector<std::string>> rows_;
+    bool is_code_ = false;
+};
+
+}  // namespace
+
+std::string language_page()
+{
+    Page page;
+    page.add("The language of operators ('segfold help operator' shows a file in full)");
+    page.add("");
+    bool is_wanted = false;
+    for (std::string_view rest = language_files().front().text; !rest.empty();) {
+        const auto line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+        if (line.starts_with("## "))
+            is_wanted = std::ranges::find(kSections, line.substr(3)) != kSections.end();
+        if (is_wanted)
+            page.add(line);
+    }
+    auto text = std::move(page).finish();
+    return text.substr(0, text.find_last_not_of('\n') + 1) + "\n";
+}
+
+}  // namespace cli
+}  // namespace segfold
