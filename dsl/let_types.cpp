@@ -1,7 +1,6 @@
 #include "dsl/let_types.h"
 
 #include <algorithm>
-#include <ranges>
 #include <tuple>
 
 namespace segfold {
@@ -133,7 +132,8 @@ std::map<std::string, LetUses> let_uses(Typing typing, const std::vector<Let>& l
         if (value.has_value())
             demands.walk(value, wanted);
     // From the last to the first: a local is used behind its own let alone.
-    for (const auto& let : std::views::reverse(lets)) {
+    for (auto at = lets.rbegin(); at != lets.rend(); ++at) {
+        const Let& let = *at;
         std::optional<Type> context;
         if (std::ranges::find(untyped, let.name) != untyped.end()) {
             const auto uses = demands.uses(let.name);

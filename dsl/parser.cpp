@@ -32,6 +32,7 @@ public:
     Operator whole_operator()
     {
         Operator op;
+        op_ = &op;
         op.source = cursor_.source();
         op.description = heading_;
         cursor_.expect_word("operator");
@@ -193,10 +194,21 @@ private:
     void part(Operator& op)
     {
         const Token keyword = cursor_.peek();
+        if (keyword.text == ";") {
+            complaints_.add(placed_error(cursor_.source(), keyword.position,
+                                         "expected a part of the operator, found ';'",
+                                         "no semicolon stands between parts"));
+            cursor_.take();
+            return;
+        }
         if (!is_part(keyword))
             refuse_part(keyword);
-        if (std::ranges::find(seen_, keyword.text) != seen_.end())
+        const bool again = std::ranges::find(seen_, keyword.text) != seen_.end();
+        if (again && keyword.text != "state")
             cursor_.fail(keyword.position, "'" + keyword.text + "' is given twice", "one is enough");
+        if (again)
+            complaints_.add(placed_error(cursor_.source(), keyword.position, "'state' is given twice",
+                                         "all fields stand in one: state { NAME: TYPE; NAME: TYPE }"));
         seen_.push_back(keyword.text);
         cursor_.take();
         if (keyword.text == "state")
@@ -216,7 +228,10 @@ private:
                      "expected a part of the operator, found " + cursor_.found() +
                          (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
                                              : suggestion),
-                     suggestion.empty() ? advice_at(cursor_.tokens(), cursor_.place()) : "");
+                     keyword.text == "identity"
+                         ? "the identity is the value of each field: state NAME: TYPE = VALUE"
+                     : suggestion.empty() ? advice_at(cursor_.tokens(), cursor_.place())
+                                          : "");
     }
 
     /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
@@ -228,6 +243,8 @@ private:
         if (cursor_.is("="))
             cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
                          "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
+        if (cursor_.is(";") && (is_part(cursor_.peek(1)) || cursor_.is("}", 1)))
+            return;  // which part() refuses and passes over
         if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
             cursor_.unexpected("the next part");
     }
@@ -285,6 +302,9 @@ private:
     {
         const Position position = cursor_.peek().position;
         auto field = cursor_.name("a state field's name");
+        if (cursor_.is("="))
+            cursor_.fail(position, "the state field '" + field + "' has no type",
+                         "write " + field + ": f32 = ...");
         cursor_.expect(":");
         StateField result{std::move(field), expressions_.type(), std::nullopt, position};
         if (cursor_.accept("="))
@@ -363,7 +383,7 @@ private:
         const auto lets = block.lets.size();
         const auto assignments = block.assignments.size();
         const bool read = complaints_.attempt([&] {
-            statement(block);
+            statement(block, part);
             if (!cursor_.accept(";") && !cursor_.is("}"))
                 cursor_.unexpected("';' or '}'");
         });
@@ -379,7 +399,7 @@ private:
         note_names(start, unread_.blocks[part]);
     }
 
-    void statement(Block& result)
+    void statement(Block& result, const std::string& part)
     {
         const bool let = cursor_.accept("let");
         const Position position = cursor_.peek().position;
@@ -390,6 +410,9 @@ private:
         if (!let && cursor_.is(".") && cursor_.peek(1).kind == TokenKind::word)
             cursor_.fail(position, "a field is set by its name alone",
                          "write " + cursor_.peek(1).text + " = ...");
+        if (!cursor_.is("=") && advice_at(cursor_.tokens(), cursor_.place()).empty())
+            cursor_.fail(cursor_.peek().position, "expected '=', found " + cursor_.found(),
+                         let ? "" : "a block sets fields: " + field_of(part) + " = VALUE");
         cursor_.expect("=");
         auto value = expressions_.expression();
         if (let)
@@ -398,7 +421,16 @@ private:
             result.assignments.push_back({std::move(target), std::move(value), position});
     }
 
+    /// A field that `part` sets, for an example.
+    [[nodiscard]] std::string field_of(const std::string& part) const
+    {
+        if ((part == "finish" || part == "empty") && !op_->results.empty())
+            return op_->results[0].name;
+        return op_->state.empty() ? "FIELD" : op_->state[0].name;
+    }
+
     std::string heading_;
+    const Operator* op_ = nullptr;  ///< what has been read of it
     TokenCursor cursor_;
     ExpressionParser expressions_;
     Complaints& complaints_;

@@ -343,7 +343,8 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
     else if (is_shift(symbol) || symbol == "%")
         need(is_integer(l), "it takes integers");
     else if (is_bitwise(symbol))
-        need(!is_float(l), "it takes integers or bools");
+        need(!is_float(l), symbol == "^" ? "it takes integers or bools; powers are written pow(x, y)"
+                                         : "it takes integers or bools");
     else if (symbol != "==" && symbol != "!=")
         need(is_number(l), "it takes numbers");
     const bool divides = symbol == "/" || symbol == "%";

@@ -72,6 +72,9 @@ constexpr const char* kUnknownField =
     "operator o(x: f32) -> f32 {\n  state { count: i32 = 0; sum: f32 = 0 }\n"
     "  lift { count = 1; sum = x }\n  combine(a, b) { count = a.coutn + b.count; "
     "sum = a.sum + b.sum }\n  finish sum / f32(count)\n}\n";
+constexpr const char* kSeveralFaults =
+    "operator o(x: f32) -> f32 {\n  state { count: i32 = 0; sum: f32 = 0 }\n  lift { sum = y; count = 1 }\n"
+    "  combine(a, b) { count = a.count + b.count; sum += b.sum }\n  finish sum\n}\n";
 constexpr const char* kWrongType =
     "operator o(x: f32) -> f32 {\n  state sum: f32 = 0\n  lift i32(x)\n"
     "  combine(a, b) a + b\n}\n";
@@ -116,6 +119,7 @@ protected:
             (void)folder_.write(name, text);
         };
         write("unknown_field.seg", kUnknownField);
+        write("several_faults.seg", kSeveralFaults);
         write("wrong_type.seg", kWrongType);
         write("missing_part.seg", kMissingPart);
         write("unterminated.seg", kUnterminated);

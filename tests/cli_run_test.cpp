@@ -321,5 +321,97 @@ TEST_F(RunTest, NoElementsAreNoError)
     }
 }
 
+class InputTypeTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        write_npy(folder_.file("f32.npy"), make_array<float>(Type::f32, {1, 2, 3}));
+        write_npy(folder_.file("f64.npy"), make_array<double>(Type::f64, {1, 2, 3}));
+        write_npy(folder_.file("i32.npy"), make_array<std::int32_t>(Type::i32, {1, 2, 3}));
+        write_npy(folder_.file("u8.npy"), make_array<std::uint8_t>(Type::u8, {1, 2, 3}));
+        write_npy(folder_.file("bool.npy"), make_array<std::uint8_t>(Type::boolean, {1, 0, 1}));
+        std::vector<NamedArray> arrays;
+        arrays.push_back({"x", make_array<std::int16_t>(Type::i16, {1, 2, 3})});
+        arrays.push_back({"y", make_array<std::int64_t>(Type::i64, {1, 2, 3})});
+        write_npz(folder_.file("both.npz"), arrays, {true});
+        const std::string entries = "2 3 3\n1 1 1\n1 3 2\n2 2 3\n";
+        (void)folder_.write("integer.mtx", "%%MatrixMarket matrix coordinate integer general\n" + entries);
+        (void)folder_.write("real.mtx", "%%MatrixMarket matrix coordinate real general\n" + entries);
+        (void)folder_.write("pattern.mtx",
+                            "%%MatrixMarket matrix coordinate pattern general\n1 2 2\n1 1\n1 2\n");
+        (void)folder_.write("spmv.seg",
+                            "operator spmv(value: T, column: i32, x: table T) -> T {\n  state sum: T = 0\n"
+                            "  lift value * x[column]\n  combine(a, b) a + b\n}\n");
+        (void)folder_.write("remainder.seg",
+                            "operator remainder(x: T) -> T {\n  state sum: T = 0\n  lift x % 2\n"
+                            "  combine(a, b) a + b\n}\n");
+    }
+
+    /// The operator that ran, or the message.
+    [[nodiscard]] std::string operator_of(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), "run");
+        arguments.insert(arguments.end(), {"--backend", "reference"});
+        const auto result = folder_.run(std::move(arguments));
+        const std::string begin = "operator  ";
+        if (!result.output.starts_with(begin))
+            return result.errors;
+        return result.output.substr(begin.size(), result.output.find('\n') - begin.size());
+    }
+
+    ProgramFolder folder_;
+};
+
+TEST_F(InputTypeTest, StandardOperatorsTakeTheTypeOfTheirArrays)
+{
+    EXPECT_EQ(operator_of({"sum"}), "sum(x: f32) -> f32");
+    EXPECT_EQ(operator_of({"sum", "--input", "i32.npy"}), "sum(x: i32) -> i32");
+    EXPECT_EQ(operator_of({"max", "--input", "i32.npy"}), "max(x: i32) -> i32");
+    EXPECT_EQ(operator_of({"max", "--input", "u8.npy"}), "max(x: u8) -> u8");
+    EXPECT_EQ(operator_of({"mean", "--input", "u8.npy"}), "mean(x: u8) -> f64");
+    EXPECT_EQ(operator_of({"any", "--input", "bool.npy"}), "any(x: bool) -> bool");
+    EXPECT_EQ(operator_of({"count", "--input", "bool.npy"}), "count(x: bool) -> i64");
+    EXPECT_EQ(
+        operator_of({"sum", "--input", "bool.npy"}),
+        "segfold: bool.npy: holds bool, but operator 'sum' is not defined for bool; it takes i8, i16, i32, "
+        "i64, u8, u16, u32, u64, f16, bf16, f32 and f64\n");
+    EXPECT_EQ(operator_of({"mean_variance", "--input", "f64.npy"}),
+              "mean_variance(x: f64) -> (mean: f64, variance: f64)");
+    EXPECT_EQ(operator_of({"dot", "--input", "x=f64.npy", "--input", "y=f64.npy"}),
+              "dot(x: f64, y: f64) -> f64");
+    EXPECT_EQ(operator_of({"dot", "--input", "y=i32.npy"}), "dot(x: i32, y: i32) -> i32");
+    EXPECT_EQ(operator_of({"sum", "--input", "both.npz:x"}), "sum(x: i16) -> i16");
+    EXPECT_EQ(operator_of({"sum", "--input", "both.npz:y"}), "sum(x: i64) -> i64");
+}
+
+TEST_F(InputTypeTest, ExpressionsAndFilesDoToo)
+{
+    EXPECT_EQ(operator_of({"--op", "a + b", "--input", "i32.npy"}), "expression(x: i32) -> i32");
+    EXPECT_EQ(operator_of({"--op", "a + b", "--input", "f64.npy", "--identity", "0.5"}),
+              "expression(x: f64) -> f64");
+    EXPECT_EQ(operator_of({"remainder.seg", "--input", "i32.npy"}), "remainder(x: i32) -> i32");
+    EXPECT_EQ(operator_of({"spmv.seg", "--layout", "rows=real.mtx", "--input", "x=f64.npy"}),
+              "spmv(value: f64, column: i32, x: table f64) -> f64");
+}
+
+TEST_F(InputTypeTest, MatricesOfIntegersAreReadAsSuch)
+{
+    EXPECT_EQ(operator_of({"sum", "--layout", "rows=real.mtx"}), "sum(x: f32) -> f32");
+    EXPECT_EQ(operator_of({"sum", "--layout", "rows=integer.mtx"}), "sum(x: i64) -> i64");
+    EXPECT_EQ(operator_of({"sum", "--layout", "rows=pattern.mtx"}), "sum(x: i64) -> i64");
+    EXPECT_EQ(operator_of({"log_sum_exp", "--layout", "rows=integer.mtx"}), "log_sum_exp(x: f32) -> f32");
+    EXPECT_EQ(operator_of({"sum", "--type", "f64", "--layout", "rows=integer.mtx"}), "sum(x: f64) -> f64");
+}
+
+TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
+{
+    const auto result = folder_.run({"run", "sum", "--input", "u8.npy", "--backend", "reference"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors,
+              "segfold: warning: u8.npy holds u8, so sum is computed in u8 and may wrap; save it with "
+              "array.astype('<i8') to compute in i64\n");
+    EXPECT_EQ(folder_.run({"run", "sum_u8", "--input", "u8.npy", "--backend", "reference"}).errors, "");
+}
+
 }  // namespace
 }  // namespace segfold::test

@@ -1,11 +1,15 @@
 // The other verbs, the help pages, and how the program treats its streams.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
+#include "dsl/expression.h"
 #include "tests/cli_program.h"
 #include "tests/kernel_folder.h"
 
@@ -51,6 +55,39 @@ TEST_F(VerbsTest, EveryVerbHasAPageThatAllWaysReach)
         EXPECT_EQ(page, output({verb, "--help"}));
         EXPECT_EQ(page, output({verb, "sum", "-h"}));
     }
+}
+
+TEST_F(VerbsTest, TheLanguageIsOnOnePage)
+{
+    const auto page = output({"help", "language"});
+    EXPECT_NE(output({"help"}).find("segfold help language "), std::string::npos);
+    const auto has_word = [&](std::string_view word) {
+        return std::regex_search(page, std::regex("(^|[^a-z0-9_])" + std::string(word) + "($|[^a-z0-9_])"));
+    };
+    for (const auto function : function_names())
+        EXPECT_TRUE(has_word(function)) << function;
+    for (const Type type : kTypes)
+        EXPECT_TRUE(has_word(name(type))) << name(type);
+    for (const auto* word :
+         {"operator", "table", "state",    "lift",    "combine", "finish",      "empty",      "laws",
+          "let",      "index", "position", "segment", "length",  "commutative", "idempotent", "true",
+          "false",    "inf",   "nan",      "lowest",  "highest", "epsilon"})
+        EXPECT_TRUE(has_word(word)) << word;
+    // The line of precedence holds every symbol that the parser knows, in the parser's order.
+    const auto line = page.find("Operators, tightest first");
+    ASSERT_NE(line, std::string::npos);
+    std::istringstream text(page.substr(line, page.find('.', line) - line));
+    std::vector<int> levels;
+    for (std::string word; text >> word;) {
+        while (word.size() > 1 && word.ends_with(','))
+            word.pop_back();
+        if (const int level = precedence(word); level != 0 && word != "-")
+            levels.push_back(level);
+    }
+    EXPECT_EQ(levels.size(), 17u) << "of 18, and '-' is not looked at, which stands for two operators";
+    EXPECT_TRUE(std::ranges::is_sorted(levels, std::greater<>()));
+    EXPECT_EQ(page.find('`'), std::string::npos);
+    EXPECT_NE(page.find("\n    expression = binary "), std::string::npos);
 }
 
 /// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.

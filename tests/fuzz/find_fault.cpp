@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dsl/check.h"
+#include "dsl/complaints.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
@@ -13,7 +14,7 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kRows = 4;
-constexpr std::size_t kLongestMessage = 4096;
+constexpr std::size_t kLongestMessage = 4096 * (kMostComplaints + 1);
 
 std::string fault_of_message(const std::string& message)
 {

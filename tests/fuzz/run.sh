@@ -29,7 +29,8 @@ case $target in
         ;;
     *) echo "run.sh: unknown target '$target'; the targets are parser_fuzz and emit_fuzz" >&2; exit 2 ;;
 esac
-for unit in bytecode check evaluator expression layout lexer operator parser printer source suggest type typing visible; do
+for unit in bytecode check complaints evaluator expression expression_parser let_types layout lexer operator parser printer slips \
+        source suggest token_cursor type typing typing_names visible; do
     sources="$sources dsl/$unit.cpp"
 done
 # shellcheck disable=SC2086
