@@ -216,6 +216,8 @@ std::string advice_at(std::span<const Token> tokens, std::size_t at)
         return "a comment begins with #";
     if (is(here, ">") && is(before, "<"))
         return "write !=";
+    if (is(here, ",") && next.kind == TokenKind::word && one_of(token(at + 2), {"=", ":"}))
+        return "write ';' between them";
     if (is(here, "->"))
         return "write a.n: a state is a value";
     if (is(here, ":") && (is(next, ":") || is(before, ":")))
