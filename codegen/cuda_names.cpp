@@ -44,7 +44,7 @@ constexpr std::string_view kTaken[] = {
     // Types, and what is written around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
-    "lift_item opaque",
+    "lift_item opaque gather",
 };
 
 /// The names of kTaken, those that a file of kernels/ has at file scope, and those of its numbers.
@@ -100,7 +100,7 @@ bool is_function_of_f32(std::string_view name)
 
 bool is_taken(std::string_view name)
 {
-    constexpr std::string_view kHelpers[] = {"to_", "divide_", "remainder_", "absolute_", "variant_"};
+    constexpr std::string_view kHelpers[] = {"to_", "divide_", "remainder_", "absolute_", "variant_", "Table_"};
     constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
     return taken_names().contains(name) || is_function_of_f32(name) || is_vector(name) ||
            std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||

@@ -195,11 +195,8 @@ std::string CudaPrinter::raw(const Expression& expression, int& level) const
             return is_integer(*node.arguments[0]->type) ? integer_call(node, level) : real_call(node);
         case ExpressionKind::convert:
             return convert(node, level);
-        case ExpressionKind::gather: {
-            const auto& index = node.arguments[0];
-            return cuda_identifier(node.name) + "[" + (is_place(*index) ? index->name : value(index, 0)) +
-                   "]";
-        }
+        case ExpressionKind::gather:
+            return gather(node);
     }
     throw InternalError("unknown kind of expression");
 }
@@ -246,6 +243,16 @@ std::string CudaPrinter::field(const ExpressionNode& node) const
                                                                : "state";
     const bool scalar = op_.state.size() == 1 && op_.has_identity();
     return scalar ? owner : owner + "." + cuda_identifier(node.name);
+}
+
+std::string CudaPrinter::gather(const ExpressionNode& node) const
+{
+    const auto& index = node.arguments[0];
+    const auto table = cuda_identifier(node.name);
+    const auto place = is_place(*index) ? index->name : value(index, 0);
+    if (std::ranges::find(checked_tables_, node.name) == checked_tables_.end())
+        return table + "[" + place + "]";
+    return "gather(" + table + ", " + (*index->type == Type::u64 ? "i64(" + place + ")" : place) + ")";
 }
 
 std::string CudaPrinter::as_float(const Expression& expression, int loosest) const

@@ -1,6 +1,8 @@
 #pragma once
 // Literals and expressions of the language as CUDA text.
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "codegen/cuda_names.h"
 #include "dsl/operator.h"
@@ -14,7 +16,10 @@ namespace segfold {
 /// needs them, and where people do not trust their memory of its precedences: `(a & b) | c`, `(a && b) || c`.
 class CudaPrinter {
 public:
-    CudaPrinter(const Operator& op, int index_bits) : op_(op), index_bits_(index_bits) {}
+    /// `checked_tables` are read by gather().
+    CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {})
+        : op_(op), index_bits_(index_bits), checked_tables_(std::move(checked_tables))
+    {}
 
     /// The expression as text that initialises a variable of its type, or a field in braces.
     [[nodiscard]] std::string expression(const Expression& expression) const;
@@ -46,9 +51,11 @@ private:
     std::string integer_call(const ExpressionNode& node, int& level) const;
     [[nodiscard]] std::string real_call(const ExpressionNode& node) const;
     [[nodiscard]] std::string field(const ExpressionNode& node) const;
+    [[nodiscard]] std::string gather(const ExpressionNode& node) const;
 
     const Operator& op_;
     int index_bits_;
+    std::vector<std::string> checked_tables_;
 };
 
 }  // namespace segfold

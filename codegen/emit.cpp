@@ -148,6 +148,21 @@ std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view
     return map;
 }
 
+/// Puts what tells of reads outside of tables at the begin of every kernel that is given the inputs; `lines`
+/// are the origins of the lines of `text`.
+void add_outside_reads(std::string& text, std::vector<int>& lines)
+{
+    constexpr std::string_view parameter = "Inputs inputs", body = "\n{\n";
+    for (auto at = text.find(parameter); at != text.npos; at = text.find(parameter, at + 1))
+        if (const auto begin = text.find(body, at); begin != text.npos) {
+            const auto place = begin + body.size();
+            const auto line =
+                std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(place), '\n');
+            lines.insert(lines.begin() + line, 0);
+            text.insert(place, "    const OutsideReads outside_reads{inputs};\n");
+        }
+}
+
 }  // namespace
 
 std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
@@ -168,14 +183,20 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
-    const auto traced = weave_traced(stage.file, stage.text, facts, read_part);
-    const auto& woven = traced.woven;
+    auto traced = weave_traced(stage.file, stage.text, facts, read_part);
+    auto& woven = traced.woven;
+    if (!problem.checked_tables.empty()) {
+        add_outside_reads(woven.body, traced.body_lines.lines);
+        for (std::size_t i = 0; i < woven.parts.size(); ++i)
+            add_outside_reads(woven.parts[i], traced.part_lines[i].lines);
+    }
     auto plumbing = read_plumbing(stage.file, woven.directives);
 
     Emitted emitted;
     emitted.form = problem.form;
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
+    emitted.checked_tables = problem.checked_tables;
     // Sizes that only chose the configuration speak of the operator, not of a workload.
     const auto is_settled = [&](const auto& size) {
         return std::ranges::any_of(stage.sizes,

@@ -36,10 +36,11 @@ struct EmittedLaunch {
 
 /// CUDA text and how to launch it.
 ///
-/// inputs is a struct of one pointer for each parameter of the operator, results one of a pointer for each
-/// result field; segments is described in kernels/README.md. Formulas know num_elements, num_items,
-/// num_segments (but for forms of which kernels find the segments), num_multiprocessors, state_bytes, the
-/// tunables, and the stage's own sizes.
+/// inputs is a struct of one pointer for each parameter of the operator; the pointer of a checked table is
+/// followed by its length, a pointer to an `unsigned` that becomes 1 where it is read outside, and 8 zeros.
+/// results is a struct of a pointer for each result field; segments is described in kernels/README.md.
+/// Formulas know num_elements, num_items, num_segments (but for forms of which kernels find the segments),
+/// num_multiprocessors, state_bytes, the tunables, and the stage's own sizes.
 struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
@@ -51,6 +52,7 @@ struct Emitted {
     std::vector<EmittedLaunch> launches;
     /// What kernels are given as `int` parameters.
     std::map<std::string, int, std::less<>> numbers;
+    std::vector<std::string> checked_tables;  ///< the problem's
     Configuration configuration;
     /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU,
     /// whatever GPU is there, and multiplications and additions stay apart.

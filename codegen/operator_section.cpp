@@ -21,10 +21,38 @@ bool gathers(const Expression& expression, const std::string& table)
            std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
 }
 
+std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); }
+
+/// The struct of a checked table, and the function that reads it.
+///
+/// What is noted stays in a register until the thread leaves the kernel: anything that memory sees would keep
+/// the loads of several items from being under way at once.
+std::string checked_table(Type type)
+{
+    const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
+                                : type == Type::boolean                 ? "false"
+                                : type == Type::f32                     ? "0.0f"
+                                : type == Type::f64                     ? "0.0"
+                                                                        : cuda_name(type) + "(0)";
+    return fmt::format(
+        "// A table whose reads are checked: one outside of its length is noted, and gives zero.\n"
+        "struct {0} {{\n    const {1}* at;\n    i64 length;\n    unsigned* outside;  // becomes 1\n"
+        "    mutable bool is_outside;  // of this thread\n}};\n\n"
+        "__device__ __forceinline__ {1} gather(const {0}& table, i64 place)\n{{\n"
+        "    const bool is_inside = u64(place) < u64(table.length);\n"
+        "    table.is_outside |= !is_inside;\n"
+        "    return is_inside ? table.at[place] : {2};\n}}\n",
+        table_name(type), cuda_name(type), nothing);
+}
+
 /// Prints the functions of one operator.
 class Section {
 public:
-    explicit Section(const Problem& problem) : op_(problem.op), printer_(problem.op, problem.index_bits) {}
+    explicit Section(const Problem& problem)
+        : op_(problem.op),
+          checked_tables_(problem.checked_tables),
+          printer_(problem.op, problem.index_bits, problem.checked_tables)
+    {}
 
     std::vector<Piece> functions()
     {
@@ -32,7 +60,10 @@ public:
         const auto add = [&](const char* name, const std::string& text) {
             pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
         };
+        for (const Type type : kTypes)
+            pieces.push_back({table_name(type), checked_table(type), Piece::Kind::declaration});
         add("Inputs", inputs());
+        add("OutsideReads", outside_reads());
         add("Results", results());
         add("State", state());
         add("identity", identity());
@@ -64,6 +95,11 @@ private:
         return name;
     }
 
+    [[nodiscard]] bool is_checked(const std::string& table) const
+    {
+        return std::ranges::find(checked_tables_, table) != checked_tables_.end();
+    }
+
     static std::string function(const std::string& head, const std::string& body)
     {
         return "__device__ __forceinline__ " + head + "\n{\n" + body + "}\n";
@@ -73,9 +109,27 @@ private:
     {
         std::string text = "struct Inputs {\n";
         for (const auto& parameter : op_.parameters)
-            text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type),
-                                cuda_identifier(parameter.name), parameter.table ? "  // table" : "");
+            if (is_checked(parameter.name))
+                text +=
+                    fmt::format("    {} {};\n", table_name(parameter.type), cuda_identifier(parameter.name));
+            else
+                text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type),
+                                    cuda_identifier(parameter.name), parameter.table ? "  // table" : "");
         return text + "};\n";
+    }
+
+    [[nodiscard]] std::string outside_reads() const
+    {
+        std::string notes;
+        for (const auto& table : checked_tables_)
+            notes += fmt::format(
+                "        if (inputs.{0}.is_outside)\n            atomicOr(inputs.{0}.outside, 1u);\n",
+                cuda_identifier(table));
+        return "// Tells, when a thread leaves the kernel, which tables it has read outside of their "
+               "lengths.\n"
+               "struct OutsideReads {\n    const Inputs& inputs;\n\n"
+               "    __device__ __forceinline__ ~OutsideReads()\n    {\n" +
+               notes + "    }\n};\n";
     }
 
     [[nodiscard]] std::string results() const
@@ -128,20 +182,26 @@ private:
             add_names(argument, names);
     }
 
-    /// The lets that something kept mentions, as constants.
+    /// The lets that something kept mentions, and those whose reads of a table are checked, as constants.
     [[nodiscard]] std::string lets(const Block& block) const
     {
         std::set<std::string> mentioned;
         for (const auto& assignment : block.assignments)
             add_names(assignment.value, mentioned);
+        // A let is evaluated whether it is used or not, which shows where it reads outside of a table.
+        const auto is_seen = [&](const Let& let) {
+            return std::ranges::any_of(checked_tables_,
+                                       [&](const auto& table) { return gathers(let.value, table); });
+        };
         for (auto let = block.lets.rbegin(); let != block.lets.rend(); ++let)
-            if (mentioned.contains(let->name))
+            if (mentioned.contains(let->name) || is_seen(*let))
                 add_names(let->value, mentioned);
         std::string text;
         for (const auto& let : block.lets)
-            if (mentioned.contains(let.name))
-                text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type),
-                                    cuda_identifier(let.name), printer_.expression(let.value));
+            if (mentioned.contains(let.name) || is_seen(let))
+                text += fmt::format(
+                    "    {}const {} {} = {};\n", mentioned.contains(let.name) ? "" : "[[maybe_unused]] ",
+                    cuda_name(*let.value->type), cuda_identifier(let.name), printer_.expression(let.value));
         return text;
     }
 
@@ -159,7 +219,10 @@ private:
     {
         std::vector<std::string> parameters;
         for (const auto& parameter : op_.parameters)
-            if (lift_uses(op_, parameter))
+            if (is_checked(parameter.name))
+                parameters.push_back(
+                    fmt::format("const {}& {}", table_name(parameter.type), cuda_identifier(parameter.name)));
+            else if (lift_uses(op_, parameter))
                 parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "",
                                                  cuda_name(parameter.type), parameter.table ? "*" : "",
                                                  cuda_identifier(parameter.name)));
@@ -278,6 +341,7 @@ private:
     }
 
     const Operator& op_;
+    const std::vector<std::string>& checked_tables_;
     CudaPrinter printer_;
 };
 

@@ -413,7 +413,9 @@ EmittedPeer emit_peer(const Problem& problem, const Peer& peer)
 {
     if (const auto why = unmet(peer, problem))
         throw InputError(fmt::format("{}: {}", peer.name, *why));
-    auto emitted = PeerText(problem, peer).emit();
+    Problem unchecked = problem;
+    unchecked.checked_tables.clear();
+    auto emitted = PeerText(unchecked, peer).emit();
     check_emitted(emitted.source, problem.op);
     return emitted;
 }

@@ -1,6 +1,8 @@
 #pragma once
 // What is to be emitted: an operator, the form of its segments, the width of an index. No sizes.
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "dsl/layout.h"
 #include "dsl/operator.h"
@@ -37,6 +39,8 @@ struct Problem {
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
     UsableLaws laws;    ///< as declared, until somebody refutes one
     Target target;
+    /// Tables whose reads the text checks; every other table must be read inside of its length.
+    std::vector<std::string> checked_tables = {};
 };
 
 }  // namespace segfold

@@ -26,21 +26,21 @@ auto Evaluator<Real>::make_frame(const Program& program) -> Frame
 }
 
 template <class Real>
-void Evaluator<Real>::run(Frame& frame, Value* out)
+void Evaluator<Real>::run(Frame& frame, Value* out, std::int64_t element)
 {
     const auto& program = *frame.program;
     const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
                                             frame.slots.data(), tables_.data());
     if (outcome.failed)
-        report(outcome);
+        report(outcome, element);
     for (std::size_t i = 0; i < program.outputs.size(); ++i)
         out[i] = frame.slots[program.outputs[i]];
 }
 
 template <class Real>
-void Evaluator<Real>::report(const Outcome& outcome) const
+void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element) const
 {
-    throw InputError(failure_message(bytecode_, outcome, tables_[outcome.table].length));
+    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element));
 }
 
 template <class Real>
@@ -60,7 +60,7 @@ void Evaluator<Real>::lift(std::span<const void* const> columns, std::int64_t in
     lift_.slots[columns.size()].bits = static_cast<std::uint64_t>(index);
     lift_.slots[columns.size() + 1].bits = static_cast<std::uint64_t>(position);
     lift_.slots[columns.size() + 2].bits = static_cast<std::uint64_t>(segment);
-    run(lift_, state);
+    run(lift_, state, index);
 }
 
 template <class Real>
@@ -72,7 +72,7 @@ void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t
     lift_.slots[n].bits = static_cast<std::uint64_t>(index);
     lift_.slots[n + 1].bits = static_cast<std::uint64_t>(position);
     lift_.slots[n + 2].bits = static_cast<std::uint64_t>(segment);
-    run(lift_, state);
+    run(lift_, state, index);
 }
 
 template <class Real>
@@ -128,24 +128,33 @@ void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t be
         if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()),
                                                     lifted, tables_.data());
             outcome.failed)
-            report(outcome);
+            report(outcome, i);
         for (std::size_t f = 0; f < n; ++f)
             later[f] = lifted[lift_out[f]];
         if (const auto outcome = Machine<Real>::run(
                 combine_code.data(), static_cast<int>(combine_code.size()), earlier, tables_.data());
             outcome.failed)
-            report(outcome);
+            report(outcome, i);
         for (std::size_t f = 0; f < n; ++f)
             state[f] = earlier[combine_out[f]];
         std::copy_n(state, n, earlier);
     }
 }
 
-std::string failure_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length)
+std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
+                            std::int64_t element)
 {
-    return "table '" + bytecode.table_names[outcome.table] + "' is read at index " +
-           std::to_string(outcome.index) + ", but it has " + std::to_string(table_length) +
-           " elements; indices run from 0";
+    const auto& table = bytecode.table_names[outcome.table];
+    const auto index = outcome.index_type == Type::u64
+                           ? std::to_string(static_cast<std::uint64_t>(outcome.index))
+                           : std::to_string(outcome.index);
+    const auto read = "element " + std::to_string(element) + " reads " + table + "[" + index + "]";
+    if (table_length == 0)
+        return "table '" + table + "' has no entries; " + read + ", and an empty table cannot be read";
+    if (table_length == 1)
+        return "table '" + table + "' has 1 entry; " + read + ", and its only index is 0";
+    return "table '" + table + "' has " + std::to_string(table_length) + " entries; " + read +
+           ", and indices run from 0 to " + std::to_string(table_length - 1);
 }
 
 template class Evaluator<double>;

@@ -53,16 +53,18 @@ private:
     };
 
     static Frame make_frame(const Program& program);
-    void run(Frame& frame, Value* out);
-    [[noreturn]] void report(const Outcome& outcome) const;
+    /// `element` is the one that is lifted; other parts read no tables.
+    void run(Frame& frame, Value* out, std::int64_t element = 0);
+    [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
     Frame identity_, lift_, combine_, finish_, empty_;
 };
 
-/// What to tell the user about a table read outside of its length.
-std::string failure_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length);
+/// What to tell the user about a table that `element` reads outside of its length.
+std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
+                            std::int64_t element);
 
 extern template class Evaluator<double>;
 extern template class Evaluator<long double>;

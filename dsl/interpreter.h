@@ -33,6 +33,7 @@ struct Outcome {
     bool failed = false;
     std::uint16_t table = 0;
     std::int64_t index = 0;
+    Type index_type = Type::i64;  ///< u64: `index` holds the bits of an unsigned number
 };
 
 /// Integers wrap: the low bits of the result, extended to 64.
@@ -457,7 +458,7 @@ struct Machine {
                 case Opcode::gather: {
                     const auto index = static_cast<std::int64_t>(slots[step.a].bits);
                     if (index < 0 || index >= tables[step.b].length)
-                        return {true, step.b, index};
+                        return {true, step.b, index, step.type};
                     load(slots[step.out], step.target, tables[step.b].data, index);
                     break;
                 }

@@ -1,6 +1,9 @@
 #include "runtime/launch_plan.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "runtime/table_check.h"
 
 namespace segfold {
 namespace {
@@ -152,6 +155,32 @@ std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
     for (const auto address : addresses)
         append(bytes, address);
     return bytes;
+}
+
+std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
+                                   std::span<const std::uint64_t> addresses,
+                                   std::span<const std::int64_t> lengths, std::uint64_t outside)
+{
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+        append(bytes, addresses[i]);
+        if (std::ranges::find(checked_tables, op.parameters[i].name) == checked_tables.end())
+            continue;
+        append(bytes, lengths[i]);
+        append(bytes, outside + i * sizeof(std::uint32_t));
+        append(bytes, std::uint64_t{0});  // the flag of each thread, and what fills the struct
+    }
+    return bytes;
+}
+
+void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words)
+{
+    std::vector<std::string> tables;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] != 0)
+            tables.push_back(workload.op.parameters[i].name);
+    if (!tables.empty())
+        refuse_table_reads(workload, tables);
 }
 
 std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,

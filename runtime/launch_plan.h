@@ -70,6 +70,19 @@ std::vector<std::byte> pack_number(int value);
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
+/// The bytes of the kernel's struct Inputs.
+///
+///   addresses  of the arrays of `op`'s parameters
+///   lengths    of the same arrays
+///   outside    address of an `unsigned` for each parameter; those of checked tables are 0 before a launch
+///              and 1 after one that read outside of the table
+std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
+                                   std::span<const std::uint64_t> addresses,
+                                   std::span<const std::int64_t> lengths, std::uint64_t outside);
+
+/// Throws InputError where one of `words`, which are what pack_inputs() calls `outside`, is not 0.
+void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
+
 /// The bytes of the kernel's struct Segments; `addresses` are those of segment_arrays(), then found_arrays().
 std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
                                      std::span<const std::uint64_t> addresses);

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "runtime/segment_blocks.h"
+#include "runtime/table_check.h"
 
 namespace segfold {
 namespace {
@@ -128,11 +129,17 @@ WideResults reduce_widely(const Workload& workload, int threads)
     for (const auto& field : workload.op.results)
         results.push_back({field.name, field.type,
                            std::vector<WideValue>(static_cast<std::size_t>(workload.segments.num_segments))});
-    fold_segments<long double>(workload, threads, kLongSegment,
-                               [&](std::int64_t segment, const std::vector<WideValue>& result) {
-                                   for (std::size_t f = 0; f < results.size(); ++f)
-                                       results[f].values[static_cast<std::size_t>(segment)] = result[f];
-                               });
+    check_workload(workload);
+    try {
+        fold_segments<long double>(workload, threads, kLongSegment,
+                                   [&](std::int64_t segment, const std::vector<WideValue>& result) {
+                                       for (std::size_t f = 0; f < results.size(); ++f)
+                                           results[f].values[static_cast<std::size_t>(segment)] = result[f];
+                                   });
+    } catch (const InputError&) {
+        check_tables(workload);  // names the first element, though long segments were left for last
+        throw;
+    }
     return results;
 }
 

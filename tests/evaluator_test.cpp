@@ -105,6 +105,11 @@ protected:
         }
         return "read";
     }
+    /// What is said of a read of v.
+    static std::string of_v(const std::string& index)
+    {
+        return "table 'v' has 4 entries; element 0 reads v[" + index + "], and indices run from 0 to 3";
+    }
     float at(std::int64_t i)
     {
         const auto bytecode = compile(text);
@@ -132,17 +137,14 @@ TEST_F(Gather, ReadsWithinTheTable)
 
 TEST_F(Gather, RefusesWhatLiesOutside)
 {
-    const std::string end = ", but it has 4 elements; indices run from 0";
-    EXPECT_EQ(message(4), "table 'v' is read at index 4" + end);
-    EXPECT_EQ(message(-1), "table 'v' is read at index -1" + end);
-    EXPECT_EQ(message(std::numeric_limits<std::int64_t>::min()),
-              "table 'v' is read at index -9223372036854775808" + end);
+    EXPECT_EQ(message(4), of_v("4"));
+    EXPECT_EQ(message(-1), of_v("-1"));
+    EXPECT_EQ(message(std::numeric_limits<std::int64_t>::min()), of_v("-9223372036854775808"));
     text =
         "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift f32(w[i32(i)]) + v[i] "
         "combine(a, b) a }";
-    EXPECT_EQ(message(2), "table 'w' is read at index 2, but it has 2 elements; indices run from 0");
-    EXPECT_EQ(message((std::int64_t{1} << 32) + 1), "table 'v' is read at index 4294967297" + end)
-        << "the other index wraps to 1";
+    EXPECT_EQ(message(2), "table 'w' has 2 entries; element 0 reads w[2], and indices run from 0 to 1");
+    EXPECT_EQ(message((std::int64_t{1} << 32) + 1), of_v("4294967297")) << "the other index wraps to 1";
 }
 
 TEST_F(Gather, NarrowAndUnsignedIndicesAreExtended)
@@ -151,11 +153,32 @@ TEST_F(Gather, NarrowAndUnsignedIndicesAreExtended)
         "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[u8(i)] combine(a, b) a "
         "}";
     EXPECT_EQ(at(258), 12);
-    EXPECT_EQ(message(-1), "table 'v' is read at index 255, but it has 4 elements; indices run from 0");
+    EXPECT_EQ(message(-1), of_v("255"));
     text =
         "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[i8(i)] combine(a, b) a "
         "}";
-    EXPECT_EQ(message(255), "table 'v' is read at index -1, but it has 4 elements; indices run from 0");
+    EXPECT_EQ(message(255), of_v("-1"));
+}
+
+TEST_F(Gather, UnsignedIndicesAreShownAsTheyAre)
+{
+    text =
+        "operator f(i: i64, w: table f64, v: table f32) -> f32 { state s: f32 lift v[u64(i)] combine(a, b) a "
+        "}";
+    EXPECT_EQ(message(-1), of_v("18446744073709551615"));
+}
+
+TEST(Evaluator, SaysWhichIndicesAShortTableHas)
+{
+    const auto bytecode =
+        compile("operator f(i: u64, v: table i8) -> i8 { state s: i8 lift v[i] combine(a, b) a }");
+    const auto message = [&](std::int64_t length) {
+        return outside_message(bytecode, {true, 0, 7, Type::u64}, length, 4181);
+    };
+    EXPECT_EQ(message(0),
+              "table 'v' has no entries; element 4181 reads v[7], and an empty table cannot be read");
+    EXPECT_EQ(message(1), "table 'v' has 1 entry; element 4181 reads v[7], and its only index is 0");
+    EXPECT_EQ(message(7), "table 'v' has 7 entries; element 4181 reads v[7], and indices run from 0 to 6");
 }
 
 TEST_F(Gather, TheUntakenSideIsNotRead)
@@ -185,8 +208,7 @@ TEST_F(Gather, TheUntakenSideIsNotRead)
     EXPECT_EQ(at(3), 13);
     EXPECT_EQ(at(5), 11);
     lifting("{ let r = v[i]; s = i < 4 ? r : 0 }");
-    EXPECT_EQ(message(9), "table 'v' is read at index 9, but it has 4 elements; indices run from 0")
-        << "a let is always evaluated";
+    EXPECT_EQ(message(9), of_v("9")) << "a let is always evaluated";
 }
 
 TEST(Evaluator, IdentitiesMayBeComputed)

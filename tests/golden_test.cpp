@@ -4,6 +4,7 @@
 #include <set>
 
 #include "codegen/emit.h"
+#include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "tests/golden.h"
 
@@ -12,6 +13,12 @@ namespace {
 
 // The smallest; several fields; exact and not commutative; no identity and not commutative.
 constexpr const char* kOperators[] = {"sum_i32", "mean_variance_f32", "affine_u32", "keep_first_i32"};
+
+/// An operator with a table, whose reads its golden text checks.
+constexpr const char* kSpmv = "spmv";
+constexpr const char* kSpmvText =
+    "operator spmv(value: f32, column: i32, x: table f32) -> f32 {\n  state sum: f32 = 0\n"
+    "  lift value * x[column]\n  combine(a, b) a + b\n  laws commutative\n}\n";
 
 struct Golden {
     const Stage* stage;
@@ -36,6 +43,8 @@ std::vector<Golden> goldens()
         if (!stage.numbers.empty())
             all.push_back(
                 {&stage, "sum_i32", form, stage.name + "/sum_i32_at_launch.cu", Numbers::at_launch});
+        if (stage.name == "thread_per_segment")
+            all.push_back({&stage, kSpmv, form, "thread_per_segment/spmv_checked.cu"});
         if (stage.is_rung)
             all.push_back({&stage, "sum_i32", SegmentForm::whole, stage.name + "/sum_i32_whole.cu"});
         if (stage.name == "run_stream")
@@ -50,7 +59,10 @@ std::vector<Golden> goldens()
 
 std::string text_of(const Golden& golden)
 {
-    const Problem problem(standard_operator(golden.op), golden.form);
+    Problem problem(golden.op == kSpmv ? parse_operator("spmv.seg", kSpmvText) : standard_operator(golden.op),
+                    golden.form);
+    if (golden.op == kSpmv)
+        problem.checked_tables = {"x"};
     return emit(problem, *golden.stage, default_configuration(*golden.stage, plan_facts(problem)),
                 Catalogue::standard(), golden.numbers)
         .source;

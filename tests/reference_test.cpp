@@ -137,7 +137,7 @@ TEST(Reference, RefusesReadsOutsideOfATable)
     // Two segments are at fault; the earlier one is named with any number of threads.
     for (int repeat = 0; repeat < 20; ++repeat)
         ASSERT_EQ(message_of(workload),
-                  "table 'scale' is read at index 3, but it has 3 elements; indices run from 0");
+                  "table 'scale' has 3 entries; element 1 reads scale[3], and indices run from 0 to 2");
 }
 
 TEST(Reference, RefusesAnEmptySegmentOfASemigroup)

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "dsl/table_reads.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/loaded_peer.h"
 #include "runtime/bench/probe.h"
@@ -234,6 +235,8 @@ private:
     {
         if (const auto why = unmet(peer, request_.problem))
             return *why;
+        if (!request_.problem.checked_tables.empty() && reads_by_rounding(request_.problem.op))
+            return "checks no reads of tables, and rounding decides where this operator reads them";
         if (segments_.num_elements == 0)
             return "has nothing to fold";
         if (!bench_.toolkit.reason().empty())

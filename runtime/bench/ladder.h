@@ -50,7 +50,8 @@ struct LadderOptions {
 /// One workload and what is to be measured on it.
 struct LadderRequest {
     const Problem& problem;
-    const Workload& workload;  ///< with its arrays where it has at most kMostJudged elements
+    /// What check_tables() lets pass, with its arrays where it has at most kMostJudged elements.
+    const Workload& workload;
     std::shared_ptr<const cuda::ResidentArrays> inputs;
     std::string layout;
     std::vector<LadderPlan> plans;

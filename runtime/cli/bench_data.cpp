@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/cli/generated_arrays.h"
+#include "runtime/table_check.h"
 
 namespace segfold::cli {
 namespace {
@@ -115,6 +116,7 @@ BenchData::Prepared BenchData::prepare_own(const BenchCase& asked)
     request.layout = asked.layout;
     request.num_elements = asked.num_elements;
     Prepared prepared{prepare_workload(op_, request).workload, nullptr, 0, {}};
+    check_tables(prepared.workload);  // peers and the host's fold check nothing
     auto resident = std::make_shared<cuda::ResidentArrays>();
     for (const auto& array : prepared.workload.arrays)
         resident->add(context_, array);

@@ -9,6 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/cli/emit_compiled.h"
 #include "runtime/cli/form_argument.h"
+#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
@@ -22,8 +23,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
-constexpr Flag kOwnFlags[] = {
-    {"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"key-bytes", "1|2|4|8"}, {"all", "DIR"}};
+constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"},
+                              {"index-bits", "32|64"},
+                              {"key-bytes", "1|2|4|8"},
+                              {"all", "DIR"},
+                              {"check-tables"}};
 
 Json document_of(const Problem& problem, const Plan& plan)
 {
@@ -69,6 +73,17 @@ void make_folder(const std::string& folder)
         throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
 }
 
+/// The tables that --check-tables speaks of: all that are read.
+std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
+{
+    std::vector<std::string> tables;
+    if (arguments.has("check-tables"))
+        for (const auto& use : table_uses(op))
+            if (std::ranges::find(tables, use.table) == tables.end())
+                tables.push_back(use.table);
+    return tables;
+}
+
 /// Writes every stage and form that can serve into a folder.
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const Catalogue& catalogue)
@@ -85,6 +100,7 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
         for (const auto segment_form : kForms) {
             auto problem = make_problem(op, segment_form, index_bits, laws);
             problem.key_bytes = key_bytes;
+            problem.checked_tables = tables_to_check(arguments, op);
             if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
                 served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
                 continue;
@@ -126,6 +142,7 @@ int verb_emit(const Words& words)
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     problem.key_bytes = key_bytes;
+    problem.checked_tables = tables_to_check(arguments, op);
     const auto plan = choose_plan(arguments, problem, request.shape, laws, kernels.catalogue());
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);

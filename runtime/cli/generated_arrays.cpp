@@ -183,24 +183,4 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
     return origins;
 }
 
-void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays)
-{
-    for (const auto& use : table_uses(op)) {
-        const auto column = arrays.find(use.index);
-        const auto table = arrays.find(use.table);
-        if (!use.always || column == arrays.end() || table == arrays.end() ||
-            !is_integer(column->second.type()))
-            continue;
-        const auto length = table->second.length();
-        visit_integers(column->second, [&](auto values) {
-            for (std::size_t i = 0; i < values.size(); ++i)
-                if (std::cmp_less(values[i], 0) || std::cmp_greater_equal(values[i], length))
-                    throw InputError(fmt::format(
-                        "column '{}' is {} at element {}, outside of table '{}', which has {} elements; "
-                        "places are counted from 0",
-                        use.index, values[i], i, use.table, length));
-        });
-    }
-}
-
 }  // namespace segfold::cli

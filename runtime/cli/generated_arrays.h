@@ -38,10 +38,6 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
                                                    GenerateOptions options,
                                                    std::map<std::string, Array>& arrays);
 
-/// Throws InputError for the first element of a column that points outside of the table that it always
-/// indexes.
-void check_table_places(const Operator& op, const std::map<std::string, Array>& arrays);
-
 /// In the order of ValueRange.
 inline constexpr std::array<std::string_view, 4> kRangeNames = {"small_integers", "units", "uniform", "edge"};
 

@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
+#include "runtime/table_check.h"
 
 namespace segfold::cli {
 namespace {
@@ -76,6 +77,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
     if (segments.form == SegmentForm::keys)
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
+    problem.checked_tables = unproved_tables(workload);
     return problem;
 }
 

@@ -27,7 +27,7 @@ private:
 /// A problem that relies on no more than `laws` allow.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
-/// The problem of a workload.
+/// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
 
 /// A stage with its configuration and its text.

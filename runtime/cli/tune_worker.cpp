@@ -13,6 +13,7 @@
 #include "runtime/cli/terminal.h"
 #include "runtime/cuda/library.h"
 #include "runtime/shape.h"
+#include "runtime/table_check.h"
 #include "runtime/tune/lookup.h"
 #include "runtime/tune/meter.h"
 #include "runtime/tune/worker.h"
@@ -50,6 +51,7 @@ void serve_gpu(const Arguments& arguments, const Operator& op, const WorkloadReq
     const Kernels kernels(arguments);
     const auto laws = quick_laws(op);
     const auto prepared = prepare_workload(op, request);
+    check_tables(prepared.workload);  // before hours of plans that would all be refused
     auto problem = make_problem(prepared.workload, laws);
     problem.target = cuda::target_of(context.info());
     tune::PlanMeter meter(context, problem, prepared.workload, kernels.catalogue());

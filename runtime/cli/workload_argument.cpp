@@ -10,11 +10,15 @@
 #include "dsl/suggest.h"
 #include "runtime/cli/generated_arrays.h"
 #include "runtime/files/npz.h"
+#include "runtime/launch_plan.h"
+#include "runtime/table_check.h"
 
 namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+/// Items of which the host looks at every one; reads of tables by more are checked as they are made.
+constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 16;
 constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
@@ -205,13 +209,14 @@ PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& req
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
 
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values}, arrays));
-    check_table_places(op, arrays);
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments)}, {}};
     for (const auto& parameter : op.parameters) {
         prepared.workload.arrays.push_back(std::move(arrays.at(parameter.name)));
         prepared.origins.push_back(origins.at(parameter.name));
     }
     check_workload(prepared.workload);
+    if (num_items(prepared.workload.segments) <= kCheckedAtOnce)
+        check_tables(prepared.workload);
     return prepared;
 }
 

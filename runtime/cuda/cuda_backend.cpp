@@ -26,12 +26,14 @@ std::shared_ptr<const ResidentArrays> copy_inputs(const Context& context, const 
 void ResidentArrays::add(DeviceBuffer buffer)
 {
     addresses.push_back(buffer.address());
+    lengths.push_back(0);
     buffers.push_back(std::move(buffer));
 }
 
 void ResidentArrays::add(const Context& context, const Array& array)
 {
     add(DeviceBuffer(context, bytes_of(array)));
+    lengths.back() = static_cast<std::int64_t>(array.length());
 }
 
 void ResidentArrays::add_shifted(const Context& context, const Array& array, int shifted_elements)
@@ -41,6 +43,7 @@ void ResidentArrays::add_shifted(const Context& context, const Array& array, int
     buffer.copy_in(bytes_of(array), skipped_bytes);
     add(std::move(buffer));
     addresses.back() += skipped_bytes;
+    lengths.back() = static_cast<std::int64_t>(array.length());
 }
 
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
@@ -49,8 +52,12 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
 
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload,
                                    std::shared_ptr<const ResidentArrays> inputs)
-    : context_(&context), workload_(workload), inputs_(std::move(inputs))
+    : context_(&context),
+      workload_(workload),
+      inputs_(std::move(inputs)),
+      outside_(context, workload.op.parameters.size() * sizeof(std::uint32_t))
 {
+    outside_.zero();
     const auto form = workload.segments.form;
     found_ = found_arrays(workload.segments, form);
     room_ = is_found(form) ? workload.segments.num_elements : workload.segments.num_segments;
@@ -99,6 +106,9 @@ void ResidentWorkload::poison_results(std::uint8_t poison)
 
 Results ResidentWorkload::results() const
 {
+    std::vector<std::uint32_t> outside(workload_.op.parameters.size());
+    outside_.copy_out(std::as_writable_bytes(std::span(outside)));
+    refuse_noted_reads(workload_, outside);
     Results results;
     for (std::size_t i = 0; i < results_.buffers.size(); ++i) {
         const auto& field = workload_.op.results[i];
@@ -152,7 +162,9 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
     const Module module(context, *state.compiled, name);
 
-    state.values["inputs"] = pack_pointers(resident.inputs().addresses);
+    const auto& inputs = resident.inputs();
+    state.values["inputs"] = pack_inputs(resident.workload().op, emitted.checked_tables, inputs.addresses,
+                                         inputs.lengths, resident.outside_address());
     state.values["segments"] =
         pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
     state.values["results"] = pack_pointers(resident.result_arrays().addresses);

@@ -17,6 +17,7 @@ namespace segfold::cuda {
 struct ResidentArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
+    std::vector<std::int64_t> lengths;  ///< in elements; 0 for a buffer that came without its array
 
     void add(DeviceBuffer buffer);
     void add(const Context& context, const Array& array);
@@ -31,8 +32,8 @@ public:
     ResidentWorkload(const Context& context, const Workload& workload);
 
     /// The same with the parameters' arrays already there: columns may be longer than the workload is, and
-    /// its own `arrays` are not looked at. The caller answers for empty segments and for what tables are read
-    /// by.
+    /// its own `arrays` are looked at only to say which element read outside of a checked table. The caller
+    /// answers for empty segments.
     ResidentWorkload(const Context& context, const Workload& workload,
                      std::shared_ptr<const ResidentArrays> inputs);
 
@@ -52,8 +53,10 @@ public:
     /// Fills the results with poison, so that what a plan does not write is seen; another byte each time, and
     /// the same omission shows in a comparison of two plans. Bools become false.
     void poison_results(std::uint8_t poison = 0xcd);
+    /// Where kernels note reads outside of checked tables; see pack_inputs().
+    [[nodiscard]] std::uint64_t outside_address() const { return outside_.address(); }
     /// Copies the results to the host, cut to the segments that a kernel has found where they are its to
-    /// find.
+    /// find. Throws InputError where a plan has read outside of a checked table since this object was made.
     [[nodiscard]] Results results() const;
 
 private:
@@ -65,6 +68,7 @@ private:
     std::shared_ptr<const ResidentArrays> inputs_;
     mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< filled as asked for
     ResidentArrays results_;
+    DeviceBuffer outside_;
     std::vector<NamedArray> found_;  ///< as found_arrays() gives it; the last buffers of its form
     std::int64_t room_ = 0;          ///< segments that the results have room for
 };

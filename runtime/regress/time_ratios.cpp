@@ -14,6 +14,7 @@
 #include "runtime/cuda/kernel_cache.h"
 #include "runtime/cuda/module.h"
 #include "runtime/shape.h"
+#include "runtime/table_check.h"
 #include "runtime/workload.h"
 
 namespace segfold::regress {
@@ -74,6 +75,22 @@ struct Placement {
     std::map<const Workload*, std::unique_ptr<cuda::ResidentWorkload>> resident;
 };
 
+/// What element reads a table outside of its length, over the segments or over all as one; empty if none.
+std::string table_objection(const Operator& op, std::vector<Array>& arrays, const Segments& segments)
+{
+    Workload workload{op, std::move(arrays), segments.copy()};
+    std::string objection;
+    try {
+        check_tables(workload);
+        workload.segments = whole_segments(segments.num_elements);
+        check_tables(workload);
+    } catch (const InputError& error) {
+        objection = error.what();
+    }
+    arrays = std::move(workload.arrays);
+    return objection;
+}
+
 }  // namespace
 
 struct TimeBench::State {
@@ -106,7 +123,7 @@ struct TimeBench::State {
         data->longest = lengths.longest;
         if (!named.op.allows_empty() && segments.num_segments != 0 && lengths.shortest == 0)
             data->objection = fmt::format("an empty segment has no result of {}", named.name);
-        data->inputs = columns(named, segments);
+        data->inputs = columns(named, segments, data->objection);
         if (segments.form == SegmentForm::offsets && lengths.shortest > 0 && needs_keys()) {
             data->keyed.emplace();
             data->keyed->op = named.op;
@@ -121,7 +138,8 @@ struct TimeBench::State {
 
     /// The operator's columns on the GPU, shared by all layouts: values depend on their places alone. Tables
     /// may depend on the segments.
-    std::shared_ptr<const cuda::ResidentArrays> columns(const NamedOperator& named, const Segments& segments)
+    std::shared_ptr<const cuda::ResidentArrays> columns(const NamedOperator& named, const Segments& segments,
+                                                        std::string& objection)
     {
         const bool shares = std::ranges::none_of(named.op.parameters, &Parameter::table);
         auto& kept = shared[named.name];
@@ -129,7 +147,10 @@ struct TimeBench::State {
             return kept;
         const auto everything = whole_segments(request.num_elements);
         auto inputs = std::make_shared<cuda::ResidentArrays>();
-        for (const auto& array : request.make_arrays(named.op, shares ? everything : segments, request.seed))
+        auto arrays = request.make_arrays(named.op, shares ? everything : segments, request.seed);
+        if (!shares && objection.empty())
+            objection = table_objection(named.op, arrays, segments);
+        for (const auto& array : arrays)
             inputs->add(context, array);
         if (shares)
             kept = inputs;
@@ -192,6 +213,7 @@ struct TimeBench::State {
             copy.copy_from(buffer, stream);
             inputs->add(std::move(copy));
         }
+        inputs->lengths = data.inputs->lengths;
         stream.synchronize();
         placement.inputs = std::move(inputs);
         return placement;

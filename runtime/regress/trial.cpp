@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/random.h"
+#include "runtime/table_check.h"
 #include "runtime/thrust/reduce_by_key.h"
 #include "runtime/value_text.h"
 
@@ -179,13 +180,16 @@ const Material& Trial::material(const Operator& op, Segments segments, const std
     return *place;
 }
 
-const Emitted& Trial::emitted(const Operator& op, const Segments& segments)
+const Emitted& Trial::emitted(const Workload& workload)
 {
+    const auto& [op, arrays, segments] = workload;
     Problem problem(op, segments.form, segments.index_bits());
+    problem.checked_tables = unproved_tables(workload);
     problem.laws = setting_.laws;
     problem.target = setting_.runner.target();
-    const auto key = fmt::format("{} {} {}", static_cast<int>(segments.form), segments.index_bits(),
-                                 op.finish.has_value() || op.empty.has_value());
+    const auto key =
+        fmt::format("{} {} {} {}", static_cast<int>(segments.form), segments.index_bits(),
+                    op.finish.has_value() || op.empty.has_value(), fmt::join(problem.checked_tables, ","));
     const auto found = emitted_.find(key);
     if (found != emitted_.end())
         return found->second;
@@ -198,7 +202,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
 {
     const auto& segments = workload.segments;
     last_ = {segments.form, "", segments.num_elements, segments.num_segments, "", false};
-    const auto& text = emitted(workload.op, segments);
+    const auto& text = emitted(workload);
     last_.configuration = print(text.configuration);
     return setting_.runner.run(workload, text, stage_.name, circumstances);
 }

@@ -101,7 +101,7 @@ public:
                                                      const std::string& what) const;
 
 private:
-    const Emitted& emitted(const Operator& op, const Segments& segments);
+    const Emitted& emitted(const Workload& workload);
 
     const Setting& setting_;
     const Stage& stage_;

@@ -73,8 +73,13 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
 
     Buffers inputs, segments, outputs;
     const auto form = emitted.form;
-    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+    std::vector<std::int64_t> lengths;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
         inputs.add_input(workload.op.parameters[i].name, workload.arrays[i], shifted_elements);
+        lengths.push_back(static_cast<std::int64_t>(workload.arrays[i].length()));
+    }
+    std::vector<std::uint32_t> outside(workload.arrays.size(), 0);
+    Buffer outside_words = upload<std::uint32_t>("outside", std::span(std::as_const(outside)));
     for (const auto& [name, array] : segment_arrays(workload.segments, form))
         segments.add_input(name, array, shifted_elements);
     auto found = found_arrays(workload.segments, form);
@@ -85,7 +90,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
         outputs.add(upload_array(name, array));
 
     std::map<std::string, std::vector<std::byte>> values;
-    values["inputs"] = pack_pointers(inputs.addresses);
+    values["inputs"] =
+        pack_inputs(workload.op, emitted.checked_tables, inputs.addresses, lengths, address(outside_words));
     values["segments"] = pack_segments(workload.segments, form, segments.addresses);
     values["results"] = pack_pointers(outputs.addresses);
     for (const auto& [name, value] : emitted.numbers)
@@ -118,6 +124,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
             refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
     launch_all();
+    std::memcpy(outside.data(), outside_words.data(), outside_words.bytes());
+    refuse_noted_reads(workload, outside);
     if (times) {
         times->compile_seconds = compile_seconds;
         times->kernel_seconds = kernel_seconds;

@@ -17,7 +17,8 @@ namespace segfold::simt {
 /// Columns, tables and offsets begin `shifted_elements` of their elements behind an address that is a
 /// multiple of 256, as parts of larger arrays do. `scratch_poison` fills scratch memory that need not be
 /// zero, once. `times`, where given, is told how long compiling and the launches took. Throws SimtError for a
-/// fault of a kernel, DeviceError if the text does not compile.
+/// fault of a kernel, InputError for a read outside of a checked table, DeviceError if the text does not
+/// compile.
 Results run(const Workload& workload, const Emitted& emitted, const Options& options = {},
             const CompileOptions& compile_options = {}, int num_multiprocessors = 4, int num_launches = 1,
             int shifted_elements = 0, std::optional<std::uint8_t> scratch_poison = {},

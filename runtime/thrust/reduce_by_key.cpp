@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "runtime/reference.h"
+#include "runtime/table_check.h"
 #include "runtime/thrust/job.h"
 
 namespace segfold {
@@ -167,8 +168,8 @@ Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
     const auto job = make_job(workload, bytecode, results);
     if (job.num_runs != 0) {
         const Outcome outcome = run_on(system, job, device);
-        if (outcome.failed)
-            throw InputError(failure_message(bytecode, outcome, job.table_lengths[outcome.table]));
+        if (outcome.failed)  // some element did; the host finds the first one
+            refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
     }
     if (job.num_runs != job.num_segments)
         fill_empty_segments(workload, bytecode, results);
