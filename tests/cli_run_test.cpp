@@ -1,6 +1,7 @@
 // segfold run: data in, results out, and what is said of them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -219,6 +220,46 @@ TEST_F(RunTest, TablesAndTheirPlacesAreGenerated)
         run_json({"run", "gather.seg", "--elements", "1000", "--layout", "uniform=10", "--check"});
     EXPECT_EQ(document["inputs"]["x"], "places of t, seed 7");
     EXPECT_EQ(document["agrees"], true);
+}
+
+TEST_F(RunTest, IndicesCountAsConverted)
+{
+    (void)folder_.write("gather.seg",
+                        "operator o(j: i32, t: table i32) -> i32 {\n  state sum: i32 = 0\n  lift t[u8(j)]\n"
+                        "  combine(a, b) a + b\n}\n");
+    write_npy(folder_.file("j.npy"), make_array<std::int32_t>(Type::i32, {-1, -1}));
+    Array table(Type::i32, 300);
+    std::ranges::fill(table.as<std::int32_t>(), 1);
+    table.as<std::int32_t>()[255] = 50;
+    write_npy(folder_.file("t.npy"), table);
+    for (const std::string backend : {"simt", "thrust", "reference"}) {
+        const auto document =
+            run_json({"run", "gather.seg", "--input", "j=j.npy", "--input", "t=t.npy", "--backend", backend});
+        EXPECT_EQ(document["results"][0]["fields"]["result"], 100) << backend;
+    }
+}
+
+/// More elements than the host looks at: the kernel finds out, Thrust and the reference say the same.
+TEST_F(RunTest, ReadsOutsideOfTablesAreRefusedInTheSameWords)
+{
+    (void)folder_.write("gather.seg",
+                        "operator o(j: i32, t: table i32) -> i32 {\n  state sum: i32 = 0\n  lift t[j + 1]\n"
+                        "  combine(a, b) a + b\n}\n");
+    Array places(Type::i32, 70000), table(Type::i32, 20);
+    std::ranges::fill(places.as<std::int32_t>(), 18);
+    std::ranges::fill(table.as<std::int32_t>(), 1);
+    places.as<std::int32_t>()[69000] = places.as<std::int32_t>()[69998] = 19;
+    write_npy(folder_.file("j.npy"), places);
+    write_npy(folder_.file("t.npy"), table);
+    for (const std::string backend : {"simt", "thrust", "reference"}) {
+        const auto result = run({"run", "gather.seg", "--input", "j=j.npy", "--input", "t=t.npy", "--layout",
+                                 "uniform=10", "--backend", backend});
+        EXPECT_EQ(result.exit_code, 2) << backend;
+        EXPECT_EQ(result.errors,
+                  "segfold: table 't' has 20 entries; element 69000 reads t[20], and indices run from 0 to "
+                  "19\n")
+            << backend;
+    }
 }
 
 TEST_F(RunTest, EqualSeedsGiveEqualResults)

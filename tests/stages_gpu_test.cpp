@@ -7,6 +7,7 @@
 #include "runtime/cuda/cuda_backend.h"
 #include "runtime/cuda/device.h"
 #include "runtime/thrust/reduce_by_key.h"
+#include "tests/files.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {
@@ -356,6 +357,40 @@ TEST_F(StagesOnGpu, TheWholeOfTwoBillionElements)
         const auto comparison = judge.compare(run(workload, emitted, name));
         ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
     }
+}
+
+/// Every stage notes a read outside of a checked table, in the last of many elements, and no other.
+TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
+{
+    constexpr std::int64_t kElements = 100'000;
+    const auto op = parse_operator("gather", R"(
+        operator gather(j: i32, t: table f32) -> f32 {
+            state s: f32 = 0
+            lift t[j - 1]
+            combine(a, b) a + b
+        })");
+    for (const auto& stage : Catalogue::standard().stages())
+        for (const auto form : {SegmentForm::whole, SegmentForm::uniform}) {
+            Problem problem(op, form);
+            problem.checked_tables = {"t"};
+            if (Catalogue::standard().unmet(stage, problem) || served_form(stage, form) != form)
+                continue;
+            const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+            Workload workload;
+            workload.op = op;
+            workload.segments =
+                form == SegmentForm::whole ? whole_segments(kElements) : uniform_segments(kElements, 10);
+            workload.arrays.push_back(Array(Type::i32, kElements));
+            std::ranges::fill(workload.arrays[0].as<std::int32_t>(), 20);
+            workload.arrays.push_back(Array(Type::f32, 20));
+            std::ranges::fill(workload.arrays[1].as<float>(), 1.0F);
+            const auto total = form == SegmentForm::whole ? static_cast<float>(kElements) : 10.0F;
+            EXPECT_EQ(run(workload, emitted, stage.name)[0].array.as<float>()[0], total) << stage.name;
+            workload.arrays[0].as<std::int32_t>()[kElements - 1] = 21;
+            EXPECT_EQ(refusal([&] { (void)run(workload, emitted, stage.name); }),
+                      "table 't' has 20 entries; element 99999 reads t[20], and indices run from 0 to 19")
+                << stage.name;
+        }
 }
 
 }  // namespace
