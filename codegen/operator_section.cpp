@@ -33,10 +33,11 @@ std::string checked_table(Type type)
                                 : type == Type::boolean                 ? "false"
                                 : type == Type::f32                     ? "0.0f"
                                 : type == Type::f64                     ? "0.0"
-                                                                        : cuda_name(type) + "(0)";
+                                : size_bytes(type) < 4                  ? cuda_name(type) + "(0)"
+                                                                        : "0";
     return fmt::format(
         "// A table whose reads are checked: one outside of its length is noted, and gives zero.\n"
-        "struct {0} {{\n    const {1}* at;\n    i64 length;\n    unsigned* outside;  // becomes 1\n"
+        "struct {0} {{\n    const {1}* at;\n    i64 length;\n    unsigned* outside;        // becomes 1\n"
         "    mutable bool is_outside;  // of this thread\n}};\n\n"
         "__device__ __forceinline__ {1} gather(const {0}& table, i64 place)\n{{\n"
         "    const bool is_inside = u64(place) < u64(table.length);\n"

@@ -253,7 +253,14 @@ private:
         }
         if (!is_counted(left))
             return values_of(Type::boolean);
-        return binary_values(node.symbol, *left->type, values(left), values(right));
+        auto first = values(left);
+        if (node.symbol == "*" && same(left, right) && !first.is_empty()) {  // a square's sign is known
+            const auto ends = std::minmax(
+                {first.low < 0 ? -first.low : first.low, first.high < 0 ? -first.high : first.high});
+            first = {first.contains(0) ? 0 : ends.first, ends.second};
+            return binary_values("*", *left->type, first, first);
+        }
+        return binary_values(node.symbol, *left->type, first, values(right));
     }
 
     Interval values_of_choice(const Expression& condition, const Expression& yes, const Expression& no)

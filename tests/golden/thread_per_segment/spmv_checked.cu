@@ -24,7 +24,7 @@ constexpr int block_threads = 256;
 struct Table_f32 {
     const float* at;
     i64 length;
-    unsigned* outside;  // becomes 1
+    unsigned* outside;        // becomes 1
     mutable bool is_outside;  // of this thread
 };
 
