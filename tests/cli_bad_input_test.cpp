@@ -194,10 +194,22 @@ TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)
 {
     const auto result = folder_.run({"run", "sum", "--elements", "2^40"});
     EXPECT_TRUE(result.errors.starts_with(
-        "segfold: 1099511627776 elements of 4 bytes each need 4398 GB; this machine "
-        "has "))
+        "segfold: 1099511627776 elements of 4 bytes each need 4398 GB of memory, and "))
         << result.errors;
     EXPECT_EQ(result.exit_code, 2);
+}
+
+/// simt keeps a cell of 32 bytes for each word: the columns fit, its buffers do not.
+TEST_F(BadInputTest, MoreThanTheBackEndsMemoryIsRefused)
+{
+    const auto script = folder_.write(
+        "limited.sh", "ulimit -v 12000000; exec '" SEGFOLD_PROGRAM
+                      "' run sum --elements 2^29 --backend simt --layout whole 2> limited.errors\n");
+    const auto status = std::system(("cd '" + folder_.file("") + "' && sh '" + script + "'").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 2);
+    const auto errors = read_text(folder_.file("limited.errors"));
+    EXPECT_TRUE(errors.starts_with("segfold: ")) << errors;
+    EXPECT_NE(errors.find("; take fewer elements"), errors.npos) << errors;
 }
 
 /// Texts that make careless parsers recurse, allocate or print without end.

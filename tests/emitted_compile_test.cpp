@@ -200,6 +200,20 @@ TEST_F(EmittedCompile, EveryTakenNameStaysUsable)
         EXPECT_GT(compiled.cubin.size(), 0u);
 }
 
+TEST_F(EmittedCompile, CheckedReadsOfTablesCompileInSilence)
+{
+    std::vector<Text> list;
+    const auto op = parse_operator("names.seg", kTakenNames);
+    for (const auto& stage : Catalogue::standard().stages()) {
+        Problem problem(op, stage.forms.back());
+        problem.checked_tables = {"fmin"};
+        if (!stage.is_rung && !Catalogue::standard().unmet(stage, problem))
+            list.push_back(
+                {stage.name, emit(problem, stage, default_configuration(stage, plan_facts(problem)))});
+    }
+    compile_silently(list, "sm_90");
+}
+
 // What a random operator says may well deserve a warning (x >= 0 of an unsigned x); an error it never
 // deserves.
 TEST_F(EmittedCompile, RandomOperatorsCompile)

@@ -56,13 +56,17 @@ Failure failure_of(const std::exception& error)
                                                                     : "internal",
                 ours->exit_code(), ours->what()};
     if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
-        return {"input", kInput, "out of memory; try fewer elements"};
+        return {"input", kInput, "out of memory; take fewer elements"};
     // Whoever meets one of these and can say more has done so.
     if (const auto* files = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
         return {"input", kInput, files->path1().string() + ": " + files->code().message()};
-    if (dynamic_cast<const std::system_error*>(&error) != nullptr)
-        return {"device", kMachine,
-                std::string("the system refuses what is needed, perhaps a thread: ") + error.what()};
+    if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
+        // Under a limit of memory no thread can be made.
+        if (system->code() == std::errc::resource_unavailable_try_again)
+            return {"input", kInput,
+                    "the system has no memory for a thread; take fewer elements, or raise ulimit -v"};
+        return {"device", kMachine, std::string("the system refuses what is needed: ") + error.what()};
+    }
     return {"internal", kOurFault, std::string("internal error: ") + error.what()};
 }
 

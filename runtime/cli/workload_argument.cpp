@@ -1,7 +1,6 @@
 #include "runtime/cli/workload_argument.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include "runtime/cli/generated_arrays.h"
 #include "runtime/files/npz.h"
 #include "runtime/launch_plan.h"
+#include "runtime/memory_at_hand.h"
 #include "runtime/table_check.h"
 
 namespace segfold::cli {
@@ -103,13 +103,8 @@ void refuse_too_much(const Operator& op, std::int64_t num_elements)
     std::size_t element_bytes = 0;
     for (const auto& parameter : op.parameters)
         element_bytes += parameter.table ? 0 : size_bytes(parameter.type);
-    const double wanted = static_cast<double>(element_bytes) * static_cast<double>(num_elements);
-    const double present =
-        static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-    if (wanted > present)
-        throw InputError(
-            fmt::format("{} elements of {} bytes each need {:.0f} GB; this machine has {:.0f} GB of memory",
-                        num_elements, element_bytes, wanted / 1e9, present / 1e9));
+    require_memory(static_cast<double>(element_bytes) * static_cast<double>(num_elements),
+                   fmt::format("{} elements of {} bytes each", num_elements, element_bytes));
 }
 
 /// The type that the values of a Matrix Market file are wanted in.

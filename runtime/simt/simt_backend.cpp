@@ -6,6 +6,7 @@
 #include <map>
 
 #include "runtime/launch_plan.h"
+#include "runtime/memory_at_hand.h"
 
 namespace segfold::simt {
 namespace {
@@ -55,6 +56,28 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
     return Program::compile(emitted.source, kernels, options);
 }
 
+/// Refuses a workload whose buffers do not fit. Where accesses are checked, each word of four bytes has a
+/// cell of 32 bytes beside it.
+void require_room(const Workload& workload, const Emitted& emitted, const LaunchPlan& plan, bool is_checked)
+{
+    constexpr double kCellBytes = 8;
+    double bytes = 0;
+    for (const auto& array : workload.arrays)
+        bytes += static_cast<double>(array.bytes());
+    const auto& segments = workload.segments;
+    const auto index_bytes = static_cast<double>(size_bytes(segments.index_type()));
+    const bool finds = is_found(emitted.form);
+    const auto rows = static_cast<double>(finds ? segments.num_elements : segments.num_segments);
+    for (const auto& field : workload.op.results)
+        bytes += rows * static_cast<double>(size_bytes(field.type));
+    if (emitted.form == SegmentForm::offsets || emitted.form == SegmentForm::ranges)
+        bytes += rows * index_bytes * (emitted.form == SegmentForm::ranges ? 2 : 1);
+    for (const auto& scratch : plan.scratch)
+        bytes += static_cast<double>(scratch.bytes);
+    require_memory(bytes * (is_checked ? 1 + kCellBytes : 1),
+                   "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
+}
+
 }  // namespace
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& asked,
@@ -71,6 +94,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     double kernel_seconds = 0;
     const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
 
+    require_room(workload, emitted, plan, compile_options.shadow_check);
     Buffers inputs, segments, outputs;
     const auto form = emitted.form;
     std::vector<std::int64_t> lengths;
