@@ -8,6 +8,11 @@ namespace segfold {
 namespace {
 
 constexpr std::size_t kMostColumns = 96;
+
+/// Of more elements than that, so many are shown at each end.
+constexpr std::size_t kMostElements = 12;
+constexpr std::size_t kShownElements = 4;
+
 constexpr std::string_view kNames[] = {"a", "b", "c"};
 
 /// What the law says, and the terms on both sides.
@@ -73,13 +78,24 @@ public:
         return print_values(fields_, values, "{", "}");
     }
 
-    /// ", of x = 1, 2": the elements of a state.
+    /// ", of x = 1, 2": the elements of a state; of many, the first, the last and their number.
     [[nodiscard]] std::string origin(const ReachedState& state) const
     {
+        const std::size_t count = state.elements.size();
+        const auto element = [&](std::size_t i) {
+            return print_values(columns_, state.elements[i], "(", ")");
+        };
         std::string text = columns_.size() == 1 ? columns_[0] + " = " : "";
-        for (std::size_t i = 0; i < state.elements.size(); ++i)
-            text += (i == 0 ? "" : ", ") + print_values(columns_, state.elements[i], "(", ")");
-        return ", of " + text;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (count > kMostElements && i == kShownElements) {
+                text += ", ...";
+                i = count - kShownElements;
+            }
+            text += (i == 0 ? "" : ", ") + element(i);
+        }
+        if (count > kMostElements)
+            text += fmt::format(" ({} elements)", count);
+        return ", of " + text + (state.place.empty() ? "" : " from " + state.place + " on");
     }
 
 private:
@@ -89,7 +105,8 @@ private:
 /// True if the state is its only element.
 bool is_element(const ReachedState& state)
 {
-    bool alike = state.elements.size() == 1 && state.elements[0].size() == state.fields.size();
+    bool alike =
+        state.elements.size() == 1 && state.elements[0].size() == state.fields.size() && state.place.empty();
     for (std::size_t i = 0; alike && i < state.fields.size(); ++i)
         alike = state.elements[0][i].type == state.fields[i].type &&
                 print(state.elements[0][i]) == print(state.fields[i]);
@@ -130,6 +147,19 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     return text;
 }
 
+/// The names of lift that tell the place of an element, with their values.
+std::string place_text(const Operator& op, const Place& place, std::size_t start)
+{
+    const auto at = static_cast<std::int64_t>(start);
+    const std::pair<const char*, std::int64_t> names[] = {
+        {"index", place.index + at}, {"position", place.position + at}, {"segment", place.segment}};
+    std::string text;
+    for (const auto& [name, value] : names)
+        if (uses_name(op.lift, name))
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, value);
+    return text;
+}
+
 }  // namespace
 
 CounterExample make_counter_example(const Operator& op, Equation equation, const LawCase& recipes,
@@ -142,9 +172,11 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
     CaseStates<double> states{};
     CounterExample example;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        machine.reach(recipes[i], places[i], slots[i].data());
+        machine.reach(recipes[i], places[i], slots[i].data(), recipes.place);
         states[i] = slots[i].data();
         ReachedState reached{typed(bytecode.state, slots[i]), {}};
+        if (recipes.place != 0)
+            reached.place = place_text(op, machine.places()[recipes.place], places[i]);
         for (const auto& element : recipes[i])
             reached.elements.push_back(typed(bytecode.columns, element));
         example.states.push_back(std::move(reached));

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+
+#include "dsl/law_constants.h"
 
 namespace segfold {
 namespace {
@@ -107,6 +110,22 @@ std::vector<Slot<double>> real_edges(Type type)
     return edges;
 }
 
+/// So many edge values come first, then so many constants, the other edge values, the other constants.
+constexpr std::size_t kFirstEdges = 5;
+constexpr std::size_t kFirstConstants = 5;
+
+std::vector<Slot<double>> merged(const std::vector<Slot<double>>& edges,
+                                 const std::vector<Slot<double>>& constants)
+{
+    const auto first_edges = static_cast<std::ptrdiff_t>(std::min(kFirstEdges, edges.size()));
+    const auto first_constants = static_cast<std::ptrdiff_t>(std::min(kFirstConstants, constants.size()));
+    std::vector<Slot<double>> all(edges.begin(), edges.begin() + first_edges);
+    all.insert(all.end(), constants.begin(), constants.begin() + first_constants);
+    all.insert(all.end(), edges.begin() + first_edges, edges.end());
+    all.insert(all.end(), constants.begin() + first_constants, constants.end());
+    return all;
+}
+
 }  // namespace
 
 bool is_small_integer(Type type, std::uint64_t bits)
@@ -180,15 +199,74 @@ Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random)
 }
 
 ElementDrawer::ElementDrawer(const Bytecode& bytecode, std::int64_t table_length, Draw draw,
-                             std::mt19937_64& random)
-    : bytecode_(bytecode), table_length_(table_length), small_(draw == Draw::small_integers), random_(random)
+                             std::mt19937_64& random, const DataRanges* data)
+    : bytecode_(bytecode),
+      table_length_(table_length),
+      small_(draw == Draw::small_integers),
+      data_(data),
+      random_(random)
 {
-    for (const Type type : bytecode.columns) {
-        auto& edges = edges_.emplace_back(edge_values(type));
-        if (small_ && !is_float(type))
-            std::erase_if(edges,
-                          [&](const Slot<double>& slot) { return !is_small_integer(type, slot.bits); });
+    for (std::size_t i = 0; i < bytecode.columns.size(); ++i) {
+        const Type type = bytecode.columns[i];
+        const auto is_refused = [&](const Slot<double>& slot) {
+            return (small_ && !is_float(type) && !is_small_integer(type, slot.bits)) || !is_allowed(i, slot);
+        };
+        auto& constants = constants_.emplace_back(constant_values(bytecode, type));
+        std::erase_if(constants, is_refused);
+        auto& edges = edges_.emplace_back(merged(edge_values(type), constants));
+        if (data_ != nullptr && !is_index(i))
+            for (const auto& end : {(*data_)[i].lowest, (*data_)[i].highest})
+                if (end)
+                    edges.push_back(is_float(type) ? real_slot(type, end->real)
+                                                   : integer_slot(type, end->bits));
+        std::erase_if(edges, is_refused);
     }
+}
+
+bool ElementDrawer::is_allowed(std::size_t column, const Slot<double>& slot) const
+{
+    if (data_ == nullptr || is_index(column))
+        return true;
+    return is_in((*data_)[column], bytecode_.columns[column], slot);
+}
+
+bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot)
+{
+    if (!is_float(type)) {
+        const std::uint64_t flip = is_signed_integer(type) ? std::uint64_t{1} << 63 : 0;
+        return range.lowest && (slot.bits ^ flip) >= (range.lowest->bits ^ flip) &&
+               (slot.bits ^ flip) <= (range.highest->bits ^ flip);
+    }
+    const double value = Machine<double>::get_real(slot, type);
+    if (std::isnan(value))
+        return range.has_nan;
+    if (std::isinf(value))
+        return value > 0 ? range.has_positive_infinity : range.has_negative_infinity;
+    return range.lowest && value >= range.lowest->real && value <= range.highest->real &&
+           (value != 0 || !std::signbit(value) || range.has_negative_zero);
+}
+
+Slot<double> ElementDrawer::kept(std::size_t column, const Slot<double>& slot,
+                                 const Slot<double>& other) const
+{
+    return is_allowed(column, slot) ? slot : other;
+}
+
+/// Any value from the lowest to the highest of the data.
+Slot<double> ElementDrawer::between_ends(std::size_t column)
+{
+    const Type type = bytecode_.columns[column];
+    const auto& [lowest, highest] = std::tie((*data_)[column].lowest, (*data_)[column].highest);
+    if (!lowest)  // infinities and NaN alone
+        return edges_[column][random_() % edges_[column].size()];
+    if (is_float(type)) {
+        const double share = std::ldexp(static_cast<double>(random_() >> 11), -53);
+        return kept(column, real_slot(type, lowest->real * (1 - share) + highest->real * share),
+                    real_slot(type, highest->real));
+    }
+    const std::uint64_t span = highest->bits - lowest->bits;
+    return integer_slot(type,
+                        lowest->bits + (span == ~std::uint64_t{0} ? random_() : random_() % (span + 1)));
 }
 
 Element ElementDrawer::simple(std::size_t number)
@@ -211,6 +289,46 @@ Element ElementDrawer::any()
     return element;
 }
 
+Element ElementDrawer::related(Element element)
+{
+    const std::size_t column = random_() % element.size();
+    element[column] = shifted(column, element[column]);
+    return element;
+}
+
+Element ElementDrawer::next(Element element) const
+{
+    for (std::size_t i = 0; i < element.size(); ++i) {
+        const Type type = bytecode_.columns[i];
+        if (is_float(type))
+            element[i] =
+                kept(i, real_slot(type, Machine<double>::get_real(element[i], type) + 1), element[i]);
+        else if (!is_index(i))
+            element[i] = kept(i, integer_slot(type, element[i].bits + 1), element[i]);
+    }
+    return element;
+}
+
+Slot<double> ElementDrawer::shifted(std::size_t column, const Slot<double>& value)
+{
+    const Type type = bytecode_.columns[column];
+    const auto& constants = constants_[column];
+    Slot<double> step{};
+    if (constants.empty() || random_() % 4 == 0)
+        step = is_float(type) ? real_slot(type, 1) : integer_slot(type, 1);
+    else
+        step = constants[random_() % constants.size()];
+    const bool down = random_() % 2 != 0;
+    if (is_index(column))
+        return value;
+    if (!is_float(type))
+        return kept(column, integer_slot(type, down ? value.bits - step.bits : value.bits + step.bits),
+                    value);
+    const double real = Machine<double>::get_real(value, type);
+    const double by = Machine<double>::get_real(step, type);
+    return kept(column, real_slot(type, down ? real - by : real + by), value);
+}
+
 bool ElementDrawer::is_index(std::size_t column) const
 {
     return !bytecode_.tables.empty() && is_integer(bytecode_.columns[column]);
@@ -224,8 +342,14 @@ Slot<double> ElementDrawer::edge(std::size_t column, std::size_t number) const
 Slot<double> ElementDrawer::other(std::size_t column)
 {
     const Type type = bytecode_.columns[column];
-    if (is_index(column))
+    if (is_index(column))  // places of drawn tables, whatever the data's
         return draw_index(type, table_length_, random_);
+    if (const auto& constants = constants_[column]; !constants.empty() && random_() % 4 == 0)
+        return constants[random_() % constants.size()];
+    if (data_ != nullptr) {
+        const auto any = draw_value(type, random_);
+        return random_() % 2 != 0 && is_allowed(column, any) ? any : between_ends(column);
+    }
     return small_ && is_integer(type) ? draw_small_integer(type, random_) : draw_value(type, random_);
 }
 

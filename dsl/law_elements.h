@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "dsl/interpreter.h"
+#include "dsl/laws.h"
 
 namespace segfold {
 
@@ -35,10 +36,15 @@ Slot<double> draw_value(Type type, std::mt19937_64& random);
 /// An integer below `length`, often below 4.
 Slot<double> draw_index(Type type, std::int64_t length, std::mt19937_64& random);
 
+/// True if a column of that range may have the value.
+bool is_in(const ColumnRange& range, Type type, const Slot<double>& slot);
+
 /// Draws elements, column by column. Where the operator has tables, integers are kept below `table_length`.
+/// Where `data` is given, all values but those lie in its ranges.
 class ElementDrawer {
 public:
-    ElementDrawer(const Bytecode& bytecode, std::int64_t table_length, Draw draw, std::mt19937_64& random);
+    ElementDrawer(const Bytecode& bytecode, std::int64_t table_length, Draw draw, std::mt19937_64& random,
+                  const DataRanges* data = nullptr);
 
     /// An element of simple edge values: in their order where there is one column, else drawn among them.
     Element simple(std::size_t number);
@@ -46,16 +52,29 @@ public:
     /// An element of edge values or of others.
     Element any();
 
+    /// The element with one value changed by a constant of the operator's text, or by 1.
+    Element related(Element element);
+
+    /// The element with every value one higher.
+    Element next(Element element) const;
+
 private:
     [[nodiscard]] bool is_index(std::size_t column) const;
+    [[nodiscard]] bool is_allowed(std::size_t column, const Slot<double>& slot) const;
+    [[nodiscard]] Slot<double> kept(std::size_t column, const Slot<double>& slot,
+                                    const Slot<double>& other) const;
+    Slot<double> between_ends(std::size_t column);
     Slot<double> edge(std::size_t column, std::size_t number) const;
     Slot<double> other(std::size_t column);
+    Slot<double> shifted(std::size_t column, const Slot<double>& value);
 
     const Bytecode& bytecode_;
     std::int64_t table_length_;
     bool small_;
+    const DataRanges* data_;
     std::mt19937_64& random_;
-    std::vector<std::vector<Slot<double>>> edges_;  ///< of every column
+    std::vector<std::vector<Slot<double>>> edges_;      ///< of every column, constants among them
+    std::vector<std::vector<Slot<double>>> constants_;  ///< of every column
 };
 
 }  // namespace segfold

@@ -161,7 +161,7 @@ bool LawJudge::evaluate(Equation equation, const LawCase& recipes, Evaluation<Re
     CaseStates<Real> states{};
     const auto places = starts(recipes);
     for (std::size_t i = 0; i < num_states(equation); ++i) {
-        if (!machine_.reach(recipes[i], places[i], out.states[i].data()))
+        if (!machine_.reach(recipes[i], places[i], out.states[i].data(), recipes.place))
             return false;
         states[i] = out.states[i].data();
     }

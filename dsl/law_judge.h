@@ -34,8 +34,14 @@ constexpr std::size_t num_states(Equation equation)
 }
 
 /// The recipes of a case, as many as the equation has states; their elements follow one another in one
-/// segment.
-using LawCase = std::array<Recipe, 3>;
+/// segment, from place number `place` of LawMachine::places() on.
+struct LawCase {
+    std::array<Recipe, 3> recipes;
+    std::size_t place = 0;
+
+    Recipe& operator[](std::size_t i) { return recipes[i]; }
+    const Recipe& operator[](std::size_t i) const { return recipes[i]; }
+};
 
 /// Where the states begin in the segment.
 std::array<std::size_t, 3> starts(const LawCase& recipes);

@@ -5,13 +5,18 @@
 
 namespace segfold {
 
-/// A case of an equation: numbers of recipes.
-using CaseNumbers = std::array<std::size_t, 3>;
+/// A case of an equation: numbers of recipes, and of the place where they begin.
+struct CaseNumbers {
+    std::array<std::size_t, 3> recipes;
+    std::size_t place = 0;
+};
 
 /// Drawn recipes and their states, which are made when first asked for.
 class LawPool {
 public:
-    LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> recipes);
+    /// `long_recipes` have many elements, and few cases take them.
+    LawPool(const Operator& op, LawMachine& machine, std::vector<Recipe> recipes,
+            std::vector<Recipe> long_recipes = {});
 
     [[nodiscard]] std::size_t size() const { return recipes_.size(); }
 
@@ -30,14 +35,17 @@ public:
 private:
     enum class Made : std::uint8_t { no, yes, impossible };
 
-    const Slot<double>* state(std::size_t number, std::size_t start);
+    const Slot<double>* state(std::size_t number, std::size_t start, std::size_t place,
+                              Slot<double>* scratch);
 
     LawMachine& machine_;
     std::vector<Recipe> recipes_;
+    std::size_t num_short_;  ///< recipes before the long ones
     bool by_place_;  ///< lift looks at the element's place, so that a state depends on where it begins
     std::size_t num_starts_;  ///< 1, or the places at which a state of a case can begin
     std::vector<Made> made_;
-    std::vector<Slot<double>> states_;  ///< [recipe][start][field]
+    std::vector<Slot<double>> states_;   ///< [recipe][start][field], of cases at the first place
+    std::vector<Slot<double>> scratch_;  ///< [state of the case][field]
 };
 
 }  // namespace segfold

@@ -64,6 +64,12 @@ std::vector<Slot<double>> simpler(Type type, const Slot<double>& slot)
     return candidates;
 }
 
+/// Trying a case of so many elements costs as much as two tries of short ones.
+constexpr std::size_t kElementsPerTry = 16;
+
+/// Shorter runs are dropped element by element.
+constexpr std::size_t kShortestRun = 4;
+
 class Shrinker {
 public:
     Shrinker(LawCase recipes, const std::vector<Type>& columns,
@@ -73,22 +79,52 @@ public:
 
     LawCase run() &&
     {
-        while (drop_elements() || simplify_all_alike() || simplify_one()) {}
+        while (drop_runs() || move_to_front() || drop_elements() || simplify_all_alike() || simplify_one()) {}
         return std::move(best_);
     }
 
 private:
     bool accept(LawCase candidate)
     {
-        if (tries_left_-- <= 0 || !breaks_(candidate))
+        std::size_t elements = 0;
+        for (const auto& recipe : candidate.recipes)
+            elements += recipe.size();
+        tries_left_ -= 1 + static_cast<int>(elements / kElementsPerTry);
+        if (tries_left_ < 0 || !breaks_(candidate))
             return false;
         best_ = std::move(candidate);
         return true;
     }
 
+    bool move_to_front()
+    {
+        for (std::size_t place = 0; place < best_.place; ++place) {
+            LawCase candidate = best_;
+            candidate.place = place;
+            if (accept(std::move(candidate)))
+                return true;
+        }
+        return false;
+    }
+
+    /// Halves of long recipes go first, then quarters, and so on.
+    bool drop_runs()
+    {
+        for (std::size_t r = 0; r < best_.recipes.size(); ++r)
+            for (std::size_t run = best_[r].size() / 2; run >= kShortestRun; run /= 2)
+                for (std::size_t i = 0; i + run <= best_[r].size(); i += run) {
+                    LawCase without = best_;
+                    const auto first = without[r].begin() + static_cast<std::ptrdiff_t>(i);
+                    without[r].erase(first, first + static_cast<std::ptrdiff_t>(run));
+                    if (accept(std::move(without)))
+                        return true;
+                }
+        return false;
+    }
+
     bool drop_elements()
     {
-        for (std::size_t r = 0; r < best_.size(); ++r) {
+        for (std::size_t r = 0; r < best_.recipes.size(); ++r) {
             if (best_[r].size() < 2)
                 continue;
             for (std::size_t i = 0; i < best_[r].size(); ++i) {
@@ -107,7 +143,7 @@ private:
     template <class Change>
     bool simplify(Change change)
     {
-        for (std::size_t r = 0; r < best_.size(); ++r)
+        for (std::size_t r = 0; r < best_.recipes.size(); ++r)
             for (std::size_t i = 0; i < best_[r].size(); ++i)
                 for (std::size_t k = 0; k < columns_.size(); ++k)
                     for (const auto& value : simpler(columns_[k], best_[r][i][k])) {
@@ -130,7 +166,7 @@ private:
     {
         return simplify([](LawCase& recipes, const Slot<double>& old, const Slot<double>& value, std::size_t,
                            std::size_t, std::size_t k) {
-            for (auto& recipe : recipes)
+            for (auto& recipe : recipes.recipes)
                 for (auto& element : recipe)
                     if (element[k].bits == old.bits)
                         element[k] = value;

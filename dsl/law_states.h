@@ -16,14 +16,21 @@ using Recipe = std::vector<Element>;
 /// Most elements of a drawn recipe.
 inline constexpr std::size_t kMostDrawnElements = 4;
 
+/// Where the first element of a case lies.
+struct Place {
+    std::int64_t index, position, segment;
+};
+
 /// A bytecode with tables drawn for it, ready to run in both precisions.
 class LawMachine {
 public:
-    LawMachine(const Operator& op, std::mt19937_64& random);
+    /// Elements are drawn from `data` where it is given, which must outlive the machine.
+    LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr);
     LawMachine(const LawMachine&) = delete;
     LawMachine& operator=(const LawMachine&) = delete;
 
     [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
+    [[nodiscard]] const DataRanges* data() const { return data_; }
     [[nodiscard]] std::size_t num_fields() const { return bytecode_.state.size(); }
     template <class Real>
     [[nodiscard]] Evaluator<Real>& evaluator()
@@ -34,13 +41,19 @@ public:
             return wide_;
     }
 
-    /// Makes the state of `recipe`, whose first element is element `start` of the segment; false if a table
-    /// is read outside of its length.
+    /// Makes the state of `recipe`, whose first element is element `start` of a case that begins at place
+    /// number `place`; false if a table is read outside of its length.
     template <class Real>
-    bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state);
+    bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
+
+    /// Where cases begin: near the front, and where narrow conversions of large places wrap. One alone where
+    /// lift does not look at the place.
+    [[nodiscard]] const std::vector<Place>& places() const { return places_; }
 
 private:
     Bytecode bytecode_;
+    const DataRanges* data_;
+    std::vector<Place> places_;
     std::vector<Array> tables_;
     Evaluator<double> working_;
     Evaluator<long double> wide_;
@@ -49,5 +62,10 @@ private:
 /// Draws `count` recipes, or fewer where a table cannot be read at most of the elements drawn: first single
 /// elements of edge values, then other single ones, then longer recipes.
 std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
+
+/// Draws `count` recipes of 16 to 1000 elements, or fewer: one element repeated, ascending ones, a few by
+/// turns, and any. Their lengths are near powers of two and near the constants of the operator's text.
+std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
+                                      Draw draw);
 
 }  // namespace segfold

@@ -25,6 +25,10 @@ constexpr std::int64_t kSureCases = 64;
 constexpr std::int64_t kLeastRecipes = 96;
 constexpr std::int64_t kMostRecipes = 1024;
 
+/// One in so many has 16 to 1000 elements, and so many have at most.
+constexpr std::int64_t kRecipesPerLong = 8;
+constexpr std::int64_t kMostLongRecipes = 48;
+
 /// Cases of small integers that are tried after a law is refuted by large ones.
 constexpr std::int64_t kSmallCases = 2000;
 
@@ -82,9 +86,9 @@ public:
           options_(options),
           begin_(Clock::now()),
           random_(options.seed),
-          machine_(op, random_),
+          machine_(op, random_, options.data),
           judge_(op, machine_),
-          pool_(op, machine_, draw_recipes(machine_, pool_size(options), random_, Draw::all))
+          pool_(draw_pool(op))
     {}
 
     LawReport run()
@@ -96,14 +100,18 @@ public:
             const double share = static_cast<double>(i + 2) / static_cast<double>(laws.size() + 1);
             report.findings.push_back(search(laws[i], deadline(kSearchShare * share)));
         }
-        try_all_states(report);
+        if (options_.data == nullptr)
+            try_all_states(report);
         return report;
     }
 
 private:
-    static std::int64_t pool_size(const LawOptions& options)
+    LawPool draw_pool(const Operator& op)
     {
-        return std::clamp(options.most_cases / 100, kLeastRecipes, kMostRecipes);
+        const auto size = std::clamp(options_.most_cases / 100, kLeastRecipes, kMostRecipes);
+        const auto num_long = std::min(size / kRecipesPerLong, kMostLongRecipes);
+        auto recipes = draw_recipes(machine_, size - num_long, random_, Draw::all);
+        return {op, machine_, std::move(recipes), draw_long_recipes(machine_, num_long, random_, Draw::all)};
     }
 
     [[nodiscard]] Deadline deadline(double share) const
@@ -145,10 +153,26 @@ private:
         }
     }
 
+    /// False where an element has a value that the data have not.
+    [[nodiscard]] bool is_in_data(const LawCase& tried) const
+    {
+        const auto& columns = machine_.bytecode().columns;
+        const bool has_places = !machine_.bytecode().tables.empty();
+        for (const auto& recipe : tried.recipes)
+            for (const auto& element : recipe)
+                for (std::size_t k = 0; options_.data != nullptr && k < columns.size(); ++k)
+                    if (!(has_places && is_integer(columns[k])) &&
+                        !is_in((*options_.data)[k], columns[k], element[k]))
+                        return false;
+        return true;
+    }
+
     /// If the case breaks the equation, writes the counter-example that it shrinks to.
     bool refute(Equation equation, LawCase recipes, LawFinding& finding)
     {
-        const auto breaks = [&](const LawCase& tried) { return judge_.refutes(equation, tried); };
+        const auto breaks = [&](const LawCase& tried) {
+            return is_in_data(tried) && judge_.refutes(equation, tried);
+        };
         if (!breaks(recipes))
             return false;
         const auto& programs = machine_.bytecode();
@@ -157,7 +181,7 @@ private:
             shrink(std::move(recipes), programs.columns, breaks, std::clamp(200000 / (work + 1), 100, 3000));
         finding.verdict = Verdict::refuted;
         finding.counter_example = make_counter_example(op_, equation, recipes, machine_, judge_);
-        if (has_large_integer(*finding.counter_example))
+        if (options_.data == nullptr && has_large_integer(*finding.counter_example))
             finding.small_cases = try_small_integers(equation);
         return true;
     }
@@ -238,7 +262,7 @@ private:
     [[nodiscard]] LawCase at_the_ends(LawCase recipes) const
     {
         const auto& columns = machine_.bytecode().columns;
-        for (auto& recipe : recipes)
+        for (auto& recipe : recipes.recipes)
             for (auto& element : recipe)
                 for (std::size_t k = 0; k < columns.size(); ++k) {
                     if (!is_integer(columns[k]))

@@ -40,7 +40,8 @@ std::string print(const FieldValue& value);
 struct ReachedState {
     std::vector<FieldValue> fields;
     std::vector<std::vector<FieldValue>>
-        elements;  ///< [element][column], lifted and combined from left to right
+        elements;            ///< [element][column], lifted and combined from left to right
+    std::string place = {};  ///< where the first element lies, "index 2147483645", if that is telling
 };
 
 /// States that break a law, and the two states that should have been equal.
@@ -74,11 +75,29 @@ struct LawReport {
     [[nodiscard]] bool any_refuted() const;
 };
 
+/// What the values of a column are known to be.
+struct ColumnRange {
+    std::optional<FieldValue> lowest, highest;  ///< of the finite ones; absent where there are none
+    bool has_negative_zero = false;
+    bool has_positive_infinity = false;
+    bool has_negative_infinity = false;
+    bool has_nan = false;
+
+    [[nodiscard]] bool is_finite() const
+    {
+        return !has_positive_infinity && !has_negative_infinity && !has_nan;
+    }
+};
+
+/// The values of data: one entry for each column, in the order of the parameters; tables have none.
+using DataRanges = std::vector<ColumnRange>;
+
 /// How long to search. `seed` alone decides which cases are tried, `most_seconds` at most how many of them.
 struct LawOptions {
     std::int64_t most_cases = 200000;  ///< per law
     double most_seconds = 0.2;         ///< for all laws together
     std::uint64_t seed = 1;
+    const DataRanges* data = nullptr;  ///< elements are drawn from these ranges alone, where given
 };
 
 /// What is quick enough before every emit: it finds the flagrant offences.
@@ -95,6 +114,13 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 /// infinite states is not held against it. Where the state is small, or is so with all integers narrowed to 8
 /// bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
+
+/// The operator as a semigroup: a state that has seen no element is absent, and an empty segment's result is
+/// what `empty` says or, where there is none, finish of the identity that was.
+///
+/// Gives the same results wherever the identity is neutral, and those of a fold from the first element
+/// wherever it is not. An operator without identity is returned as it is.
+Operator without_identity(Operator op);
 
 /// True if a stage may rely on `law`: the operator claims it and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);
