@@ -1,6 +1,7 @@
 #include "runtime/tolerance.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 
@@ -46,6 +47,12 @@ long double smallest_positive(Type type)
                                 : 0;
 }
 
+/// What a fold saw of numbers that are not finite.
+struct Overflow {
+    std::atomic<bool> in_elements = false;
+    std::atomic<bool> in_totals = false;
+};
+
 /// The evaluator in working precision, as TreeFold wants it.
 struct WorkingFolder {
     using Value = Slot<double>;
@@ -53,15 +60,25 @@ struct WorkingFolder {
     Evaluator<double> evaluator;
     const OperatorInputs* inputs;
     std::int64_t begin, segment;
+    const std::vector<Type>* types;
+    Overflow* overflow;
 
     [[nodiscard]] std::size_t state_fields() const { return evaluator.state_fields(); }
     void lift(std::int64_t index, Value* state)
     {
         evaluator.lift(inputs->columns, index, index - begin, segment, state);
+        look_at(state, overflow->in_elements);
     }
     void combine(const Value* earlier, const Value* later, std::int64_t, Value* out)
     {
         evaluator.combine(earlier, later, out);
+        look_at(out, overflow->in_totals);
+    }
+    void look_at(const Value* state, std::atomic<bool>& seen) const
+    {
+        for (std::size_t i = 0; i < types->size(); ++i)
+            if (is_float((*types)[i]) && !std::isfinite(Machine<double>::get_real(state[i], (*types)[i])))
+                seen.store(true, std::memory_order_relaxed);
     }
 };
 
@@ -110,6 +127,7 @@ struct Tolerance::Fold {
 struct Tolerance::Samples {
     std::vector<std::vector<WideValue>> working;  ///< [fold][field]
     std::vector<std::vector<WideValue>> disturbed;
+    bool overflow = false;  ///< a working fold of finite elements had a total that is not finite
 };
 
 Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
@@ -131,13 +149,15 @@ bool Tolerance::agrees_at_once(std::span<const WideValue> actual, std::span<cons
     return true;
 }
 
-std::vector<WideValue> Tolerance::working_result(std::int64_t segment, const Fold& fold, int threads) const
+std::vector<WideValue> Tolerance::working_result(std::int64_t segment, const Fold& fold, int threads,
+                                                 bool& overflows) const
 {
     const std::int64_t begin = workload_.segments.begin(segment);
     const std::int64_t end = workload_.segments.end(segment);
     Evaluator<double> evaluator(bytecode_, inputs_.tables);
     std::vector<Slot<double>> state(evaluator.state_fields());
     std::vector<Slot<double>> result(evaluator.result_fields());
+    Overflow overflow;
     if (begin == end) {
         evaluator.empty(segment, result.data());
     } else {
@@ -145,9 +165,10 @@ std::vector<WideValue> Tolerance::working_result(std::int64_t segment, const Fol
         if (fold.order == FoldOrder::left && fold.stripe_width <= 1)
             evaluator.fold(inputs_.columns, begin, end, 0, segment, state.data());
         else
-            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment}, fold.order, stripes, fold.seed,
-                     fold.runs)
+            TreeFold(WorkingFolder{evaluator, &inputs_, begin, segment, &bytecode_.state, &overflow},
+                     fold.order, stripes, fold.seed, fold.runs)
                 .fold(threads, state.data());
+        overflows = overflows || (overflow.in_totals && !overflow.in_elements);
         evaluator.finish(state.data(), segment, end - begin, result.data());
     }
     std::vector<WideValue> wide(result.size());
@@ -189,7 +210,8 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
         const bool comparable = kind == Kind::finite && std::isfinite(expected);
         long double spread = 0;
         long double movement = 0;
-        bool seen = kind == kind_of(round_to(type, expected)) && !comparable;
+        bool seen = !comparable &&
+                    (kind == kind_of(round_to(type, expected)) || (kind != Kind::finite && samples.overflow));
         for (const auto& sample : samples.working) {
             const long double other = number(sample[f], type);
             if (comparable && std::isfinite(other))
@@ -251,7 +273,7 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
         if (is_disturbed)
             samples.disturbed.push_back(disturbed_result(segment, fold, threads));
         else
-            samples.working.push_back(working_result(segment, fold, threads));
+            samples.working.push_back(working_result(segment, fold, threads, samples.overflow));
         return true;
     } catch (const InputError&) {
         return false;

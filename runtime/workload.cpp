@@ -75,6 +75,23 @@ Element unit(Type type, std::uint64_t random)
 }
 
 template <class Element>
+Element near_one(Type type, const RandomSequence& sequence, std::int64_t place)
+{
+    const auto i = static_cast<std::uint64_t>(place);
+    const std::uint64_t random = sequence.at(i);
+    if (is_unsigned_integer(type))
+        return static_cast<Element>(random >> 63);
+    const std::int64_t sign = random >> 63 != 0 ? -1 : 1;
+    if (!is_float(type))
+        return static_cast<Element>(sign);
+    const std::uint64_t pair = sequence.at(i | 1);
+    const bool is_changed = (pair >> 61 & 3) == 0;
+    const bool is_large = ((pair >> 60 ^ i) & 1) != 0;
+    return exact_float<Element>(type, is_changed && is_large ? 2 * sign : sign,
+                                is_changed && !is_large ? 0.5 : 1.0);
+}
+
+template <class Element>
 Element uniform_value(Type type, std::uint64_t random)
 {
     if (!is_float(type))
@@ -141,6 +158,13 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
         return fill([type](std::uint64_t random) { return unit<Element>(type, random); });
     if (range == ValueRange::uniform)
         return fill([type](std::uint64_t random) { return uniform_value<Element>(type, random); });
+    if (range == ValueRange::near_one)
+        return parallel_for(static_cast<std::int64_t>(values.size()), kSmallestPart,
+                            [&](std::int64_t begin, std::int64_t end) {
+                                for (std::int64_t i = begin; i < end; ++i)
+                                    values[static_cast<std::size_t>(i)] =
+                                        near_one<Element>(type, sequence, i);
+                            });
     const std::vector<std::uint64_t> edges = edge_bits(type);
     fill([type, &edges](std::uint64_t random) {
         return random % 4 == 0 ? from_bits<Element>(edges[below(edges.size(), random)])

@@ -353,23 +353,42 @@ void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCas
     report.add(std::move(record));
 }
 
+/// Values such as the bench's: those of the files, or some of the generated ones.
+Workload sample(const Operator& op, WorkloadRequest request)
+{
+    constexpr std::int64_t kSampledElements = std::int64_t{1} << 16;
+    const bool is_made_up = request.layout.kind == LayoutKind::whole ||
+                            request.layout.kind == LayoutKind::uniform ||
+                            request.layout.kind == LayoutKind::generated;
+    if (request.inputs.empty() && is_made_up) {
+        request.layout = {};
+        request.num_elements = kSampledElements;
+    }
+    return prepare_workload(op, request).workload;
+}
+
 void bench_operator(bench::Bench& bench, const BenchRequest& request, const Operator& op,
                     const Arguments& arguments, const Catalogue& catalogue, Report& report)
 {
-    const auto laws = quick_laws(op);
+    auto workload = request.workload;
+    if (!arguments.has("values"))
+        workload.values = suiting_values(op);
+    auto laws = quick_laws(op, assumed_laws(arguments, op));
+    if (depends_on_data(laws))
+        laws = on_data(std::move(laws), sample(op, workload));
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
-    BenchData data(bench.context, op, request.workload);
+    BenchData data(bench.context, op, workload);
     for (const auto& wanted : cases_for(request, bench.context, op)) {
-        const auto workload = fmt::format(
+        const auto named = fmt::format(
             "{} {}{}", op.name, print(wanted.layout),
             wanted.num_elements ? fmt::format(" of {} elements", bench::element_text(*wanted.num_elements))
                                 : "");
         const double needed = wanted.num_elements ? most_bytes(op, wanted.layout, *wanted.num_elements) : 0;
         const auto present = static_cast<double>(bench.context.info().memory_bytes);
         if (request.sweep && needed > present) {
-            report.skip(workload, fmt::format("it may need {:.0f} GB, and {} has {:.0f}", needed / 1e9,
-                                              bench.context.info().name, present / 1e9));
+            report.skip(named, fmt::format("it may need {:.0f} GB, and {} has {:.0f}", needed / 1e9,
+                                           bench.context.info().name, present / 1e9));
             continue;
         }
         try {
@@ -378,7 +397,7 @@ void bench_operator(bench::Bench& bench, const BenchRequest& request, const Oper
             if (!request.sweep || error.exit_code() == 4)
                 throw;
             bench.context.synchronize();  // throws where the GPU takes no more work
-            report.skip(workload, error.what());
+            report.skip(named, error.what());
         }
     }
 }
@@ -387,8 +406,8 @@ void bench_operator(bench::Bench& bench, const BenchRequest& request, const Oper
 
 int verb_bench(const Words& words)
 {
-    const Arguments arguments("bench", words,
-                              join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kOwnFlags}), 1);
+    const Arguments arguments(
+        "bench", words, join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kOwnFlags}), 1);
     arguments.refuse("at-launch",
                      "is for tuners and for whoever looks at what they compile; plans are timed as they run");
     if (arguments.has("emit-peer"))

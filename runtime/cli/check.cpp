@@ -39,11 +39,35 @@ std::string nan_note(const OperatorLaws& laws)
     return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
 }
 
+/// What the stages rely on in spite of a refuted law, or do without.
+std::string law_notes(const OperatorLaws& laws)
+{
+    std::string text;
+    if (laws.spares_data)
+        text += "identity: relied on, as no values of the data's range were found to show it\n";
+    for (const auto law : laws.assumed)
+        text += fmt::format("{0}: relied on because of --assume {0}\n", name(law));
+    if (laws.without_identity)
+        text += fmt::format("identity: left out by the stages; {}\n", *laws.without_identity);
+    return text;
+}
+
+/// True where a law is refuted that nobody vouches for.
+bool has_offence(const OperatorLaws& laws)
+{
+    return std::ranges::any_of(laws.report.findings, [&](const LawFinding& finding) {
+        return finding.verdict == Verdict::refuted &&
+               std::ranges::find(laws.assumed, finding.law) == laws.assumed.end();
+    });
+}
+
 CheckRequest check_request(const Arguments& arguments, const Operator& op, const Executor& executor,
                            const Catalogue& catalogue)
 {
     CheckRequest request;
     request.workload = workload_request(arguments, op, false);
+    if (!arguments.has("values"))
+        request.workload.values = suiting_values(op);
     request.workload.standard_elements =
         executor.backend() == Backend::cuda ? kElementsOnGpu : kElementsOnHost;
     if (const auto layout = arguments.value("layout"))
@@ -205,8 +229,8 @@ Json outcomes_of(const CheckMatrix& matrix)
 
 int verb_check(const Words& words)
 {
-    const Arguments arguments("check", words, join({kOperatorFlags, kDataFlags, kBackendFlags, kOwnFlags}),
-                              1);
+    const Arguments arguments("check", words,
+                              join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kOwnFlags}), 1);
     const auto op = operator_argument(arguments);
     const Kernels kernels(arguments);
     const Executor executor(arguments);
@@ -219,7 +243,7 @@ int verb_check(const Words& words)
 
     Progress progress;
     progress.show("laws");
-    const auto laws = judge_laws(op);
+    const auto laws = laws_on_data(op, request, judge_laws(op, {}, assumed_laws(arguments, op)));
     // Without an identity to rely on there is nothing that a stage could get right.
     const bool has_stages = laws.has_sound_identity;
     CheckMatrix matrix;
@@ -229,10 +253,12 @@ int verb_check(const Words& words)
     }
     progress.clear();
 
-    const bool all_well = !laws.report.any_refuted() && !matrix.any_failed();
+    const bool all_well = !has_offence(laws) && !matrix.any_failed();
     if (arguments.json()) {
         write_json("check", {{"operator", json_of(op)},
                              {"laws", json_of(laws.report, op)},
+                             {"without_identity",
+                              laws.without_identity ? Json(*laws.without_identity) : Json()},
                              {"backend", name(executor.backend())},
                              {"device", executor.description()},
                              {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
@@ -240,7 +266,7 @@ int verb_check(const Words& words)
                              {"checks", outcomes_of(matrix)},
                              {"agrees", all_well}});
     } else {
-        auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + "\n";
+        auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + law_notes(laws) + "\n";
         text += has_stages ? print_checks(request, matrix, executor)
                            : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);

@@ -118,6 +118,14 @@ bool Outcome::failed() const
 
 bool CheckMatrix::any_failed() const { return std::ranges::any_of(outcomes, &Outcome::failed); }
 
+OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
+{
+    if (!depends_on_data(laws))
+        return laws;
+    return on_data(std::move(laws),
+                   prepare(op, request, request.layouts.front(), request.workload.seed).workload);
+}
+
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        const Executor& executor, const Catalogue& catalogue, Progress& progress)
 {

@@ -58,6 +58,9 @@ struct CheckMatrix {
     [[nodiscard]] bool any_failed() const;
 };
 
+/// What stages may rely on over the data of the checks.
+OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws);
+
 /// Runs everything. A fault of a kernel is an outcome; other failures are exceptions.
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        const Executor& executor, const Catalogue& catalogue, Progress& progress);

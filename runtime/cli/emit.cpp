@@ -126,8 +126,8 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 
 int verb_emit(const Words& words)
 {
-    const Arguments arguments("emit", words, join({kOperatorFlags, kPlanFlags, kOwnFlags, kCompiledFlags}),
-                              1);
+    const Arguments arguments("emit", words,
+                              join({kOperatorFlags, kPlanFlags, kLawFlags, kOwnFlags, kCompiledFlags}), 1);
     const bool is_compiled = asks_for_compiled(arguments);
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
@@ -135,7 +135,7 @@ int verb_emit(const Words& words)
     const int index_bits = arguments.choice("index-bits", kWidths).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
     const Kernels kernels(arguments);
-    const auto laws = quick_laws(op);
+    const auto laws = quick_laws(op, assumed_laws(arguments, op));
     if (arguments.has("all")) {
         emit_all(arguments, op, index_bits, key_bytes, laws, kernels.catalogue());
         return 0;

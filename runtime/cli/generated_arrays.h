@@ -39,9 +39,10 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
                                                    std::map<std::string, Array>& arrays);
 
 /// In the order of ValueRange.
-inline constexpr std::array<std::string_view, 4> kRangeNames = {"small_integers", "units", "uniform", "edge"};
+inline constexpr std::array<std::string_view, 5> kRangeNames = {"small_integers", "units", "uniform", "edge",
+                                                                "near_one"};
 
-/// "small_integers", "units", "uniform", "edge"
+/// "small_integers", "units", "uniform", "edge", "near_one"
 std::string_view name(ValueRange range);
 
 }  // namespace segfold::cli

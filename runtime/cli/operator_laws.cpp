@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "dsl/check.h"
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+#include "runtime/data_ranges.h"
 
 namespace segfold::cli {
 namespace {
@@ -28,9 +31,30 @@ bool has_floats(const Operator& op)
     return std::ranges::any_of(op.state, [](const auto& field) { return is_float(field.type); });
 }
 
+template <class Values>
+bool contains(const Values& values, Law law)
+{
+    return std::ranges::find(values, law) != std::end(values);
+}
+
+constexpr Law kLaws[] = {Law::associative, Law::identity, Law::commutative, Law::idempotent};
+
+bool claims(const Operator& op, Law law)
+{
+    return law == Law::associative || (law == Law::identity && op.has_identity()) ||
+           (law == Law::commutative && op.laws.commutative) || (law == Law::idempotent && op.laws.idempotent);
+}
+
+/// Whether infinities or NaN are known to break the identity.
+bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
+{
+    const auto* finding = report.find(Law::identity);
+    return finding != nullptr && (finding->nan_differs || contains(laws.refuted_by_nan, Law::identity));
+}
+
 }  // namespace
 
-OperatorLaws judge_laws(const Operator& op, const LawOptions& options)
+OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std::vector<Law>& assumed)
 {
     OperatorLaws laws;
     laws.report = check_laws(op, options);
@@ -42,15 +66,88 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options)
                 laws.refuted_by_nan.push_back(law);
     }
     const auto holds = [&](Law law) {
-        return !laws.report.refuted(law) || std::ranges::count(laws.refuted_by_nan, law) != 0;
+        return !laws.report.refuted(law) || contains(laws.refuted_by_nan, law);
     };
-    laws.usable = {holds(Law::associative), law_usable(laws.report, Law::commutative, op),
-                   law_usable(laws.report, Law::idempotent, op)};
-    laws.has_sound_identity = holds(Law::identity);
+    for (const auto law : assumed)
+        if (!holds(law))
+            laws.assumed.push_back(law);
+    const auto usable = [&](Law law) {
+        return claims(op, law) && (holds(law) || contains(laws.assumed, law));
+    };
+    laws.usable = {usable(Law::associative), usable(Law::commutative), usable(Law::idempotent)};
+    laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
     return laws;
 }
 
-OperatorLaws quick_laws(const Operator& op) { return judge_laws(op, kPatientLawOptions); }
+OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
+{
+    return judge_laws(op, kPatientLawOptions, assumed);
+}
+
+bool depends_on_data(const OperatorLaws& laws)
+{
+    return !laws.has_sound_identity ||
+           (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
+}
+
+OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
+{
+    if (!depends_on_data(laws))
+        return laws;
+    auto report = laws.report;
+    if (!laws.has_sound_identity) {
+        const auto ranges = data_ranges(workload);
+        auto options = kPatientLawOptions;
+        options.data = &ranges;
+        if (workload.segments.num_elements != 0)
+            report = check_laws(workload.op, options);
+        laws.spares_data = workload.segments.num_elements == 0 || !report.refuted(Law::identity);
+        laws.has_sound_identity = laws.spares_data;
+    }
+    if (!laws.has_sound_identity || !is_neutral_on_finite_alone(report, laws))
+        return laws;
+    if (const auto name = find_not_finite(workload))
+        laws.without_identity = fmt::format(
+            "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
+    return laws;
+}
+
+std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op)
+{
+    std::vector<std::string_view> names;
+    for (const auto law : kLaws)
+        names.push_back(name(law));
+    std::vector<Law> assumed;
+    for (const auto& text : arguments.values("assume")) {
+        const auto found = std::ranges::find(names, text);
+        if (found == names.end())
+            throw InputError(fmt::format("--assume: unknown law '{}'; it is one of {}{}", text,
+                                         fmt::join(names, ", "), did_you_mean(text, names)));
+        const auto law = kLaws[found - names.begin()];
+        if (!claims(op, law))
+            throw InputError(fmt::format(
+                "--assume {}: operator {} {}", text, op.name,
+                law == Law::identity
+                    ? "has no identity"
+                    : fmt::format("does not claim to be {}; add it to the operator's laws", text)));
+        assumed.push_back(law);
+    }
+    return assumed;
+}
+
+void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume)
+{
+    if (laws.has_sound_identity)
+        return;
+    const auto error = spec_error(
+        op.source, op.state[0].position,
+        fmt::format("operator {} states an identity that is none, and every stage relies on it", op.name));
+    throw SpecError(fmt::format(
+        "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
+        "another one{}",
+        error.what(), print(*laws.report.find(Law::identity), op),
+        takes_assume ? ", or rely on it all the same with --assume identity" : ""));
+}
 
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op)
 {
@@ -59,16 +156,28 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warnings.push_back(
             fmt::format("operator {} {}\n{}", op.name, what, print(*laws.report.find(law), op)));
     };
+    if (laws.spares_data)
+        warn(Law::identity,
+             "states an identity that is none; it is relied on, as no values of the data's range "
+             "were found to show it");
+    for (const auto law : laws.assumed)
+        warn(law, fmt::format("is refuted to {}, and relied on because of --assume {}",
+                              law == Law::identity ? "have an identity" : "be " + std::string(name(law)),
+                              name(law)));
+    if (laws.without_identity)
+        warnings.push_back(
+            fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));
     for (const auto law : laws.refuted_by_nan)
-        warn(law,
-             fmt::format("{} for all states but NaN; results of segments with NaN may depend on the stage",
-                         law == Law::identity ? "has an identity" : "is associative"));
+        if (law != Law::identity || !laws.without_identity)
+            warn(law, fmt::format(
+                          "{} for all states but NaN; results of segments with NaN may depend on the stage",
+                          law == Law::identity ? "has an identity" : "is associative"));
     if (!laws.usable.associative)
         warn(Law::associative,
              "is not associative; only stages that fold strictly from left to right can serve");
-    if (laws.report.refuted(Law::commutative))
+    if (laws.report.refuted(Law::commutative) && !laws.usable.commutative)
         warn(Law::commutative, "is not commutative; the order of the elements is kept");
-    if (laws.report.refuted(Law::idempotent))
+    if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)
         warn(Law::idempotent, "is not idempotent; no element is folded twice");
     return warnings;
 }

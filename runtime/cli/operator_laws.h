@@ -1,12 +1,18 @@
 #pragma once
 // What a run may rely on of an operator's laws.
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "codegen/problem.h"
 #include "dsl/laws.h"
+#include "runtime/backend.h"
+#include "runtime/cli/arguments.h"
 
 namespace segfold::cli {
+
+/// The flag by which a user vouches for a law.
+inline constexpr Flag kLawFlags[] = {{"assume", "LAW", true}};
 
 /// A search for counter-examples, and what follows from it.
 ///
@@ -16,16 +22,35 @@ namespace segfold::cli {
 struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
-    bool has_sound_identity = true;   ///< false: it is refuted, and not by NaN alone
+    bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
+    std::vector<Law> assumed;         ///< refuted, and relied on because the user vouches for them
+    bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
+    /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
+    std::optional<std::string> without_identity = {};
 };
 
-/// Searches as long as `options` say.
-OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {});
+/// Searches as long as `options` say. Laws that are refuted and in `assumed` are relied on.
+OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {},
+                        const std::vector<Law>& assumed = {});
 
 /// A short search, bounded by cases and not by the clock, so that the same operator always gets the same
 /// plan.
-OperatorLaws quick_laws(const Operator& op);
+OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
+
+/// True where on_data() may say something else.
+[[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
+
+/// What the data change: an identity that only other values refute is relied on, and one that is neutral on
+/// finite values alone is left out where infinities or NaN occur.
+[[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
+
+/// The laws of --assume. Throws InputError for an unknown one, and for one that the operator does not claim.
+std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op);
+
+/// Throws SpecError with the counter-example where the identity is refuted and cannot be relied on; ways out
+/// are named, --assume where the verb has it.
+void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume);
 
 /// What the user should know before relying on results; no line breaks at the ends.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op);

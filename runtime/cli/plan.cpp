@@ -66,7 +66,7 @@ const Catalogue& Kernels::catalogue() const { return own_ ? *own_ : Catalogue::s
 
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
 {
-    Problem problem(op, form, index_bits);
+    Problem problem(laws.without_identity ? without_identity(op) : op, form, index_bits);
     problem.laws = laws.usable;
     return problem;
 }
@@ -84,10 +84,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
                  const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
 {
-    if (!laws.has_sound_identity)
-        throw InputError(
-            fmt::format("operator {} states an identity that is none, and every stage relies on it\n{}",
-                        problem.op.name, print(*laws.report.find(Law::identity), problem.op)));
+    require_sound_identity(laws, problem.op, true);
     if (arguments.has("reproducible"))
         for (const auto flag : {"stage", "set"})
             arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");

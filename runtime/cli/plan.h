@@ -24,7 +24,7 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// A problem that relies on no more than `laws` allow.
+/// A problem that relies on no more than `laws` allow; its operator has no identity where they say so.
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
 
 /// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.

@@ -33,11 +33,7 @@ constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 NamedOperator named(std::string words, Operator op)
 {
     const auto laws = quick_laws(op);
-    if (!laws.has_sound_identity)
-        throw InputError(
-            fmt::format("operator {} states an identity that is none, and every stage relies on it; "
-                        "'segfold check' shows the counter-example",
-                        op.name));
+    require_sound_identity(laws, op, false);
     return {std::move(words), std::move(op), laws.usable};
 }
 

@@ -57,6 +57,7 @@ struct Report {
     const Executor& executor;
     const std::optional<Plan>& plan;
     const std::optional<Explanation>& explanation;
+    const std::optional<std::string>& without_identity;
     const ResultsView& view;
     const Results& results;
     const std::optional<Judgement>& judgement;
@@ -143,6 +144,8 @@ Json document_of(const Report& report)
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
+    if (report.without_identity)
+        document["without_identity"] = *report.without_identity;
     if (report.explanation)
         document["explanation"] = json_of(*report.explanation);
     auto results = report.view.json(report.results);
@@ -197,6 +200,7 @@ tune::Lookup lookup_for(const Arguments& arguments, const Executor& executor, co
 struct Choice {
     std::optional<Plan> plan;
     std::optional<Explanation> explanation;
+    std::optional<std::string> without_identity;  ///< why the operator runs without its identity
 };
 
 Choice choice_for(const Arguments& arguments, const Executor& executor, const Workload& workload,
@@ -206,18 +210,21 @@ Choice choice_for(const Arguments& arguments, const Executor& executor, const Wo
         for (const auto flag : {"stage", "set", "kernels", "reproducible"})
             arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
                                                name(executor.backend())));
+        arguments.refuse("assume", fmt::format("is about what stages rely on, and the back end {} runs none",
+                                               name(executor.backend())));
         for (const auto flag : {"explain", "no-tune"})
             arguments.refuse(flag,
                              fmt::format("is about the choice of a stage, and the back end {} runs none",
                                          name(executor.backend())));
         return {};
     }
-    const auto laws = quick_laws(workload.op);
+    const auto laws = on_data(quick_laws(workload.op, assumed_laws(arguments, workload.op)), workload);
     auto problem = make_problem(workload, laws);
     problem.target = executor.target();
     const auto shape = shape_of(workload.segments);
     auto lookup = lookup_for(arguments, executor, problem, shape, catalogue);
     Choice choice;
+    choice.without_identity = laws.without_identity;
     choice.plan =
         choose_plan(arguments, problem, shape, laws, catalogue, lookup.point ? &*lookup.point : nullptr);
     for (const auto& warning : law_warnings(laws, workload.op))
@@ -237,9 +244,10 @@ Choice choice_for(const Arguments& arguments, const Executor& executor, const Wo
 
 int verb_run(const Words& words)
 {
-    const Arguments arguments(
-        "run", words,
-        join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags, kViewFlags, kOwnFlags}), 1);
+    const Arguments arguments("run", words,
+                              join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
+                                    kLawFlags, kViewFlags, kOwnFlags}),
+                              1);
     const auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kStandardElements;
@@ -247,7 +255,8 @@ int verb_run(const Words& words)
     const Executor executor(arguments);  // a GPU's context is made while data are
     const auto prepared = prepare_workload(op, request);
     const ResultsView view(arguments, prepared.workload);
-    const auto [plan, explanation] = choice_for(arguments, executor, prepared.workload, kernels.catalogue());
+    const auto [plan, explanation, without_identity] =
+        choice_for(arguments, executor, prepared.workload, kernels.catalogue());
     Progress progress;
     progress.show(fmt::format("running on {}", name(executor.backend())));
     RunTimes times;
@@ -259,8 +268,8 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
-    const Report report{prepared, request, executor,  plan,   explanation,
-                        view,     results, judgement, output, times};
+    const Report report{prepared,         request, executor, plan,      explanation,
+                        without_identity, view,    results,  judgement, output, times};
     if (arguments.json())
         write_json("run", document_of(report));
     else

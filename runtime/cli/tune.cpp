@@ -115,7 +115,7 @@ public:
           kernels_(arguments),
           worker_(program_of(words), kSecondsForAnswer),
           greeting_((progress_.show("tune: getting ready"), parse_greeting(worker_.greeting()))),
-          problem_(problem_of(std::move(op), greeting_)),
+          problem_(problem_of(op, assumed_laws(arguments, op), greeting_)),
           question_{greeting_.record.device, problem_, greeting_.record.shape, kernels_.catalogue()},
           store_(tune::RecordStore::open(tune::record_folder())),
           lookup_(tune::look_up(store_, question_)),
@@ -176,14 +176,17 @@ private:
         return program;
     }
 
-    static Problem problem_of(Operator op, const TuneGreeting& greeting)
+    static Problem problem_of(const Operator& op, const std::vector<Law>& assumed, const TuneGreeting& greeting)
     {
         const auto& known = greeting.record.problem;
         const auto form =
             std::ranges::find_if(kForms, [&](SegmentForm one) { return name(one) == known.form; });
         if (form == std::end(kForms))
             throw InternalError("a worker has segments given as " + known.form);
-        auto problem = make_problem(op, *form, known.index_bits, quick_laws(op));
+        auto laws = quick_laws(op, assumed);
+        if (op.has_identity() && !known.has_identity)
+            laws.without_identity = "the worker's data are not finite";
+        auto problem = make_problem(op, *form, known.index_bits, laws);
         if (known.key_bytes != 0)
             problem.key_bytes = known.key_bytes;
         problem.target = greeting.target;
@@ -389,7 +392,8 @@ void refuse_standard_input(const WorkloadRequest& request)
 
 int verb_tune(const Words& words)
 {
-    const Arguments arguments("tune", words, join({kOperatorFlags, kInputFlags, kDataFlags, kOwnFlags}), 1);
+    const Arguments arguments("tune", words,
+                              join({kOperatorFlags, kInputFlags, kDataFlags, kLawFlags, kOwnFlags}), 1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     if (!arguments.has("values"))
@@ -399,12 +403,10 @@ int verb_tune(const Words& words)
     (void)tune_request(arguments);
     if (arguments.has("worker"))
         return serve_plans(arguments, op, request);
-    const auto laws = quick_laws(op);
-    if (!laws.has_sound_identity)
-        throw InputError(
-            fmt::format("operator {} states an identity that is none, and every stage relies on "
-                        "it; 'segfold check' shows the counter-example",
-                        op.name));
+    const auto laws = quick_laws(op, assumed_laws(arguments, op));
+    if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
+        write_error(fmt::format("warning: operator {} states an identity that is none\n{}", op.name,
+                                print(*laws.report.find(Law::identity), op)));
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (!cuda::no_device_reason().empty()) {

@@ -49,9 +49,10 @@ void serve_gpu(const Arguments& arguments, const Operator& op, const WorkloadReq
 {
     const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
     const Kernels kernels(arguments);
-    const auto laws = quick_laws(op);
     const auto prepared = prepare_workload(op, request);
     check_tables(prepared.workload);  // before hours of plans that would all be refused
+    const auto laws = on_data(quick_laws(op, assumed_laws(arguments, op)), prepared.workload);
+    require_sound_identity(laws, op, true);
     auto problem = make_problem(prepared.workload, laws);
     problem.target = cuda::target_of(context.info());
     tune::PlanMeter meter(context, problem, prepared.workload, kernels.catalogue());

@@ -42,6 +42,10 @@ Layout seeded(Layout layout, std::uint64_t seed);
 /// exact up to 2^11 in f16 and 2^8 in bf16; not where the operator is idempotent, as then fractions say more.
 [[nodiscard]] ValueRange agreeing_values(const Operator& op);
 
+/// The values that check and bench generate where nobody says which: small_integers, unless totals of those
+/// leave the normal range of a floating-point type, as products do; then near_one or uniform.
+[[nodiscard]] ValueRange suiting_values(const Operator& op);
+
 /// A workload, and where each parameter's array came from.
 struct PreparedWorkload {
     Workload workload;
