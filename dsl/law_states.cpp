@@ -137,7 +137,8 @@ std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::m
         for (std::size_t i = 0; i < length; ++i)
             if (tries < 3 * kSimpleValues)
                 recipe.push_back(drawer.simple(tries));
-            else if (i == 0 && random() % kRecipesPerRelation == 0 && !machine.bytecode().columns.empty())
+            else if (i == 0 && !recipes.empty() && !machine.bytecode().columns.empty() &&
+                     random() % kRecipesPerRelation == 0)
                 recipe.push_back(drawer.related(recipes.back().back()));
             else
                 recipe.push_back(drawer.any());

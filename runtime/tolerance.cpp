@@ -211,7 +211,7 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
         long double spread = 0;
         long double movement = 0;
         bool seen = !comparable &&
-                    (kind == kind_of(round_to(type, expected)) || (kind != Kind::finite && samples.overflow));
+                    (kind == kind_of(round_to(type, expected)) || (kind == Kind::nan && samples.overflow));
         for (const auto& sample : samples.working) {
             const long double other = number(sample[f], type);
             if (comparable && std::isfinite(other))
@@ -280,6 +280,45 @@ bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bo
     }
 }
 
+/// Takes elements as long as the total grows: a neighbour that would make it smaller begins a new total, or
+/// is left for later where the operator is commutative.
+bool Tolerance::overflows_in_some_order(std::int64_t segment) const
+{
+    const auto& types = bytecode_.state;
+    const auto size = [&](const std::vector<Slot<double>>& state) {
+        double largest = 0;
+        for (std::size_t i = 0; i < types.size(); ++i)
+            if (is_float(types[i])) {
+                const double value = std::fabs(Machine<double>::get_real(state[i], types[i]));
+                largest = std::isfinite(value) ? std::max(largest, value) : static_cast<double>(kInfinity);
+            }
+        return largest;
+    };
+    const std::int64_t begin = workload_.segments.begin(segment);
+    const std::int64_t end = workload_.segments.end(segment);
+    Evaluator<double> evaluator(bytecode_, inputs_.tables);
+    std::vector<Slot<double>> total(types.size()), lifted(types.size()), next(types.size());
+    bool overflows = false;
+    for (std::int64_t i = begin; i < end; ++i) {
+        evaluator.lift(inputs_.columns, i, i - begin, segment, lifted.data());
+        if (!std::isfinite(size(lifted)))
+            return false;
+        if (i == begin) {
+            total = lifted;
+            continue;
+        }
+        evaluator.combine(total.data(), lifted.data(), next.data());
+        overflows = overflows || !std::isfinite(size(next));
+        if (overflows)
+            continue;
+        if (size(next) >= size(total))
+            total = next;
+        else if (!workload_.op.laws.commutative)
+            total = lifted;
+    }
+    return overflows;
+}
+
 SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue> actual,
                                 std::span<const WideValue> wide, int threads, bool to_the_end)
 {
@@ -290,6 +329,11 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
     // there.
     const bool refuses_early = length >= kManyElements;
     Samples samples;
+    const auto is_number = [&](std::size_t f) {
+        return !std::isnan(number(actual[f], bytecode_.results[f]));
+    };
+    for (std::size_t f = 0; f < actual.size() && !samples.overflow; ++f)
+        samples.overflow = !is_number(f) && overflows_in_some_order(segment);
     SegmentVerdict verdict;
     for (int i = 0; i < folds; ++i) {
         if (!add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, threads))

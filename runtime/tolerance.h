@@ -46,9 +46,9 @@ struct SegmentVerdict {
 /// than all others; judge_by_runs() folds a segment along every such cut.
 ///
 /// Non-finite results must be of the same kind (nan, inf, -inf) as the wide one rounded to its type, or as
-/// one of the working-precision folds, which may overflow where long double does not. Where a fold of finite
-/// elements has a total that is not finite, any non-finite result is right: what becomes of an infinity
-/// depends on what it is combined with next, an identity among others.
+/// one of the working-precision folds, which may overflow where long double does not. Where some order of
+/// combining a segment's finite elements leaves the range of a type, NaN is right too: what
+/// becomes of an infinity depends on what it is combined with next, an identity among others.
 class Tolerance {
 public:
     /// The workload, its bytecode and its inputs must outlive this.
@@ -78,6 +78,7 @@ private:
 
     /// False where the fold says nothing: rounded otherwise, a computed place lies outside of a table.
     bool add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed, int threads) const;
+    [[nodiscard]] bool overflows_in_some_order(std::int64_t segment) const;
     [[nodiscard]] Fold choose_fold(std::int64_t segment, std::int64_t length, int number) const;
     [[nodiscard]] std::vector<WideValue> working_result(std::int64_t segment, const Fold& fold, int threads,
                                                         bool& overflows) const;

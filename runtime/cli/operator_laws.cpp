@@ -103,6 +103,10 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
             report = check_laws(workload.op, options);
         laws.spares_data = workload.segments.num_elements == 0 || !report.refuted(Law::identity);
         laws.has_sound_identity = laws.spares_data;
+        if (!laws.spares_data)  // a counter-example of the data says more
+            std::ranges::replace_if(
+                laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
+                *report.find(Law::identity));
     }
     if (!laws.has_sound_identity || !is_neutral_on_finite_alone(report, laws))
         return laws;
