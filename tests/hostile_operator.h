@@ -3,11 +3,16 @@
 // like code.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "codegen/cuda_names.h"
+#include "codegen/emit.h"
+#include "codegen/mention.h"
+#include "codegen/operator_section.h"
+#include "codegen/tile_section.h"
 #include "dsl/parser.h"
 
 namespace segfold {
@@ -64,7 +69,7 @@ inline std::vector<std::string> hostile_names()
 /// The operators in which each of `names` is a column and a table, a field, a result, and a local of every
 /// block; operators and operands are called by some of them.
 inline std::vector<std::string> operators_with(const std::vector<std::string>& names,
-                                               std::size_t at_once = 24)
+                                               std::size_t at_once = 64)
 {
     std::vector<std::string> texts;
     for (std::size_t begin = 0; begin < names.size(); begin += at_once) {
@@ -106,6 +111,26 @@ inline std::vector<std::string> operators_with(const std::vector<std::string>& n
                         "result = s0 + " + locals + " } empty { " + lets + "result = " + locals + " } }");
     }
     return texts;
+}
+
+/// What is generated of each operator for all stages together, each in a namespace of its own: what users
+/// name is in it, and without kernels it takes a compiler no time.
+inline std::string generated_text(const std::vector<Operator>& operators)
+{
+    std::string text =
+        "__device__ void copy_column(char* to, const char* from, int bytes, long long count);\n"
+        "__device__ int tile_place(int lane, int byte, int row_bytes);\n";
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+        const Problem problem(operators[i], SegmentForm::offsets);
+        auto pieces = operator_section(problem, {{"kItemsPerThread", 16}},
+                                       [&](std::string_view path) { return part_text(path, problem); });
+        std::ranges::move(tile_section(problem), std::back_inserter(pieces));
+        Identifiers names;
+        for (const auto& piece : pieces)
+            names.insert(piece.name);
+        text += "namespace variant_" + std::to_string(i) + " {\n" + keep_mentioned(pieces, names) + "}\n";
+    }
+    return text;
 }
 
 /// Comment lines of pieces that mean something to a compiler, to what reads emitted text, or to a terminal.
