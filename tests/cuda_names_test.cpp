@@ -22,6 +22,7 @@
 #include "runtime/simt/process.h"
 #include "runtime/simt/program.h"
 #include "tests/files.h"
+#include "tests/generated_text.h"
 #include "tests/hostile_operator.h"
 #include "tests/random_operator.h"
 

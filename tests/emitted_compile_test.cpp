@@ -15,6 +15,7 @@
 #include "runtime/cuda/library.h"
 #include "runtime/simt/process.h"
 #include "tests/files.h"
+#include "tests/generated_text.h"
 #include "tests/hostile_operator.h"
 #include "tests/needs_nvrtc.h"
 #include "tests/random_operator.h"

@@ -3,16 +3,11 @@
 // like code.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "codegen/cuda_names.h"
-#include "codegen/emit.h"
-#include "codegen/mention.h"
-#include "codegen/operator_section.h"
-#include "codegen/tile_section.h"
 #include "dsl/parser.h"
 
 namespace segfold {
@@ -111,26 +106,6 @@ inline std::vector<std::string> operators_with(const std::vector<std::string>& n
                         "result = s0 + " + locals + " } empty { " + lets + "result = " + locals + " } }");
     }
     return texts;
-}
-
-/// What is generated of each operator for all stages together, each in a namespace of its own: what users
-/// name is in it, and without kernels it takes a compiler no time.
-inline std::string generated_text(const std::vector<Operator>& operators)
-{
-    std::string text =
-        "__device__ void copy_column(char* to, const char* from, int bytes, long long count);\n"
-        "__device__ int tile_place(int lane, int byte, int row_bytes);\n";
-    for (std::size_t i = 0; i < operators.size(); ++i) {
-        const Problem problem(operators[i], SegmentForm::offsets);
-        auto pieces = operator_section(problem, {{"kItemsPerThread", 16}},
-                                       [&](std::string_view path) { return part_text(path, problem); });
-        std::ranges::move(tile_section(problem), std::back_inserter(pieces));
-        Identifiers names;
-        for (const auto& piece : pieces)
-            names.insert(piece.name);
-        text += "namespace variant_" + std::to_string(i) + " {\n" + keep_mentioned(pieces, names) + "}\n";
-    }
-    return text;
 }
 
 /// Comment lines of pieces that mean something to a compiler, to what reads emitted text, or to a terminal.
