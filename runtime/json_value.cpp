@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "dsl/error.h"
 
@@ -38,6 +39,21 @@ public:
 };
 
 }  // namespace
+
+nlohmann::ordered_json parse_json(const std::string& place, std::string_view text)
+{
+    std::vector<std::set<std::string>> open;
+    return Json::parse(text, [&](int, Json::parse_event_t event, Json& parsed) {
+        if (event == Json::parse_event_t::object_start)
+            open.emplace_back();
+        else if (event == Json::parse_event_t::object_end)
+            open.pop_back();
+        else if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+            throw InputError(
+                fmt::format("{}: one object has two members '{}'", place, parsed.get<std::string>()));
+        return true;
+    });
+}
 
 JsonOverflow::JsonOverflow(std::string_view text)
 {

@@ -19,6 +19,13 @@ struct JsonOverflow {
     std::string number;
 };
 
+/// The document of a text, in which no object may have two members of one name: damage makes one object of
+/// two.
+///
+/// Throws InputError that begins with `place` for such an object, and what nlohmann::json throws for other
+/// faults.
+nlohmann::ordered_json parse_json(const std::string& place, std::string_view text);
+
 /// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
 /// document, which has to outlive it. Every function but has() throws InputError that names the place, what
 /// stands there and what would be right.

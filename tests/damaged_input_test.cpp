@@ -205,7 +205,7 @@ TEST(DamagedInput, KernelEntriesAndCompilers)
         return cuda::decode_entry(bytes).compiled.cubin.size();
     });
     expect_no_surprise(
-        cuda::encode(cuda::CompilerIdentity{"13.0", {"sm_80", "sm_90"}, "/usr/lib/libnvrtc.so", "1 2 3"}),
+        cuda::encode(cuda::CompilerIdentity{"13.0", {80, 90}, "/usr/lib/libnvrtc.so", "1 2 3"}),
         [](const std::string& bytes) { return cuda::decode_identity(bytes).architectures.size(); });
 }
 

@@ -83,6 +83,7 @@ TEST(Baseline, DamageIsPointedAt)
     EXPECT_EQ(complaint("\"zipf\"", "7"), "b.json: document.times[0].cases[0].layout is 7; a text is needed");
     EXPECT_EQ(complaint("{\"format\"", "{format"),
               "b.json: no JSON: byte 3: a baseline is what --save has written");
+    EXPECT_EQ(complaint("\"registers\"", "\"stage\""), "b.json: one object has two members 'stage'");
     EXPECT_EQ(complaint("1.25", "1e999"), "b.json:8: the number 1e999 is beyond what a 64-bit float holds");
     EXPECT_EQ(complaint("\"static_costs\"", "\"static costs\"").substr(0, 38),
               "b.json: document.static costs is {\"com");

@@ -110,6 +110,8 @@ TEST(Records, DamageIsPointedAt)
     EXPECT_EQ(failure(replaced(line, "\"block_threads\":256", "\"block_threads\":\"many\"")),
               "r.jsonl:3: row.configuration.block_threads is \"many\"; an integer from 0 to 2147483647 is "
               "needed");
+    EXPECT_EQ(failure(line.substr(0, line.size() - 1) + "," + line.substr(1)),
+              "r.jsonl:3: two records stand in one line");
     EXPECT_EQ(failure(replaced(line, "\"milliseconds\":0.125", "\"milliseconds\":-1e999")),
               "r.jsonl:3: the number -1e999 is beyond what a 64-bit float holds");
     for (std::size_t cut = 1; cut < line.size(); cut += 7)

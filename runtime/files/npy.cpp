@@ -205,7 +205,7 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
     return array;
 }
 
-Array read_npy(const InputFile& file, const Type* asked)
+Array read_open_npy(const InputFile& file, const Type* asked)
 {
     std::uint64_t place = 0;
     const NpySource source = [&](std::span<std::byte> into) {
@@ -215,7 +215,7 @@ Array read_npy(const InputFile& file, const Type* asked)
     return read_npy_from(source, file.bytes(), file.path(), asked);
 }
 
-Type read_npy_type(const InputFile& file)
+Type read_open_npy_type(const InputFile& file)
 {
     std::uint64_t place = 0;
     const NpySource source = [&](std::span<std::byte> into) {
@@ -233,12 +233,12 @@ Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std:
 
 Array read_npy(const std::string& path)
 {
-    return read_npy(InputFile(path, Accepts::files_and_streams), nullptr);
+    return read_open_npy(InputFile(path, Accepts::files_and_streams), nullptr);
 }
 
 Array read_npy_as(const std::string& path, Type type)
 {
-    return read_npy(InputFile(path, Accepts::files_and_streams), &type);
+    return read_open_npy(InputFile(path, Accepts::files_and_streams), &type);
 }
 
 std::string npy_header(Type type, std::uint64_t length)

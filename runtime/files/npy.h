@@ -25,13 +25,13 @@ Array read_npy(const std::string& path);
 Array read_npy_as(const std::string& path, Type type);
 
 /// Reads an open .npy file; `asked` is the type of `read_npy_as`, or null.
-Array read_npy(const InputFile& file, const Type* asked);
+Array read_open_npy(const InputFile& file, const Type* asked);
 
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
 
 /// The type of a file's elements, of which only the header is read; refuses what `read_npy` would for it.
-Type read_npy_type(const InputFile& file);
+Type read_open_npy_type(const InputFile& file);
 
 /// Takes exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;

@@ -125,7 +125,7 @@ auto at_place(const std::string& place, const Plain& plain, const Packed& packed
 Array read_place(const std::string& place, const Type* asked)
 {
     return at_place(
-        place, [&](const InputFile& file) { return read_npy(file, asked); },
+        place, [&](const InputFile& file) { return read_open_npy(file, asked); },
         [&](const InputFile& file, const ZipMember& member) { return read_member(file, member, asked); });
 }
 
@@ -180,7 +180,7 @@ Array read_array_as(const std::string& place, Type type) { return read_place(pla
 Type read_array_type(const std::string& place)
 {
     const auto plain = [](const InputFile& file) {
-        const Type type = read_npy_type(file);
+        const Type type = read_open_npy_type(file);
         file.keep_for_next();
         return type;
     };

@@ -152,7 +152,7 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
 {
     Json document;
     try {
-        document = Json::parse(text);
+        document = parse_json(name, text);
     } catch (const Json::parse_error& error) {
         throw InputError(
             fmt::format("{}: no JSON: byte {}: a baseline is what --save has written", name, error.byte));

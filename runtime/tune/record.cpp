@@ -213,6 +213,12 @@ std::string print(const Record& record)
 
 Record parse_record(const std::string& place, std::string_view line)
 {
+    // Damage may make one object of two, of which the parser would keep the last; no text of a row holds
+    // this.
+    constexpr std::string_view kFirstMember = "\"version\":";
+    if (const auto first = line.find(kFirstMember);
+        first != line.npos && line.find(kFirstMember, first + 1) != line.npos)
+        throw InputError(fmt::format("{}: two records stand in one line", place));
     Json document;
     try {
         document = Json::parse(line);
