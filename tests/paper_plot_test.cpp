@@ -437,7 +437,8 @@ TEST(PaperPlot, IsRefusedWithoutNumbersOrAFile)
     const auto& other = embedded_paper("harris2007");
     const TemporaryFolder folder;
     const auto file = folder.file("none/plot.html");
-    EXPECT_EQ(refusal([&] { save_plot(file, other, all_of(other), nullptr); }), file + ": cannot be written");
+    EXPECT_EQ(refusal([&] { save_plot(file, other, all_of(other), nullptr); }),
+              file + ": cannot be written: No such file or directory");
 }
 
 TEST(Scale, BeginsAtZeroUnlessValuesDifferTwentyfold)
