@@ -47,7 +47,7 @@ window.onload = () => {
     const seen = kind => [...page.querySelectorAll('svg.' + kind)].filter(
         svg => svg.getBoundingClientRect().width > 0).length;
     found[frame.id] = {
-      overflow: page.documentElement.scrollWidth - frame.clientWidth,
+      overflow: page.documentElement.scrollWidth - page.documentElement.clientWidth,
       charts: page.querySelectorAll('figure').length, wide: seen('wide'), narrow: seen('narrow'),
       background: colour('body', 'backgroundColor'), paper: colour('rect.paper', 'fill'),
       ink: colour('text.ink', 'fill')};
