@@ -40,14 +40,14 @@ Operator indices()
         })");
 }
 
-/// The polynomial hash with three numbers of a type: states of 3, 6, 12 and 24 bytes.
+/// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
 Operator hash_of(const std::string& type)
 {
     const std::string name = "hash_" + type;
-    return parse_operator(name, "operator " + name + "(x: " + type + ") -> (hash: " + type +
-                                    ", count: " + type + ") { state { hash: " + type +
-                                    " = 0; power: " + type + " = 1; count: " + type +
-                                    R"( = 0 }
+    const auto all = "hash: " + type + ", power: " + type + ", count: " + type;
+    const auto state = "hash: " + type + " = 0; power: " + type + " = 1; count: " + type + " = 0";
+    return parse_operator(name,
+                          "operator " + name + "(x: " + type + ") -> (" + all + ") { state { " + state + R"( }
             lift { hash = x; power = 31; count = 1 }
             combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power; count = a.count + b.count }
         })");

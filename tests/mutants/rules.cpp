@@ -244,7 +244,8 @@ private:
         static const std::regex kJoin(R"(\b(combine|join|join_shares)\()");
         for (const auto& call : calls_of(kJoin)) {
             const auto arguments = arguments_of(code_, call.end);
-            if (arguments.size() < 2)
+            const bool is_share = at({call.begin, call.end}) == "join_shares";
+            if (arguments.size() < (is_share ? 4 : 2))
                 continue;
             const auto& earlier = arguments[arguments.size() - 2];
             const auto& later = arguments.back();

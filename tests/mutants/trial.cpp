@@ -130,7 +130,7 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
             how.os_threads = 1;
             how.endless_seconds = 3;
             hang_answer = "killed\t" + told("does not end") + "\n";
-            limit_processor_time(options.run_seconds);
+            limit_processor_time(c.checked ? options.run_seconds : 4 * options.run_seconds);
             try {
                 const auto results = simt::run(workload, emitted, how, compile, round.num_multiprocessors,
                                                round.num_launches, round.shifted_elements);

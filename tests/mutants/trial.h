@@ -33,11 +33,11 @@ struct Outcome {
 
 /// How mutants are tried.
 struct TrialOptions {
-    int level = 2;            ///< of MutantCase: the highest that is run
-    int jobs = 2;             ///< processes at a time
-    double seconds = 300;     ///< wall time that one mutant may take
-    double run_seconds = 20;  ///< processor time of one run, after which it is taken to hang
-    int optimisation = 1;     ///< of the executor's compiler
+    int level = 2;           ///< of MutantCase: the highest that is run
+    int jobs = 2;            ///< processes at a time
+    double seconds = 300;    ///< wall time that one mutant may take
+    double run_seconds = 2;  ///< processor time of one run, after which it is taken to hang
+    int optimisation = 1;    ///< of the executor's compiler
 };
 
 /// Files of stages and parts, below kernels/, sorted.
