@@ -463,25 +463,6 @@ Operator parse_operator(std::string name, std::string text, std::optional<Type> 
     return read_operator(source, tokenize(source), generic);
 }
 
-std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text)
-{
-    const auto source = make_source(std::move(name), std::move(text));
-    TokenCursor cursor(source, tokenize(source).tokens);
-    cursor.expect_word("operator");
-    cursor.name("the operator's name");
-    cursor.expect("(");
-    std::vector<DeclaredParameter> parameters;
-    if (cursor.accept(")"))
-        return parameters;
-    do {
-        auto parameter = cursor.name("a parameter's name");
-        cursor.expect(":");
-        const bool table = cursor.accept("table");
-        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table});
-    } while (cursor.accept(","));
-    return parameters;
-}
-
 Operator parse_printed(std::string text)
 {
     const auto source = make_source("printed", std::move(text));

@@ -37,6 +37,19 @@ std::string with_field(std::string bytes, std::size_t place, std::uint64_t value
     return bytes;
 }
 
+TEST(Npz, TypesAreReadFromHeadersAlone)
+{
+    const TemporaryFolder folder;
+    write_npy(folder.file("x.npy"), make_array<float>(Type::f32, {1, 2}));
+    EXPECT_EQ(read_array_type(folder.file("x.npy")), Type::f32);
+    for (const bool deflate : {false, true}) {
+        write_npz(folder.file("both.npz"), sample(), {deflate});
+        EXPECT_EQ(read_array_type(folder.file("both.npz:keys")), Type::u8);
+        EXPECT_EQ(read_array_type(folder.file("both.npz:ramp")), Type::i64);
+    }
+    EXPECT_EQ(read_array_type("-"), std::nullopt) << "which could not be read again";
+}
+
 TEST(Npz, ReadsWhatItWrites)
 {
     const TemporaryFolder folder;

@@ -1,0 +1,26 @@
+#include "dsl/lexer.h"
+#include "dsl/parser.h"
+#include "dsl/token_cursor.h"
+
+namespace segfold {
+
+std::vector<DeclaredParameter> declared_parameters(std::string name, std::string text)
+{
+    const auto source = std::make_shared<const SourceText>(SourceText{std::move(name), std::move(text)});
+    TokenCursor cursor(source, tokenize(source).tokens);
+    cursor.expect_word("operator");
+    cursor.name("the operator's name");
+    cursor.expect("(");
+    std::vector<DeclaredParameter> parameters;
+    if (cursor.accept(")"))
+        return parameters;
+    do {
+        auto parameter = cursor.name("a parameter's name");
+        cursor.expect(":");
+        const bool table = cursor.accept("table");
+        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table});
+    } while (cursor.accept(","));
+    return parameters;
+}
+
+}  // namespace segfold
