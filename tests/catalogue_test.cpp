@@ -122,6 +122,18 @@ TEST(Catalogue, FoldersThatAreNoneAreRefused)
               "stages/a.cu: comes after 'b', which is no stage, or after itself");
 }
 
+TEST(Catalogue, CommentsThatCompilersReadOtherwiseAreRefused)
+{
+    const KernelFolder returns(KernelFolder::Files{{"a", "// one\rint two;\n"}});
+    EXPECT_EQ(failure([&] { (void)returns.catalogue(); }),
+              "stages/a.cu:4: the comment holds '\\x0d', which is not shown");
+    const KernelFolder carried(KernelFolder::Files{{"a", "// one \\\n"}});
+    EXPECT_EQ(failure([&] { (void)carried.catalogue(); }),
+              "stages/a.cu:4: the comment ends with a backslash, which makes the next line a part of it");
+    const KernelFolder windows(KernelFolder::Files{{"a", "// one\r\n"}});
+    EXPECT_EQ(names(windows.catalogue()), "a");
+}
+
 TEST(Catalogue, LaddersWithoutAFootAreRefused)
 {
     const KernelFolder circle(KernelFolder::Files{{"a", "//% after b\n"}, {"b", "//% after a\n"}});
