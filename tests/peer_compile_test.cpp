@@ -27,15 +27,17 @@ protected:
     PeerToolkit toolkit_;
 };
 
-/// Places in lift, segment and length in finish, no identity, 16-bit floats, a user's name that C++ has
-/// taken.
+/// Places in lift, segment and length in finish, no identity, 16-bit floats, users' names that C++ and the
+/// peers' headers have taken.
 constexpr const char* kDemanding =
-    R"(operator demanding(x: f16, int: i64) -> (total: f32, place: i64, mean: bf16) {
-  state   { total: f32; place: i64 }
-  lift    { total = f32(x) * f32(int); place = position + segment * 2 }
-  combine(a, b) { total = a.total + b.total; place = max(a.place, b.place) }
-  finish  { total = total; place = place + segment; mean = bf16(total / f32(length)) }
-  empty   { total = 0; place = -1; mean = nan }
+    R"(# \
+operator demanding(errno: f16, int: i64) -> (NULL: f32, stdin: i64, INT_MAX: bf16) {
+  state   { _GNU_SOURCE: f32; linux: i64 }
+  lift    { let M_PI = f32(errno); _GNU_SOURCE = M_PI * f32(int); linux = position + segment * 2 }
+  combine(assert, CUB_MAX) { _GNU_SOURCE = assert._GNU_SOURCE + CUB_MAX._GNU_SOURCE;
+                             linux = max(assert.linux, CUB_MAX.linux) }
+  finish  { NULL = _GNU_SOURCE; stdin = linux + segment; INT_MAX = bf16(_GNU_SOURCE / f32(length)) }
+  empty   { NULL = 0; stdin = -1; INT_MAX = nan }
 })";
 
 TEST_F(PeerCompile, OperatorsOfAllKinds)
