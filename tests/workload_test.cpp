@@ -234,6 +234,38 @@ TEST(Values, UnitsAreAllThree)
     }
 }
 
+TEST(Values, ProductsOfThoseNearOneStayNearOne)
+{
+    for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
+        const Array values = generate_values(type, 10000, 3, ValueRange::near_one);
+        std::set<double> seen;
+        double product = 1;
+        for (std::size_t i = 0; i < values.length(); ++i) {
+            seen.insert(value_at(values, i));
+            product *= value_at(values, i);
+            ASSERT_TRUE(std::fabs(product) >= 0.5 && std::fabs(product) <= 2) << name(type) << ' ' << i;
+        }
+        EXPECT_EQ(seen, (std::set<double>{-2, -1, -0.5, 0.5, 1, 2})) << name(type);
+    }
+    const Array integers = generate_values(Type::i8, 10000, 3, ValueRange::near_one);
+    for (std::size_t i = 0; i < integers.length(); ++i)
+        ASSERT_EQ(std::fabs(value_at(integers, i)), 1);
+}
+
+TEST(Values, ChecksDrawThoseThatSuitTheOperator)
+{
+    const auto of = [](const char* name, Type type) {
+        return cli::suiting_values(standard_operator(name, type));
+    };
+    for (const Type type : {Type::f16, Type::bf16, Type::f32, Type::f64}) {
+        EXPECT_EQ(of("product", type), ValueRange::near_one) << name(type);
+        EXPECT_EQ(of("affine", type), ValueRange::near_one) << name(type);
+        EXPECT_EQ(of("sum", type), ValueRange::small_integers) << name(type);
+        EXPECT_EQ(of("log_sum_exp", type), ValueRange::small_integers) << name(type);
+    }
+    EXPECT_EQ(of("product", Type::i32), ValueRange::small_integers);
+}
+
 TEST(Values, PlansAreComparedOverThoseOnWhichTheyAgree)
 {
     const auto of = [](const char* name, std::optional<Type> type = {}) {
