@@ -153,6 +153,31 @@ TEST_F(LawsOfRunTest, InfiniteDataRunWithoutTheIdentity)
               "alone, and 'x' has infinities or NaN\n");
 }
 
+TEST_F(LawsOfRunTest, IdentityThatInfinitiesAloneRefuteIsLeftOut)
+{
+    (void)folder_.write("lse.seg",
+                        "operator lse(x: f32) -> f32 {\n"
+                        "  state { top: f32 = lowest(f32); sum: f32 = 0 }\n"
+                        "  lift { top = x; sum = 1 }\n"
+                        "  combine(a, b) {\n"
+                        "    let m = max(a.top, b.top);\n"
+                        "    top = m;\n"
+                        "    sum = a.sum * exp(a.top - m) + b.sum * exp(b.top - m)\n"
+                        "  }\n"
+                        "  finish top + log(sum)\n"
+                        "}\n");
+    const auto infinity = static_cast<float>(kInfinity);
+    write_npy(folder_.file("x.npy"), array_of<float>(Type::f32, {-infinity, 1, 2, 3, -infinity}));
+    write_npy(folder_.file("lengths.npy"), array_of<std::int64_t>(Type::i64, {1, 3, 0, 1}));
+    const auto result = folder_.run({"run", "lse.seg", "--input", "x.npy", "--layout", "lengths=lengths.npy",
+                                     "--backend", "simt", "--stage", "warp_per_segment", "--check"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors << result.output;
+    EXPECT_EQ(
+        result.errors,
+        "segfold: warning: operator lse runs without its identity: the identity is neutral on finite values "
+        "alone, and 'x' has infinities or NaN\n");
+}
+
 TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
 {
     for (const std::vector<std::string>& op : {std::vector<std::string>{"product", "--type", "bf16"},

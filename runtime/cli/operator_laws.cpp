@@ -45,6 +45,27 @@ bool claims(const Operator& op, Law law)
            (law == Law::commutative && op.laws.commutative) || (law == Law::idempotent && op.laws.idempotent);
 }
 
+/// What a quick search over values of the data finds; nothing is refuted where there are no elements.
+LawReport report_on(const DataRanges& ranges, const Workload& workload)
+{
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
+}
+
+/// Leaves finite values alone; false where there was nothing else, or where a column would have none.
+bool keep_finite(DataRanges& ranges)
+{
+    bool were_others = false;
+    for (auto& range : ranges) {
+        if (!range.lowest)
+            return false;
+        were_others = were_others || !range.is_finite();
+        range = {range.lowest, range.highest, range.has_negative_zero};
+    }
+    return were_others;
+}
+
 /// Whether infinities or NaN are known to break the identity.
 bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
 {
@@ -95,20 +116,21 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
     if (!depends_on_data(laws))
         return laws;
     auto report = laws.report;
+    bool holds_on_finite = is_neutral_on_finite_alone(report, laws);
     if (!laws.has_sound_identity) {
-        const auto ranges = data_ranges(workload);
-        auto options = kPatientLawOptions;
-        options.data = &ranges;
-        if (workload.segments.num_elements != 0)
-            report = check_laws(workload.op, options);
-        laws.spares_data = workload.segments.num_elements == 0 || !report.refuted(Law::identity);
-        laws.has_sound_identity = laws.spares_data;
-        if (!laws.spares_data)  // a counter-example of the data says more
+        auto ranges = data_ranges(workload);
+        report = report_on(ranges, workload);
+        laws.spares_data = !report.refuted(Law::identity);
+        holds_on_finite = laws.spares_data
+                              ? is_neutral_on_finite_alone(report, laws)
+                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity);
+        laws.has_sound_identity = laws.spares_data || holds_on_finite;
+        if (!laws.has_sound_identity)  // a counter-example of the data says more
             std::ranges::replace_if(
                 laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
                 *report.find(Law::identity));
     }
-    if (!laws.has_sound_identity || !is_neutral_on_finite_alone(report, laws))
+    if (!laws.has_sound_identity || !holds_on_finite)
         return laws;
     if (const auto name = find_not_finite(workload))
         laws.without_identity = fmt::format(
