@@ -176,7 +176,8 @@ private:
         return program;
     }
 
-    static Problem problem_of(const Operator& op, const std::vector<Law>& assumed, const TuneGreeting& greeting)
+    static Problem problem_of(const Operator& op, const std::vector<Law>& assumed,
+                              const TuneGreeting& greeting)
     {
         const auto& known = greeting.record.problem;
         const auto form =
