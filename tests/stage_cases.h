@@ -182,9 +182,10 @@ inline Segments scattered_ranges(const std::vector<std::int64_t>& lengths)
 inline Segments from_flags(const std::vector<std::int64_t>& lengths)
 {
     std::vector<std::uint8_t> flags(static_cast<std::size_t>(total(lengths)), 0);
+    constexpr std::uint8_t kFlags[] = {1, 255, 64, 128, 2};  // all that is not 0 is a flag
     std::int64_t at = 0;
     for (const auto length : lengths) {
-        flags[static_cast<std::size_t>(at)] = 1;
+        flags[static_cast<std::size_t>(at)] = kFlags[static_cast<std::size_t>(at) % 5];
         at += length;
     }
     return segments_from_flags(Array::of<std::uint8_t>(Type::u8, flags), total(lengths));

@@ -422,7 +422,7 @@ private:
                     shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
                 return shapes;
             },
-            {{3, 3, 1, 0}}, "levels of the tree", false);
+            {{3, 3, 1, 0}, {2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "levels of the tree", false);
     }
 
     const Stage& stage_;

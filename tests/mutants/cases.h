@@ -15,6 +15,7 @@ struct Round {
     int num_multiprocessors = 1;
     int num_launches = 1;      ///< the later ones meet the scratch memory that the first has left
     int shifted_elements = 0;  ///< by which columns begin behind the alignment of vectors
+    int resident_blocks = 4;   ///< that the executor has in flight
 };
 
 /// One text of a stage and what it folds.

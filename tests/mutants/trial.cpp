@@ -128,6 +128,7 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
             };
             auto how = simt::options_from_seed(round.seed);
             how.os_threads = 1;
+            how.resident_blocks = round.resident_blocks;
             how.endless_seconds = 3;
             hang_answer = "killed\t" + told("does not end") + "\n";
             limit_processor_time(c.checked ? options.run_seconds : 4 * options.run_seconds);
