@@ -192,7 +192,8 @@ public:
         add("sum_i32", main, 0);
         add("placed_sum", main, 0);
         special(0);
-        special(1);
+        if (stage_.name != "run_stream")
+            special(1);
         for (const auto form : forms)
             for (const auto* op :
                  {"sum_i32", "sum_and_length", "places", "placed_sum", "indices", "costly_trace"})
@@ -209,6 +210,8 @@ public:
         const Problem problem(operator_of(ordered), main);
         for (const auto* op : {"trace_u64", "sum_i32"})
             add_with(op, main, 1, 32, Numbers::constant, smallest_configuration(stage_, problem));
+        if (stage_.name == "run_stream")  // it takes long
+            special(1);
         for (const auto form : forms) {
             add("trace_u64", form, 2);
             add("sum_i32", form, 2);
@@ -422,7 +425,15 @@ private:
                     shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
                 return shapes;
             },
-            {{3, 3, 1, 0}, {2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "levels of the tree", false);
+            {{3, 3, 1, 0}}, "levels of the tree", false);
+        // So many tiles are in flight that numbers are looked for further back than a warp has lanes.
+        add_special(
+            op, SegmentForm::keys, 1, configuration,
+            [=] {
+                return one({"tiles in flight", segments_in_form(SegmentForm::keys, std::vector<std::int64_t>(
+                                                                                       tile * 100 / 7, 7))});
+            },
+            {{2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "tiles in flight", false);
     }
 
     const Stage& stage_;
