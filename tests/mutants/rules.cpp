@@ -12,6 +12,19 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
+/// The place of the bracket that closes the one at `open`.
+std::size_t closing(const std::string& code, std::size_t open)
+{
+    int depth = 0;
+    for (auto i = open; i < code.size(); ++i) {
+        if (code[i] == '(' || code[i] == '[' || code[i] == '{')
+            ++depth;
+        if ((code[i] == ')' || code[i] == ']' || code[i] == '}') && --depth == 0)
+            return i;
+    }
+    return code.size();
+}
+
 /// The text with comments, directives, preprocessor lines and literals blank, every place where it was.
 std::string code_of(const std::string& text)
 {
@@ -32,26 +45,14 @@ std::string code_of(const std::string& text)
             at = end;
         }
     }
-    // What bounds registers changes no result.
-    for (std::size_t at = 0; (at = code.find("__launch_bounds__(", at)) != std::string::npos; ++at)
-        blank(at, code.find(')', at) + 1);
+    // What bounds registers or is asserted changes no result.
+    for (const std::string_view word : {"__launch_bounds__(", "static_assert("})
+        for (std::size_t at = 0; (at = code.find(word, at)) != std::string::npos; ++at)
+            blank(at, closing(code, at + word.size() - 1) + 1);
     // reinterpret_cast<const T*>: its brackets compare nothing.
     for (std::size_t at = 0; (at = code.find("_cast<", at)) != std::string::npos; ++at)
         blank(at + 5, code.find('>', at) + 1);
     return code;
-}
-
-/// The place of the bracket that closes the one at `open`.
-std::size_t closing(const std::string& code, std::size_t open)
-{
-    int depth = 0;
-    for (auto i = open; i < code.size(); ++i) {
-        if (code[i] == '(' || code[i] == '[' || code[i] == '{')
-            ++depth;
-        if ((code[i] == ')' || code[i] == ']' || code[i] == '}') && --depth == 0)
-            return i;
-    }
-    return code.size();
 }
 
 std::string squeezed(std::string_view text)
