@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "codegen/opaque.h"
 #include "dsl/half.h"
 
 namespace segfold {
@@ -18,7 +19,6 @@ constexpr int kPrimaryLevel = 12;
 constexpr std::uint64_t kHighestInt = 0x7fffffff;
 
 bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
-bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
 bool is_bitwise(const std::string& symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_shift(const std::string& symbol) { return symbol == "<<" || symbol == ">>"; }
 
@@ -74,15 +74,6 @@ std::string digits(const ExpressionNode& node)
 }
 
 bool is_narrow_integer(const Expression& expression) { return is_narrow(*expression->type); }
-
-/// An int of which the compilers shall not see where it comes from; helper_functions.h says why.
-std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
-
-/// True where the result of a narrow operation may be read as a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
-bool may_negate(const std::string& symbol)
-{
-    return symbol == "-" || symbol == "*" || symbol == "^" || symbol == "~";
-}
 
 /// A name with the type's behind it: to_f16, divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
@@ -349,8 +340,15 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     }
     // u16 * u16 overflows the int it is promoted to.
     const bool overflows = type == Type::u16 && symbol == "*";
-    const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : beside(left, right, left_level)) +
-                      " " + symbol + " " + beside(right, left, right_level);
+    // What NVRTC may turn into a test for zero.
+    const bool tests_zero = is_narrow(operands) && is_comparison(symbol) &&
+                            (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
+    const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
+        return tests_zero && may_be_sum(op_, expression) ? opaque(value(expression, 0))
+                                                         : beside(expression, neighbour, loosest);
+    };
+    const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : operand(left, right, left_level)) +
+                      " " + symbol + " " + operand(right, left, right_level);
     if (is_narrow(type))
         return cuda_name(type) + "(" + (may_negate(symbol) ? opaque(text) : text) + ")";
     level = precedence(symbol);
@@ -444,9 +442,11 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
         return is_unsigned_integer(type) ? raw(first, level)
                                          : with_type_name("absolute", type) + "(" + value(first, 0) + ")";
     // Narrow values are widened with zeros, whatever their sign.
-    const auto bits = type == Type::i8    ? "u8(" + value(first, 0) + ")"
-                      : type == Type::i16 ? "u16(" + value(first, 0) + ")"
-                                          : value(first, 0);
+    const auto widened = type == Type::i8    ? "u8(" + value(first, 0) + ")"
+                         : type == Type::i16 ? "u16(" + value(first, 0) + ")"
+                                             : value(first, 0);
+    // Counts tell zero, too.
+    const auto bits = narrow && may_be_sum(op_, first) ? opaque(widened) : widened;
     if (node.name == "popcount")
         return std::string(wide ? "__popcll(" : "__popc(") + bits + ")";
     const auto zeros = std::string(wide ? "__clzll(" : "__clz(") + bits + ")";
@@ -463,13 +463,18 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const Type from = *argument->type;
     if (to == from)
         return raw(argument, level);
+    // Floats tell zero as well as bools do.
+    const bool tests_zero =
+        (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
     const auto plain = is_place(*argument) ? argument->name
                        : is_float(from)    ? as_float(argument, 0)
+                       : tests_zero        ? opaque(value(argument, 0))
                                            : value(argument, 0);
     if (to == Type::boolean) {
         level = precedence("!=");
-        const auto left =
-            is_place(*argument) ? plain : as_float(argument, operand_level("!=", argument, false));
+        const auto left = is_place(*argument) || tests_zero
+                              ? plain
+                              : as_float(argument, operand_level("!=", argument, false));
         return left + " != " + (from == Type::f64 ? "0.0" : is_float(from) ? "0.0f" : "0");
     }
     if (is_half(to)) {

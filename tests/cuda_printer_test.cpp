@@ -121,6 +121,25 @@ TEST_P(SignedNarrow, PrintsAs)
     EXPECT_EQ(printed(GetParam().text, Type::i16), GetParam().expected) << GetParam().text;
 }
 
+// A sum of 16 bits that is tested for zero is a comparison with a negation; fields may be sums.
+TEST(CudaPrinter, HidesNarrowSumsFromTestsForZero)
+{
+    const auto test = [](const std::string& text, Type type) { return printed(text, type, Type::boolean); };
+    EXPECT_EQ(test("bool(x + y)", Type::i16), "opaque(i16(x + y)) != 0");
+    EXPECT_EQ(test("!bool(x + y)", Type::i16), "!(opaque(i16(x + y)) != 0)");
+    EXPECT_EQ(test("x + y == 0", Type::i16), "opaque(i16(x + y)) == 0");
+    EXPECT_EQ(test("0 != x + y", Type::u8), "0 != opaque(u8(x + y))");
+    EXPECT_EQ(test("x + y > 0", Type::u16), "opaque(u16(x + y)) > 0");
+    EXPECT_EQ(test("x + y > 0", Type::i16), "i16(x + y) > 0");
+    EXPECT_EQ(test("(c ? x + y : x) == y", Type::i16), "opaque(c ? i16(x + y) : x) == y");
+    EXPECT_EQ(test("u8(x + y) == 0", Type::u16), "opaque(u8(u16(x + y))) == 0");
+    EXPECT_EQ(test("popcount(x + y) == 0", Type::i16), "__popc(opaque(u16(i16(x + y)))) == 0");
+    EXPECT_EQ(printed("f32(x + y)", Type::i16, Type::f32), "float(opaque(i16(x + y)))");
+    EXPECT_EQ(test("x == y && bool(x) && t[n] != 0", Type::i16), "x == y && x != 0 && t[n] != 0");
+    EXPECT_EQ(test("-x == y", Type::i16), "i16(opaque(-x)) == y");
+    EXPECT_EQ(test("n + n == 0", Type::i16), "int(unsigned(n) + unsigned(n)) == 0");
+}
+
 // Neither NVRTC nor ptxas may see a negation of 16 bits.
 INSTANTIATE_TEST_SUITE_P(
     CudaPrinter, SignedNarrow,

@@ -294,17 +294,35 @@ constexpr const char* kNarrowArithmetic = R"(operator narrow(x: i16, y: i8, z: u
   }
 })";
 
+/// Sums that are tested for zero, which is a comparison with a negation.
+constexpr const char* kNarrowSums = R"(operator sums(x: i16, y: u16, z: u8) {
+  state { a: bool; b: bool; c: i16; d: bool; e: u16; f: bool; g: bool; h: i32; j: bool; k: bool }
+  lift {
+    a = bool(x + x); b = y + 7 > 0; c = x + i16(y); d = z + u8(y) == 0; e = y + u16(z); f = bool(f32(x + i16(y)));
+    g = f16(y + u16(x)) != 0; h = popcount(x + i16(y)) == 0 ? 3 : 4; j = bool(u8(y + u16(x))); k = x + i16(z) != 0
+  }
+  combine(s, t) {
+    let sum = s.c + t.c;
+    let other = s.e + t.e;
+    a = sum == 0; b = other > 0; c = sum; d = bool(other); e = other; f = s.f; g = s.g; h = s.h; j = t.j;
+    k = s.c + t.c == 0
+  }
+})";
+
 // ptxas widens what these instructions give as if it had not wrapped.
 TEST_F(EmittedNarrow, HasNoSixteenBitNegationOnAnyArchitecture)
 {
-    const Problem problem(parse_operator("narrow.seg", kNarrowArithmetic), SegmentForm::offsets);
     const auto& stage = Catalogue::standard().stage("thread_per_segment");
-    const auto emitted = emit(problem, stage, default_configuration(stage));
-    for (const auto& architecture : cuda::supported_architectures()) {
-        const auto text = cuda::ptx({emitted.source, "narrow.cu", architecture, {}});
-        EXPECT_NE(text.find(".entry"), std::string::npos) << architecture;
-        for (const auto* instruction : {"neg.s16", "abs.s16", "sub.s16"})
-            EXPECT_EQ(text.find(instruction), std::string::npos) << instruction << " for " << architecture;
+    for (const auto* op : {kNarrowArithmetic, kNarrowSums}) {
+        const Problem problem(parse_operator("narrow.seg", op), SegmentForm::offsets);
+        const auto emitted = emit(problem, stage, default_configuration(stage));
+        for (const auto& architecture : cuda::supported_architectures()) {
+            const auto text = cuda::ptx({emitted.source, "narrow.cu", architecture, {}});
+            EXPECT_NE(text.find(".entry"), std::string::npos) << architecture;
+            for (const auto* instruction : {"neg.s16", "abs.s16", "sub.s16"})
+                EXPECT_EQ(text.find(instruction), std::string::npos)
+                    << instruction << " for " << architecture;
+        }
     }
 }
 

@@ -130,7 +130,8 @@ inline constexpr const char* kOfIntegers =
     R"(x % y; x / 7; x % 7; x & y; x | y; x ^ y; ~x; -~x; ~-x; x << y; x >> y;
     x << 1; x >> 1; x << 77; x >> 77; x << (y + 1); (x << 1) + y; x << 1 >> 1; x & y | x ^ y; x & (y | x) ^ y;
     ~(x & y); x / (y | 1) * y + x % (y | 1); x % (y % 5); -x / y; -(x / y); x * y * x; x * (y * x);
-    x - lowest(T); highest(T) - x; x / lowest(T))";
+    x - lowest(T); highest(T) - x; x / lowest(T); x / (x + y); x % (x + y); 1 / (x + y); 1 % (x + y);
+    bool(x + y) ? x : y; x + y == 0 ? 1 : x; max(x + y, 1))";
 inline constexpr const char* kOfSigned =
     R"(x - (-1); x / -1; x % -1; x * -1; x / -7; x % -7; lowest(T) / (y | -1); x + -5;
     -5 - x)";
@@ -153,7 +154,14 @@ inline constexpr const char* kTests = R"(x == y; x != y; !(x == y); x == y && !(
     x == y | x != y ^ x == x; (x == y | x != y) & x == x)";
 inline constexpr const char* kTestsOfNumbers = "x < y; x <= y; x > y; x >= y; x < y == y > x; x + y < y";
 inline constexpr const char* kTestsOfIntegers = R"((x & y) == x; (x & 1) == 0; ~x == y; x << 1 < y;
-    popcount(x) == clz(y))";
+    popcount(x) == clz(y); popcount(x + y) == 0; clz(x + y) == clz(x - x); popcount(x + y) > 0;
+    (x + y & 15) == 0; max(x + y, 1) == 1; min(x + y, 1) == 0; i8(x + y) == 0; bool(u8(x + y)))";
+// Compilers turn a sum's test for zero into a comparison with a negation.
+inline constexpr const char* kTestsForZero = R"(bool(x + y); !bool(x + y); x + y == 0; x + y != 0; 0 == x + y;
+    0 != x + y; x + y > 0; x + y < 1; x + y >= 1; 0 < x + y; bool(x + lowest(T)); x + lowest(T) == 0;
+    bool(x + highest(T)); bool(x + y + x); x + y + x == 0; x + (y + x) != 0; x + y + y + x == 0; x + y == x - x;
+    x + y == x + x; x - y == 0; x == -y; 0 - x == y; bool(x + y) && x != y; bool(f32(x + y)); f32(x + y) == 0;
+    f16(x + y) != 0; f64(x + y) == 0.0; bool(x < y ? x + y : y); (x < y ? x + y : y) == 0; x + y == lowest(T))";
 inline constexpr const char* kTestsOfFloats =
     R"(isnan(x); isfinite(x); !isnan(x) && isfinite(y); isnan(x) == isnan(y);
     isnan(x) ^ isfinite(x))";
@@ -198,6 +206,7 @@ inline Workload operations_case(Type type)
     add(type == Type::i64, kOfI64, type);
     add(true, kTests, Type::boolean);
     add(!logical, kTestsOfNumbers, Type::boolean);
+    add(!logical, kTestsForZero, Type::boolean);
     add(is_integer(type), kTestsOfIntegers, Type::boolean);
     add(is_float(type), kTestsOfFloats, Type::boolean);
     add(is_integer(type), kCounts, Type::i32);

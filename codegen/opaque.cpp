@@ -1,0 +1,40 @@
+#include "codegen/opaque.h"
+
+#include <algorithm>
+
+namespace segfold {
+namespace {
+
+/// True for a column's or table's name; a let has the other names.
+bool is_parameter(const Operator& op, const std::string& name)
+{
+    return std::ranges::find(op.parameters, name, &Parameter::name) != op.parameters.end();
+}
+
+}  // namespace
+
+bool may_negate(const std::string& symbol)
+{
+    return symbol == "-" || symbol == "*" || symbol == "^" || symbol == "~";
+}
+
+bool may_be_sum(const Operator& op, const Expression& expression)
+{
+    const auto& node = *expression;
+    switch (node.kind) {
+        case ExpressionKind::name:
+            return !is_parameter(op, node.name);
+        case ExpressionKind::binary:
+            return !may_negate(node.symbol);
+        case ExpressionKind::convert:
+            return is_narrow(*node.arguments[0]->type);
+        case ExpressionKind::field:
+        case ExpressionKind::conditional:
+        case ExpressionKind::call:
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace segfold

@@ -1,0 +1,23 @@
+#pragma once
+// Where emitted arithmetic hides from the compilers, which change its meaning; helper_functions.cpp says how.
+#include <string>
+
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// Integers of 8 and 16 bits, which are computed as int.
+inline bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
+
+/// An int of which the compilers shall not see where it comes from.
+inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
+
+/// True where the result of a narrow operation may be read as a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
+///
+/// A sum may where it is tested for zero: x + y == 0 is x == -y. There may_be_sum() says so.
+bool may_negate(const std::string& symbol);
+
+/// True where narrow `+` may give the value, or values come that this text does not show.
+bool may_be_sum(const Operator& op, const Expression& expression);
+
+}  // namespace segfold
