@@ -73,8 +73,6 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
-bool is_narrow_integer(const Expression& expression) { return is_narrow(*expression->type); }
-
 /// A name with the type's behind it: to_f16, divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
@@ -294,7 +292,9 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     if (*argument->type == wide)
         return value(argument, loosest);
     const auto text = is_place(*argument) ? argument->name : value(argument, 0);
-    return cuda_name(wide) + "(" + (converts && is_narrow_integer(argument) ? opaque(text) : text) + ")";
+    const bool hidden =
+        converts && (is_narrow(*argument->type) || (wide == Type::u64 && may_wrap(op_, argument)));
+    return cuda_name(wide) + "(" + (hidden ? opaque(text) : text) + ")";
 }
 
 /// The operation on the unsigned forms of its operands.
@@ -488,6 +488,8 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     const bool is_index = is_place(*argument) && to == Type::i32 && index_bits_ == 32;
     if (is_index)
         return plain;
+    if (is_integer(to) && size_bytes(to) == 8 && may_wrap(op_, argument))
+        return cuda_name(to) + "(" + opaque(plain) + ")";
     if (!is_integer(to) || !is_integer(from) || is_narrow(to) == is_narrow(from))
         return cuda_name(to) + "(" + plain + ")";
     // Between narrow and wide integers.

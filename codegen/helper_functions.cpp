@@ -104,16 +104,15 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
 ///
 /// Where NVRTC finds a negation or an absolute value of 16 bits, also in bytes widened to 16 or in the low
 /// half of an int, ptxas (of CUDA 13.0, for every architecture) takes the result's sign as if it had not
-/// wrapped:
-/// -(-32768) is 32768 in what follows.
+/// wrapped: -(-32768) is 32768 in what follows. What else passes through it, opaque.h says.
 void add_opaque(std::vector<Piece>& pieces)
 {
-    pieces.push_back(
-        {"opaque",
-         "// Its value; compilers see no 16-bit arithmetic through it, of which ptxas loses the wrap.\n"
-         "__device__ __forceinline__ int opaque(int x)\n{\n"
-         "    asm(\"\" : \"+r\"(x));\n    return x;\n}\n",
-         Piece::Kind::declaration});
+    pieces.push_back({"opaque",
+                      "// Its value; compilers do not see where it comes from, for they lose the wrap of "
+                      "some arithmetic.\n"
+                      "__device__ __forceinline__ int opaque(int x)\n{\n"
+                      "    asm(\"\" : \"+r\"(x));\n    return x;\n}\n",
+                      Piece::Kind::declaration});
 }
 
 /// 2^exponent as a literal of `real`.

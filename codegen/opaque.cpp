@@ -37,4 +37,28 @@ bool may_be_sum(const Operator& op, const Expression& expression)
     }
 }
 
+bool may_wrap(const Operator& op, const Expression& expression)
+{
+    const auto& node = *expression;
+    if (*node.type != Type::i32)
+        return false;
+    switch (node.kind) {
+        case ExpressionKind::name:
+            return !is_parameter(op, node.name);
+        case ExpressionKind::convert: {
+            const Type from = *node.arguments[0]->type;
+            return is_integer(from) && !is_narrow(from);
+        }
+        case ExpressionKind::call:
+            return node.name != "popcount" && node.name != "clz";
+        case ExpressionKind::unary:
+        case ExpressionKind::binary:
+        case ExpressionKind::field:
+        case ExpressionKind::conditional:
+            return true;
+        default:
+            return false;
+    }
+}
+
 }  // namespace segfold

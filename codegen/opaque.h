@@ -20,4 +20,9 @@ bool may_negate(const std::string& symbol);
 /// True where narrow `+` may give the value, or values come that this text does not show.
 bool may_be_sum(const Operator& op, const Expression& expression);
 
+/// True for an i32 that arithmetic may give, here or where a value comes from that this text does not show.
+///
+/// Before sm_100, NVRTC may widen -x to 64 bits as ~x widened plus 1, which is wrong where -x wraps.
+bool may_wrap(const Operator& op, const Expression& expression);
+
 }  // namespace segfold

@@ -154,6 +154,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"i16(u32(x))", "i16(opaque(int(unsigned(opaque(x)))))"},
                     Case{"i16(f32(x))", "to_i16(float(x))"}, Case{"i16(i8(x))", "i16(i8(x))"}));
 
+// NVRTC widens ~x and -x as if neither wrapped; what is read from a column or table has no such twin.
+TEST(CudaPrinter, HidesIntsThatMayWrapFromWidening)
+{
+    EXPECT_EQ(printed("i64(-n)", Type::i64), "i64(opaque(int(0u - unsigned(n))))");
+    EXPECT_EQ(printed("u64(~n)", Type::u64), "u64(opaque(~n))");
+    EXPECT_EQ(printed("i64(abs(n))", Type::i64), "i64(opaque(absolute_i32(n)))");
+    EXPECT_EQ(printed("i64(i32(x))", Type::i64), "i64(opaque(int(x)))");
+    EXPECT_EQ(printed("i64(n + 1) + x", Type::i64), "i64(u64(opaque(int(unsigned(n) + 1))) + u64(x))");
+    EXPECT_EQ(printed("i64(n) + i64(c)", Type::i64), "i64(u64(n) + u64(c))");
+    EXPECT_EQ(printed("i64(popcount(x))", Type::i64), "i64(__popcll(x))");
+    EXPECT_EQ(printed("u64(u32(-n))", Type::u64), "u64(unsigned(int(0u - unsigned(n))))");
+    EXPECT_EQ(printed("f64(-n)", Type::f64), "double(int(0u - unsigned(n)))");
+}
+
 class Single : public testing::TestWithParam<Case> {};
 TEST_P(Single, PrintsAs)
 {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <regex>
 
 #include "codegen/emit.h"
 #include "codegen/operator_section.h"
@@ -323,6 +324,30 @@ TEST_F(EmittedNarrow, HasNoSixteenBitNegationOnAnyArchitecture)
                 EXPECT_EQ(text.find(instruction), std::string::npos)
                     << instruction << " for " << architecture;
         }
+    }
+}
+
+// Uses of -x and ~x, enough for NVRTC to make one of the other; then it takes widened -x for widened ~x
+// plus 1.
+TEST_F(EmittedNarrow, WidensNegationsOfIntsThemselves)
+{
+    const auto op = parse_operator("wide.seg", R"(operator wide(x: i32) {
+  state { a: u64; b: bf16; c: f32; d: f64; e: i8; f: u64; g: f16; h: bf16; j: f32; k: i64; l: u8 }
+  lift {
+    a = u64(~x); b = bf16(~x); c = f32(~x); d = f64(~x); e = i8(-x); f = u64(-x); g = f16(-x); h = bf16(-x);
+    j = f32(-x); k = i64(i32(-bf16(x))); l = u8(i32(-bf16(x)))
+  }
+  combine(s, t) {
+    a = s.a; b = s.b; c = s.c; d = s.d; e = s.e; f = s.f; g = s.g; h = s.h; j = s.j; k = s.k; l = s.l
+  }
+})");
+    const auto& stage = Catalogue::standard().stage("thread_per_segment");
+    const auto emitted = emit(Problem(op, SegmentForm::offsets), stage, default_configuration(stage));
+    const std::regex plus_one(R"(cvt\.s64\.s32\s+(%rd\d+), %r\d+;\s+add\.s64\s+%rd\d+, \1, 1;)");
+    for (const auto& architecture : cuda::supported_architectures()) {
+        const auto text = cuda::ptx({emitted.source, "wide.cu", architecture, {}});
+        EXPECT_NE(text.find(".entry"), std::string::npos) << architecture;
+        EXPECT_FALSE(std::regex_search(text, plus_one)) << architecture;
     }
 }
 
