@@ -44,7 +44,7 @@ constexpr std::string_view kTaken[] = {
     // Types, and what is written around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
-    "lift_item opaque gather",
+    "lift_item opaque opaque_f32 opaque_f64 gather",
 };
 
 /// The names of kTaken, those that a file of kernels/ has at file scope, and those of its numbers.

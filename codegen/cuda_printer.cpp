@@ -56,13 +56,6 @@ bool is_test(const ExpressionNode& node)
     return node.kind == ExpressionKind::call && (node.name == "isnan" || node.name == "isfinite");
 }
 
-/// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.
-bool is_place(const ExpressionNode& node)
-{
-    constexpr std::array<std::string_view, 4> places = {"index", "position", "segment", "length"};
-    return node.kind == ExpressionKind::name && std::ranges::find(places, node.name) != places.end();
-}
-
 bool is_short_integer(const ExpressionNode& node)
 {
     return node.kind == ExpressionKind::integer && is_integer(*node.type) && node.magnitude <= kHighestInt;
@@ -417,9 +410,17 @@ std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
 std::string CudaPrinter::real_call(const ExpressionNode& node) const
 {
     const Type type = *node.arguments[0]->type;
+    const bool folds = (node.name == "min" || node.name == "max") &&
+                       may_be_constants(op_, node.arguments[0], node.arguments[1]);
     std::string arguments;
-    for (const auto& argument : node.arguments)
-        arguments += (arguments.empty() ? "" : ", ") + as_float(argument, 0);
+    for (const auto& argument : node.arguments) {
+        const auto text = as_float(argument, 0);
+        const bool hidden = folds && arguments.empty();
+        arguments +=
+            (arguments.empty() ? "" : ", ") +
+            (hidden ? with_type_name("opaque", type == Type::f64 ? type : Type::f32) + "(" + text + ")"
+                    : text);
+    }
     if (is_test(node))
         return node.name + "(" + arguments + ")";
     const auto text = math_name(node.name, type) + "(" + arguments + ")";

@@ -115,6 +115,21 @@ void add_opaque(std::vector<Piece>& pieces)
                       Piece::Kind::declaration});
 }
 
+/// Operands of fminf and fmaxf pass through these where NVRTC would else fold 0 and -0 to either.
+void add_opaque_real(std::vector<Piece>& pieces, Type type)
+{
+    const auto t = cuda_name(type);
+    const bool single = type == Type::f32;
+    pieces.push_back(
+        {fmt::format("opaque_{}", name(type)),
+         fmt::format("// Its value; NVRTC folds the least of 0 and -0 to either, and the greatest.\n"
+                     "__device__ __forceinline__ {0} opaque_{1}({0} x)\n{{\n"
+                     "    auto bits = __builtin_bit_cast({2}, x);\n    asm(\"\" : \"+{3}\"(bits));\n"
+                     "    return __builtin_bit_cast({0}, bits);\n}}\n",
+                     t, name(type), single ? "int" : "i64", single ? "r" : "l"),
+         Piece::Kind::declaration});
+}
+
 /// 2^exponent as a literal of `real`.
 std::string power_of_two(unsigned exponent, const std::string& real)
 {
@@ -155,6 +170,8 @@ std::vector<Piece> helper_pieces()
     std::vector<Piece> pieces;
     add_constants(pieces);
     add_opaque(pieces);
+    add_opaque_real(pieces, Type::f32);
+    add_opaque_real(pieces, Type::f64);
     for (const Type type : kTypes) {
         if (!is_integer(type))
             continue;

@@ -1,6 +1,7 @@
 #include "codegen/opaque.h"
 
 #include <algorithm>
+#include <array>
 
 namespace segfold {
 namespace {
@@ -11,7 +12,20 @@ bool is_parameter(const Operator& op, const std::string& name)
     return std::ranges::find(op.parameters, name, &Parameter::name) != op.parameters.end();
 }
 
+template <class Is>
+bool any_node(const Expression& expression, const Is& is)
+{
+    return is(*expression) ||
+           std::ranges::any_of(expression->arguments, [&](const auto& e) { return any_node(e, is); });
+}
+
 }  // namespace
+
+bool is_place(const ExpressionNode& node)
+{
+    constexpr std::array<std::string_view, 4> places = {"index", "position", "segment", "length"};
+    return node.kind == ExpressionKind::name && std::ranges::find(places, node.name) != places.end();
+}
 
 bool may_negate(const std::string& symbol)
 {
@@ -59,6 +73,17 @@ bool may_wrap(const Operator& op, const Expression& expression)
         default:
             return false;
     }
+}
+
+bool may_be_constants(const Operator& op, const Expression& left, const Expression& right)
+{
+    const auto reads = [&](const ExpressionNode& node) {
+        return node.kind == ExpressionKind::gather ||
+               (node.kind == ExpressionKind::name && (is_parameter(op, node.name) || is_place(node)));
+    };
+    const auto is_field = [](const ExpressionNode& node) { return node.kind == ExpressionKind::field; };
+    return !any_node(left, reads) && !any_node(right, reads) &&
+           !(any_node(left, is_field) && any_node(right, is_field));
 }
 
 }  // namespace segfold

@@ -9,6 +9,9 @@ namespace segfold {
 /// Integers of 8 and 16 bits, which are computed as int.
 inline bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
 
+/// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.
+bool is_place(const ExpressionNode& node);
+
 /// An int of which the compilers shall not see where it comes from.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
@@ -24,5 +27,10 @@ bool may_be_sum(const Operator& op, const Expression& expression);
 ///
 /// Before sm_100, NVRTC may widen -x to 64 bits as ~x widened plus 1, which is wrong where -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
+
+/// True where both operands may be constants to a compiler: it takes the least of 0 and -0 for either.
+///
+/// Two fields are none: an operator's constants there are its identity.
+bool may_be_constants(const Operator& op, const Expression& left, const Expression& right);
 
 }  // namespace segfold

@@ -168,6 +168,19 @@ TEST(CudaPrinter, HidesIntsThatMayWrapFromWidening)
     EXPECT_EQ(printed("f64(-n)", Type::f64), "double(int(0u - unsigned(n)))");
 }
 
+// NVRTC folds the least of constants 0 and -0 to either; lets may be constants, fields where there is one.
+TEST(CudaPrinter, HidesConstantsFromMinAndMax)
+{
+    EXPECT_EQ(printed("min(0.0, -0.0)", Type::f32), "fminf(opaque_f32(0.0f), -0.0f)");
+    EXPECT_EQ(printed("max(-0.0, 0)", Type::f64), "fmax(opaque_f64(-0.0), 0.0)");
+    EXPECT_EQ(printed("min(0.0, -0.0)", Type::f16), "to_f16(fminf(opaque_f32(0.0f), -0.0f))");
+    EXPECT_EQ(printed("min(-f32(0), 0)", Type::f32), "fminf(opaque_f32(-0.0f), 0.0f)");
+    EXPECT_EQ(printed("max(x, 0)", Type::f32), "fmaxf(x, 0.0f)");
+    EXPECT_EQ(printed("max(0, t[n])", Type::f32), "fmaxf(0.0f, t[n])");
+    EXPECT_EQ(printed("max(0, f32(index))", Type::f32), "fmaxf(0.0f, float(index))");
+    EXPECT_EQ(printed("min(1, 2)", Type::i32), "min(1, 2)");
+}
+
 class Single : public testing::TestWithParam<Case> {};
 TEST_P(Single, PrintsAs)
 {
