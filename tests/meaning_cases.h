@@ -138,8 +138,8 @@ inline constexpr const char* kOfSigned =
 inline constexpr const char* kOfFloats =
     R"(x - (-1); sqrt(abs(x)); floor(x); ceil(x); round(x); fma(x, y, x); x + 0.1;
     x * -0.5; 0.1 / x; -0.0; x + inf; x * nan; epsilon(T); 1 / min(x, y); 1 / max(x, y); isnan(x) ? y : x;
-    copysign(x, isnan(y) ? 1 : y); copysign(min(x, 0), -1); x - 1e-3 * y; -(x * y); -x * y; min(0.0, -0.0); max(-0.0, 0.0);
-    min(-0.0, 0.0); max(0.0, -0.0); max(x, -0.0); min(0.0, x))";
+    copysign(x, isnan(y) ? 1 : y); copysign(min(x, 0), -1); x - 1e-3 * y; -(x * y); -x * y;
+    min(0.0, -0.0); max(-0.0, 0.0); min(-0.0, 0.0); max(0.0, -0.0); max(x, -0.0); min(0.0, x))";
 // Literals that C++ would give another type.
 inline constexpr const char* kOfU32 = "(x + 4000000000) / 3; x / 4000000000; max(x, 4000000000) - 4000000000";
 inline constexpr const char* kOfU64 = R"((x + 11400714819323198485) / 3; x * 11400714819323198485;

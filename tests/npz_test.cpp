@@ -1,6 +1,10 @@
 #include "runtime/files/npz.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <thread>
 
 #include "runtime/files/npy.h"
 #include "tests/files.h"
@@ -47,7 +51,17 @@ TEST(Npz, TypesAreReadFromHeadersAlone)
         EXPECT_EQ(read_array_type(folder.file("both.npz:keys")), Type::u8);
         EXPECT_EQ(read_array_type(folder.file("both.npz:ramp")), Type::i64);
     }
-    EXPECT_EQ(read_array_type("-"), std::nullopt) << "which could not be read again";
+
+    // A pipe comes only once: what its type was read from is kept for the array.
+    const auto pipe = folder.file("pipe");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    std::thread writer([&] {
+        const std::ifstream from(folder.file("x.npy"), std::ios::binary);
+        std::ofstream(pipe, std::ios::binary) << from.rdbuf();
+    });
+    EXPECT_EQ(read_array_type(pipe), Type::f32);
+    writer.join();
+    EXPECT_EQ(read_array(pipe).length(), 2);
 }
 
 TEST(Npz, ReadsWhatItWrites)
