@@ -12,13 +12,11 @@
 namespace segfold {
 namespace {
 
-constexpr int kUnaryLevel = 11;
-constexpr int kPrimaryLevel = 12;
+constexpr int kUnaryLevel = 11, kPrimaryLevel = 12;
 
 /// Greatest literal that needs no suffix beside a value of a wider type.
 constexpr std::uint64_t kHighestInt = 0x7fffffff;
 
-bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
 bool is_bitwise(const std::string& symbol) { return symbol == "&" || symbol == "|" || symbol == "^"; }
 bool is_shift(const std::string& symbol) { return symbol == "<<" || symbol == ">>"; }
 

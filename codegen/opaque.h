@@ -9,6 +9,9 @@ namespace segfold {
 /// Integers of 8 and 16 bits, which are computed as int.
 inline bool is_narrow(Type type) { return is_integer(type) && size_bytes(type) < 4; }
 
+/// The types of 16 bits, which are computed as float.
+inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16; }
+
 /// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.
 bool is_place(const ExpressionNode& node);
 

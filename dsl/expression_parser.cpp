@@ -145,7 +145,7 @@ void ExpressionParser::refuse_foreign_word() const
 {
     const Token& word = cursor_.peek();
     const Token& next = cursor_.peek(1);
-    const bool calls = next.kind == TokenKind::word || next.kind == TokenKind::integer ||
+    const bool calls = (next.kind == TokenKind::word && !is_part(next)) || next.kind == TokenKind::integer ||
                        next.kind == TokenKind::real || cursor_.is("(", 1);
     if (!calls)
         return;

@@ -13,10 +13,6 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 6> kParts = {"state", "lift", "combine", "finish", "empty", "laws"};
-
-bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
-
 /// The grammar of operators, one function per production; goes on after a fault at the next declaration,
 /// statement or part.
 class Parser {

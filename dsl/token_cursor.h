@@ -1,5 +1,7 @@
 #pragma once
 // The tokens of a text and a place among them: what all productions of the grammar share.
+#include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +11,13 @@
 #include "dsl/lexer.h"
 
 namespace segfold {
+
+/// The words that the parts of an operator begin with.
+inline constexpr std::array<std::string_view, 6> kParts = {"state",  "lift",  "combine",
+                                                           "finish", "empty", "laws"};
+
+/// True for a word of kParts, which may be a name elsewhere.
+inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }
 
 /// Reads tokens one after the other; every complaint is a PlacedError at the token it is about.
 class TokenCursor {

@@ -268,12 +268,14 @@ TEST(CudaPrinter, PlacesNeedNoConversionWhereIndicesAreWide)
 
 TEST(CudaNames, TakenOnesGetAnUnderscore)
 {
-    for (const std::string name : {"int", "template", "expf", "State", "inputs", "kBlockThreads", "to_f32",
+    for (const std::string name : {"int", "template", "expf", "inputs", "kBlockThreads", "to_f32",
                                    "divide_i32", "u8", "threadIdx", "store", "mine_"})
         EXPECT_EQ(cuda_identifier(name), name + "_");
     for (const std::string name :
-         {"x", "mean", "k", "kind", "warp_sum", "segment_weight", "i32", "intel", "lane", "_x"})
+         {"x", "mean", "k", "kind", "warp_sum", "segment_weight", "i32", "intel", "lane"})
         EXPECT_EQ(cuda_identifier(name), name);
+    for (const std::string name : {"State", "_x", "NULL"})
+        EXPECT_EQ(cuda_identifier(name), "own" + name);
     EXPECT_EQ(cuda_name(Type::i32), "int");
     EXPECT_EQ(cuda_name(Type::u32), "unsigned");
     EXPECT_EQ(cuda_name(Type::bf16), "bf16");

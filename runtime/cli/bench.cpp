@@ -94,8 +94,6 @@ BenchRequest bench_request(const Arguments& arguments)
     BenchRequest request;
     request.operators = operator_arguments(arguments);
     request.workload = workload_request(arguments, request.operators.front(), true);
-    if (request.operators.size() > 1)
-        arguments.refuse("input", "gives data to one operator, and several are named");
     request.peers = peers_argument(arguments);
     request.names_libraries = arguments.value("peers").value_or("cub").find('_') == std::string::npos;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));

@@ -28,9 +28,10 @@ std::optional<InputType> type_of_matrix(const Arguments& arguments,
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
-    const auto layout = text ? parse_layout(*text) : Layout();
-    if (layout.kind != LayoutKind::rows)
+    // A verb may take a mere form, such as `offsets`, where others take a layout.
+    if (!text || !text->starts_with("rows="))
         return std::nullopt;
+    const auto layout = parse_layout(*text);
     const bool takes_values = std::ranges::any_of(parameters, [&](const auto& parameter) {
         return !parameter.type && !parameter.table && (parameter.name == "value" || parameters.size() == 1);
     });

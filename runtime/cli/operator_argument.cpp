@@ -210,6 +210,8 @@ std::vector<Operator> operator_arguments(const Arguments& arguments)
 {
     std::vector<Operator> operators;
     const std::string list = arguments.operands().empty() ? "" : arguments.operands()[0];
+    if (list.find(',') != list.npos && arguments.declares("input"))
+        arguments.refuse("input", "gives data to one operator, and several are named");
     for (std::size_t at = 0; at <= list.size();) {
         const auto comma = std::min(list.find(',', at), list.size());
         if (comma == at && !list.empty())
