@@ -13,15 +13,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::string_view kMark = "// ";
-
-std::string_view take_line(std::string_view& rest)
-{
-    const auto end = std::min(rest.find('\n'), rest.size());
-    const auto line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return line;
-}
+constexpr std::string_view kCommentMark = "// ";
 
 std::string_view without_trailing_blanks(std::string_view line)
 {
@@ -43,7 +35,7 @@ std::string comment_line(std::string_view line)
     text = visible(text);
     if (continues(text))
         text.replace(text.size() - 1, 1, text.back() == '\\' ? "\\x5c" : "\\x2f");
-    return text.empty() ? "//\n" : fmt::format("{}{}\n", kMark, text);
+    return text.empty() ? "//\n" : fmt::format("{}{}\n", kCommentMark, text);
 }
 
 /// The places of the comments of a text, one after the other.
@@ -129,7 +121,7 @@ std::string shown_operator(std::string_view source)
     bool is_inside = false;
     while (source.starts_with("//")) {
         const auto line = take_line(source);
-        const auto shown = line.substr(std::min(line.size(), kMark.size()));
+        const auto shown = line.substr(std::min(line.size(), kCommentMark.size()));
         if (shown.starts_with("operator ")) {
             text.clear();
             is_inside = true;
@@ -165,7 +157,7 @@ std::string comment_lines(std::string_view text)
 
 std::string operator_comment(const Operator& op)
 {
-    const auto source = break_lines(print(op), kWidestLine - kMark.size());
+    const auto source = break_lines(print(op), kWidestLine - kCommentMark.size());
     std::string text;
     for (std::string_view rest = source; !rest.empty();) {
         const auto line = take_line(rest);

@@ -48,7 +48,7 @@ bool lifts_from_tables(const Operator& op)
         op.parameters, [&](const auto& parameter) { return parameter.table && lift_uses(op, parameter); });
 }
 
-Facts facts_of(const Problem& problem)
+Facts weaving_facts(const Problem& problem)
 {
     const auto& op = problem.op;
     return {{"at_launch", 0},
@@ -167,7 +167,7 @@ void add_outside_reads(std::string& text, std::vector<int>& lines)
 
 std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
 {
-    return weave(path, catalogue.part(path), facts_of(problem),
+    return weave(path, catalogue.part(path), weaving_facts(problem),
                  [&](std::string_view used) { return catalogue.part(used); })
         .body;
 }
@@ -179,7 +179,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     Problem problem = asked;
     problem.form = *served_form(stage, asked.form);
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
-    auto facts = facts_of(problem);
+    auto facts = weaving_facts(problem);
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;

@@ -63,4 +63,12 @@ std::string break_lines(std::string_view text, std::size_t width)
     return result;
 }
 
+std::string_view take_line(std::string_view& text)
+{
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
 }  // namespace segfold

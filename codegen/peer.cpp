@@ -12,9 +12,6 @@ namespace {
 
 using enum SegmentForm;
 
-constexpr std::string_view kTabulate = "thrust/iterator/tabulate_output_iterator.h";
-constexpr std::string_view kSegmented = "cub/device/device_segmented_reduce.cuh";
-
 }  // namespace
 
 std::span<const Peer> peers()
@@ -26,7 +23,7 @@ std::span<const Peer> peers()
          {whole, uniform, offsets, ranges},
          false,
          true,
-         kTabulate,
+         kTabulateHeader,
          ""},
         {"cub_segmented_hint",
          "cub::DeviceSegmentedReduce::Reduce",
@@ -42,16 +39,16 @@ std::span<const Peer> peers()
          {uniform},
          false,
          true,
-         kSegmented,
+         kSegmentedHeader,
          "int segment_size,"},
-        {"cub_reduce", "cub::DeviceReduce::Reduce", "cub", {whole}, false, true, kTabulate, ""},
+        {"cub_reduce", "cub::DeviceReduce::Reduce", "cub", {whole}, false, true, kTabulateHeader, ""},
         {"cub_reduce_by_key",
          "cub::DeviceReduce::ReduceByKey",
          "cub",
          {whole, uniform, offsets},
          true,
          false,
-         kTabulate,
+         kTabulateHeader,
          ""},
         {"thrust_reduce_by_key",
          "thrust::reduce_by_key",
@@ -59,7 +56,7 @@ std::span<const Peer> peers()
          {whole, uniform, offsets},
          true,
          false,
-         kTabulate,
+         kTabulateHeader,
          ""}};
     return all;
 }

@@ -11,6 +11,10 @@
 
 namespace segfold {
 
+/// Headers of CCCL that older releases lack.
+inline constexpr std::string_view kTabulateHeader = "thrust/iterator/tabulate_output_iterator.h";
+inline constexpr std::string_view kSegmentedHeader = "cub/device/device_segmented_reduce.cuh";
+
 /// An algorithm of CUB or Thrust that folds segments.
 struct Peer {
     std::string_view name;     ///< "cub_segmented"

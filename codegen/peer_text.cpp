@@ -17,9 +17,6 @@ namespace {
 
 using enum SegmentForm;
 
-constexpr std::string_view kTabulate = "thrust/iterator/tabulate_output_iterator.h";
-constexpr std::string_view kSegmented = "cub/device/device_segmented_reduce.cuh";
-
 // What the program passes; runtime/bench/peer_library.h has the same struct.
 constexpr const char* kPeerCall =
     R"(// All pointers are to the GPU's memory but `inputs` and `results`, which point to those structs on the host.
@@ -148,14 +145,16 @@ private:
 
     [[nodiscard]] std::string includes() const
     {
-        std::vector<std::string> headers = {"thrust/iterator/counting_iterator.h", std::string(kTabulate),
+        std::vector<std::string> headers = {"thrust/iterator/counting_iterator.h",
+                                            std::string(kTabulateHeader),
                                             "thrust/iterator/transform_iterator.h", "cuda/std/functional"};
         if (is_thrust()) {
             headers.insert(headers.end(),
                            {"thrust/execution_policy.h", "thrust/functional.h", "thrust/reduce.h"});
         } else {
-            headers.emplace_back(
-                peer_.name == "cub_reduce" || peer_.is_by_key ? "cub/device/device_reduce.cuh" : kSegmented);
+            headers.emplace_back(peer_.name == "cub_reduce" || peer_.is_by_key
+                                     ? "cub/device/device_reduce.cuh"
+                                     : kSegmentedHeader);
         }
         if (peer_.name == "cub_segmented_hint")
             headers.insert(headers.end(), {"cuda/__execution/guarantee.h", std::string(peer_.header),

@@ -15,10 +15,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 14> kWords = {"probe", "title",  "source",  "tune",  "where",
-                                                     "input", "output", "scratch", "moves", "launch",
-                                                     "if",    "elif",   "else",    "end"};
-constexpr std::array<std::string_view, 2> kElements = {"unsigned", "u64"};
+constexpr std::array<std::string_view, 14> kProbeWords = {"probe", "title",  "source",  "tune",  "where",
+                                                          "input", "output", "scratch", "moves", "launch",
+                                                          "if",    "elif",   "else",    "end"};
+constexpr std::array<std::string_view, 2> kProbeElements = {"unsigned", "u64"};
 
 /// Sets what the paragraphs that are kept have to say exactly once.
 template <class T>
@@ -79,8 +79,8 @@ Probe read_probe(std::string file, std::string text)
             add_tunable(probe.tunables, read_tunable(argument, place), place);
         else if (word == "where")
             probe.where.emplace_back(place, argument);
-        else if (std::ranges::find(kWords, word) == kWords.end())
-            throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
+        else if (std::ranges::find(kProbeWords, word) == kProbeWords.end())
+            throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kProbeWords));
     }
     if (probe.name.empty() || probe.title.empty() || probe.source.empty())
         throw SpecError(probe.file + ": a probe's file needs the directives probe, title and source");
@@ -108,11 +108,11 @@ EmittedProbe emit(const Probe& probe, const Configuration& configuration, const 
     for (const auto& [word, argument, line, part] : woven.directives) {
         const auto place = (part.empty() ? probe.file : part) + ":" + std::to_string(line);
         if (word == "input")
-            emitted.inputs.push_back(read_scratch(argument, place, kElements));
+            emitted.inputs.push_back(read_scratch(argument, place, kProbeElements));
         else if (word == "scratch")
-            emitted.scratch.push_back(read_scratch(argument, place, kElements));
+            emitted.scratch.push_back(read_scratch(argument, place, kProbeElements));
         else if (word == "output")
-            set_only(output, read_scratch(argument, place, kElements), word, place);
+            set_only(output, read_scratch(argument, place, kProbeElements), word, place);
         else if (word == "moves")
             set_only(moves, Formula(place, argument), word, place);
         else if (word == "launch")

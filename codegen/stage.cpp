@@ -9,10 +9,10 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 18> kWords = {
+constexpr std::array<std::string_view, 18> kStageWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "number", "if",    "elif",   "else", "end"};
-constexpr std::array<std::string_view, 5> kElements = {"State", "Index", "unsigned", "u64", "bool"};
+constexpr std::array<std::string_view, 5> kScratchElements = {"State", "Index", "unsigned", "u64", "bool"};
 constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
 
@@ -72,8 +72,8 @@ Stage read_stage(std::string file, std::string text)
             stage.where.emplace_back(place, argument);
         else if (word == "prefer")
             stage.prefer.push_back(read_preference(stage, argument, place));
-        else if (std::ranges::find(kWords, word) == kWords.end())
-            throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kWords));
+        else if (std::ranges::find(kStageWords, word) == kStageWords.end())
+            throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
         launches = launches || word == "launch" || word == "use";  // a part may launch
         if (word == "where" || word == "prefer")
             stage.sizes = sizes;
@@ -99,7 +99,7 @@ Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& di
         if (word == "let") {
             plumbing.sizes.push_back(read_size(argument, place));
         } else if (word == "scratch") {
-            plumbing.scratch.push_back(read_scratch(argument, place, kElements));
+            plumbing.scratch.push_back(read_scratch(argument, place, kScratchElements));
         } else if (word == "launch") {
             plumbing.launches.push_back(read_launch(argument, place));
         }

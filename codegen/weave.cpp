@@ -4,15 +4,16 @@
 #include <set>
 
 #include "codegen/formula.h"
+#include "codegen/line_break.h"
 #include "codegen/line_map.h"
 #include "dsl/error.h"
 
 namespace segfold {
 namespace {
 
-constexpr std::string_view kMark = "//%";
+constexpr std::string_view kDirectiveMark = "//%";
 
-std::string_view trim(std::string_view text)
+std::string_view trim_line(std::string_view text)
 {
     const auto first = text.find_first_not_of(" \t\r");
     if (first == std::string_view::npos)
@@ -20,19 +21,11 @@ std::string_view trim(std::string_view text)
     return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
 }
 
-std::string_view take_line(std::string_view& text)
-{
-    const auto end = text.find('\n');
-    const auto line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    return line;
-}
-
 Directive read_directive(std::string_view code, int line)
 {
-    const auto rest = trim(code.substr(kMark.size()));
+    const auto rest = trim_line(code.substr(kDirectiveMark.size()));
     const auto word = rest.substr(0, rest.find_first_of(" \t"));
-    return {std::string(word), std::string(trim(rest.substr(word.size()))), line};
+    return {std::string(word), std::string(trim_line(rest.substr(word.size()))), line};
 }
 
 /// A text, and the line of its file that each of its lines was taken from.
@@ -56,10 +49,10 @@ Taken tidy(const Taken& taken)
     bool blank_before = true;
     for (const int number : taken.lines) {
         const auto line = take_line(rest);
-        const bool blank = trim(line).empty();
+        const bool blank = trim_line(line).empty();
         if (!(blank && blank_before))
             result.add(line, number);
-        blank_before = blank || trim(line).ends_with('{');
+        blank_before = blank || trim_line(line).ends_with('{');
     }
     while (result.text.ends_with("\n\n")) {
         result.text.pop_back();
@@ -79,8 +72,8 @@ public:
         Taken out;
         for (int line_number = 1; !text.empty(); ++line_number) {
             const auto line = take_line(text);
-            const auto code = trim(line);
-            if (!code.starts_with(kMark)) {
+            const auto code = trim_line(line);
+            if (!code.starts_with(kDirectiveMark)) {
                 if (live(open)) {
                     if (!last_number_.empty() && code.starts_with(')'))
                         throw SpecError(last_number_ +
@@ -97,7 +90,8 @@ public:
             if (directive.word == "use")
                 use(directive.argument, place);
             else if (directive.word == "number")
-                add_number(directive.argument, line.substr(0, line.find(kMark)), place, line_number, out);
+                add_number(directive.argument, line.substr(0, line.find(kDirectiveMark)), place, line_number,
+                           out);
             else if (!is_part)
                 directives_.push_back(std::move(directive));
             else if (directive.word == "let" || directive.word == "scratch" || directive.word == "launch")
@@ -238,8 +232,8 @@ std::vector<Directive> directives_of(std::string_view text)
 {
     std::vector<Directive> result;
     for (int line_number = 1; !text.empty(); ++line_number) {
-        const auto code = trim(take_line(text));
-        if (code.starts_with(kMark))
+        const auto code = trim_line(take_line(text));
+        if (code.starts_with(kDirectiveMark))
             result.push_back(read_directive(code, line_number));
     }
     return result;

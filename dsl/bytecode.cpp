@@ -16,7 +16,7 @@ struct Named {
     Opcode opcode;
 };
 
-constexpr Named kSymbols[] = {
+constexpr Named kSymbolOpcodes[] = {
     {"+", Opcode::add},          {"-", Opcode::subtract},    {"*", Opcode::multiply},
     {"/", Opcode::divide},       {"%", Opcode::remainder},   {"&", Opcode::bit_and},
     {"|", Opcode::bit_or},       {"^", Opcode::bit_xor},     {"<<", Opcode::shift_left},
@@ -24,7 +24,7 @@ constexpr Named kSymbols[] = {
     {"<", Opcode::less},         {"<=", Opcode::less_equal},
 };
 
-constexpr Named kFunctions[] = {
+constexpr Named kFunctionOpcodes[] = {
     {"min", Opcode::minimum},
     {"max", Opcode::maximum},
     {"abs", Opcode::absolute},
@@ -134,11 +134,6 @@ Constant constant_of(const ExpressionNode& node)
     return constant;
 }
 
-bool gathers(const Expression& expression)
-{
-    return expression->kind == ExpressionKind::gather || std::ranges::any_of(expression->arguments, gathers);
-}
-
 /// Flattens one block.
 class Flattener {
 public:
@@ -237,8 +232,8 @@ private:
                 std::uint16_t slots[3] = {};
                 for (std::size_t i = 0; i < node.arguments.size(); ++i)
                     slots[i] = value(node.arguments[i]);
-                return emit(find(kFunctions, node.name), *node.arguments[0]->type, type, slots[0], slots[1],
-                            slots[2]);
+                return emit(find(kFunctionOpcodes, node.name), *node.arguments[0]->type, type, slots[0],
+                            slots[1], slots[2]);
             }
             case ExpressionKind::convert: {
                 const auto a = value(node.arguments[0]);
@@ -266,7 +261,7 @@ private:
         if (swapped)
             std::swap(a, b);
         const std::string symbol = node.symbol == ">" ? "<" : node.symbol == ">=" ? "<=" : node.symbol;
-        return emit(find(kSymbols, symbol), *node.arguments[0]->type, *node.type, a, b);
+        return emit(find(kSymbolOpcodes, symbol), *node.arguments[0]->type, *node.type, a, b);
     }
 
     static Expression typed(bool value) { return with_type(Expression(value), {}, Type::boolean); }

@@ -10,10 +10,10 @@ namespace {
 constexpr std::size_t kMostColumns = 96;
 
 /// Of more elements than that, so many are shown at each end.
-constexpr std::size_t kMostElements = 12;
+constexpr std::size_t kMostListed = 12;
 constexpr std::size_t kShownElements = 4;
 
-constexpr std::string_view kNames[] = {"a", "b", "c"};
+constexpr std::string_view kOperandNames[] = {"a", "b", "c"};
 
 /// What the law says, and the terms on both sides.
 struct Wording {
@@ -87,13 +87,13 @@ public:
         };
         std::string text = columns_.size() == 1 ? columns_[0] + " = " : "";
         for (std::size_t i = 0; i < count; ++i) {
-            if (count > kMostElements && i == kShownElements) {
+            if (count > kMostListed && i == kShownElements) {
                 text += ", ...";
                 i = count - kShownElements;
             }
             text += (i == 0 ? "" : ", ") + element(i);
         }
-        if (count > kMostElements)
+        if (count > kMostListed)
             text += fmt::format(" ({} elements)", count);
         return ", of " + text + (state.place.empty() ? "" : " from " + state.place + " on");
     }
@@ -131,7 +131,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
     const bool plain = std::ranges::all_of(example.states, is_element);
     std::vector<std::string> states;
     for (std::size_t i = 0; i < example.states.size(); ++i)
-        states.push_back(fmt::format("{} = {}{}", kNames[i], printer.state(example.states[i].fields),
+        states.push_back(fmt::format("{} = {}{}", kOperandNames[i], printer.state(example.states[i].fields),
                                      plain ? "" : printer.origin(example.states[i])));
     const auto [headline, left, right] = wording(equation);
     std::string text(headline);

@@ -126,7 +126,9 @@ bool same(const Expression& left, const Expression& right)
     const auto& b = *right;
     return a.kind == b.kind && a.name == b.name && a.symbol == b.symbol && a.operand == b.operand &&
            a.negative == b.negative && a.magnitude == b.magnitude && same_real(a.real, b.real) &&
-           a.type == b.type && std::ranges::equal(a.arguments, b.arguments, same);
+           a.type == b.type &&
+           std::ranges::equal(a.arguments, b.arguments,
+                              [](const Expression& x, const Expression& y) { return same(x, y); });
 }
 
 Expression make_name(std::string name, Position position)
@@ -330,6 +332,11 @@ std::vector<std::string_view> function_names()
     for (const auto& function : kFunctions)
         names.push_back(function.name);
     return names;
+}
+
+bool gathers(const Expression& expression)
+{
+    return expression->kind == ExpressionKind::gather || std::ranges::any_of(expression->arguments, gathers);
 }
 
 int precedence(std::string_view symbol)

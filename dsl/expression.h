@@ -152,6 +152,9 @@ const Function* find_function(std::string_view name);
 /// Names of all functions, for messages and help.
 std::vector<std::string_view> function_names();
 
+/// Whether it reads a table anywhere.
+bool gathers(const Expression& expression);
+
 /// Precedence of a binary operator, higher binds tighter; 0 if `symbol` is none.
 int precedence(std::string_view symbol);
 

@@ -55,7 +55,7 @@ constexpr Slip kWords[] = {
     {"lambda", kNoFunction},
 };
 
-constexpr Slip kFunctions[] = {
+constexpr Slip kFunctionSlips[] = {
     {"fmax", "write max(a, b)"},
     {"fmaxf", "write max(a, b)"},
     {"maximum", "write max(a, b)"},
@@ -90,7 +90,7 @@ constexpr Slip kFunctions[] = {
     {"sum", "a sum is the combine a + b of a field"},
 };
 
-constexpr Slip kNames[] = {
+constexpr Slip kNameSlips[] = {
     {"True", "write true"},
     {"False", "write false"},
     {"TRUE", "write true"},
@@ -150,14 +150,14 @@ std::string advice_on_function(std::string_view name)
 {
     if (const auto type = type_like(name); !type.empty())
         return "conversions are written " + std::string(type) + "(x)";
-    if (const auto advice = find(kFunctions, name); !advice.empty())
+    if (const auto advice = find(kFunctionSlips, name); !advice.empty())
         return std::string(advice);
     return advice_on_word(name);
 }
 
 std::string advice_on_name(std::string_view name)
 {
-    const auto advice = find(kNames, name);
+    const auto advice = find(kNameSlips, name);
     return advice.empty() ? advice_on_word(name) : std::string(advice);
 }
 

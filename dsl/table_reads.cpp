@@ -13,11 +13,6 @@ constexpr int kLargestKnown = 24;
 /// Nodes looked at before everything is held possible.
 constexpr int kMostSteps = 1'000'000;
 
-bool gathers(const Expression& expression)
-{
-    return expression->kind == ExpressionKind::gather || std::ranges::any_of(expression->arguments, gathers);
-}
-
 bool is_counted(const Expression& expression)
 {
     return is_integer(*expression->type) || *expression->type == Type::boolean;
@@ -66,7 +61,7 @@ std::string mirrored(const std::string& symbol)
 
 class Walk {
 public:
-    Walk(const Operator& op, const DataRanges& data) : op_(op), data_(data) {}
+    Walk(const Operator& op, const ReadRanges& data) : op_(op), data_(data) {}
 
     std::vector<std::string> unproved()
     {
@@ -293,7 +288,7 @@ private:
     }
 
     const Operator& op_;
-    const DataRanges& data_;
+    const ReadRanges& data_;
     std::map<std::string, KnownLet> lets_;
     std::vector<Fact> facts_;
     std::set<std::string> unproved_;
@@ -328,7 +323,7 @@ bool reads_by_rounding(const Expression& expression, const std::vector<Let>& let
 
 }  // namespace
 
-std::vector<std::string> unproved_tables(const Operator& op, const DataRanges& ranges)
+std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges)
 {
     return Walk(op, ranges).unproved();
 }

@@ -11,7 +11,7 @@
 namespace segfold {
 
 /// What is known of the data that an operator is lifted from; asked for only where an index depends on it.
-struct DataRanges {
+struct ReadRanges {
     /// The values of a column of integers or bools, of the elements of a table, of index, position, segment.
     std::function<Interval(const std::string& name)> values;
     std::function<std::int64_t(const std::string& table)> length;
@@ -21,7 +21,7 @@ struct DataRanges {
 ///
 /// Every other table is read inside, whatever the elements are, as long as they lie in the ranges. The sides
 /// of `?:`, `&&` and `||` are looked at with what their condition says of names and of equal expressions.
-[[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const DataRanges& ranges);
+[[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// Whether floating-point arithmetic decides where, or whether, a table is read: then back ends that round
 /// differently may read different places.

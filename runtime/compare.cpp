@@ -16,7 +16,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kLongSegment = std::int64_t{1} << 20;  // judged alone, by all threads
+constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;  // judged alone, by all threads
 constexpr std::int64_t kShownElements = 8;                    // at each end
 
 void check_shape(const Workload& workload, const Results& results, const std::string& name)
@@ -216,7 +216,7 @@ private:
 
     [[nodiscard]] bool is_long(std::int64_t segment) const
     {
-        return workload_.segments.length(segment) >= kLongSegment;
+        return workload_.segments.length(segment) >= kJudgedAlone;
     }
 
     /// A short segment is judged with every fold, so that its bound does not depend on the results.

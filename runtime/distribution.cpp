@@ -25,11 +25,11 @@ namespace {
 
 // Lengths are drawn in blocks, each from a sequence of its own, so that threads cannot change what is drawn.
 constexpr std::size_t kBlockLengths = std::size_t{1} << 14;
-constexpr std::int64_t kSmallestPart = std::int64_t{1} << 16;  // offsets worth a thread
+constexpr std::int64_t kFewestOffsets = std::int64_t{1} << 16;  // offsets worth a thread
 constexpr double kLeastMean = 0.25;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 
-using Lengths = std::vector<std::int64_t>;
+using SegmentLengths = std::vector<std::int64_t>;
 /// Fills a block of lengths, each from 0 to the number of elements.
 using DrawBlock = std::function<void(RandomSequence& sequence, std::span<std::int64_t> lengths)>;
 
@@ -109,11 +109,11 @@ DrawBlock choose_draw(const Layout& layout, std::int64_t num_elements)
 }
 
 /// Draws blocks of lengths until they add up to `num_elements` and cuts the last block there.
-std::vector<Lengths> draw_blocks(const DrawBlock& draw, std::uint64_t seed, std::int64_t num_elements)
+std::vector<SegmentLengths> draw_blocks(const DrawBlock& draw, std::uint64_t seed, std::int64_t num_elements)
 {
     const auto largest_wave = std::max<std::size_t>(std::thread::hardware_concurrency(), 1) * 4;
     std::size_t wave = 1;
-    std::vector<Lengths> blocks;
+    std::vector<SegmentLengths> blocks;
     std::int64_t total = 0;
     while (total < num_elements) {
         const std::size_t first = blocks.size();
@@ -145,7 +145,7 @@ std::vector<Lengths> draw_blocks(const DrawBlock& draw, std::uint64_t seed, std:
 
 /// Offsets from blocks of lengths, block by block in parallel.
 template <class Index>
-void fill_offsets(const std::vector<Lengths>& blocks, std::span<Index> offsets)
+void fill_offsets(const std::vector<SegmentLengths>& blocks, std::span<Index> offsets)
 {
     std::vector<std::size_t> segment(blocks.size() + 1);
     std::vector<std::int64_t> element(blocks.size() + 1);
@@ -184,7 +184,7 @@ Segments constant_segments(std::int64_t length, std::int64_t num_elements)
     segments.offsets = Array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
     const auto fill = [&](auto offsets) {
         using Index = typename decltype(offsets)::value_type;
-        parallel_for(segments.num_segments + 1, kSmallestPart, [&](std::int64_t begin, std::int64_t end) {
+        parallel_for(segments.num_segments + 1, kFewestOffsets, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t s = begin; s < end; ++s)
                 offsets[static_cast<std::size_t>(s)] =
                     static_cast<Index>(s < segments.num_segments ? s * length : num_elements);
@@ -198,21 +198,21 @@ Segments constant_segments(std::int64_t length, std::int64_t num_elements)
 }
 
 /// One segment of half the elements, the others of length `rest`.
-std::vector<Lengths> giant_blocks(const Layout& layout, std::int64_t num_elements)
+std::vector<SegmentLengths> giant_blocks(const Layout& layout, std::int64_t num_elements)
 {
     const auto rest = static_cast<std::int64_t>(parameter(layout, "rest"));
     const std::int64_t others = num_elements - num_elements / 2;
     // The giant starts at a multiple of `rest`, so that only the last segment can be cut.
     const auto before =
         static_cast<std::int64_t>(parameter(layout, "place") * static_cast<double>(others)) / rest;
-    Lengths lengths(static_cast<std::size_t>(before), rest);
+    SegmentLengths lengths(static_cast<std::size_t>(before), rest);
     if (num_elements / 2 > 0)
         lengths.push_back(num_elements / 2);
     const std::int64_t left = others - before * rest;
     lengths.insert(lengths.end(), static_cast<std::size_t>(left / rest), rest);
     if (left % rest != 0)
         lengths.push_back(left % rest);
-    std::vector<Lengths> blocks;
+    std::vector<SegmentLengths> blocks;
     blocks.push_back(std::move(lengths));
     return blocks;
 }
@@ -228,7 +228,7 @@ Segments generate_segments(const Layout& layout, std::int64_t num_elements)
                                      print(layout), num_elements, kMostElements));
     if (layout.distribution == "constant")
         return constant_segments(static_cast<std::int64_t>(parameter(layout, "length")), num_elements);
-    std::vector<Lengths> blocks;
+    std::vector<SegmentLengths> blocks;
     if (layout.distribution == "giant")
         blocks = giant_blocks(layout, num_elements);
     else
@@ -238,7 +238,7 @@ Segments generate_segments(const Layout& layout, std::int64_t num_elements)
     Segments segments;
     segments.form = SegmentForm::offsets;
     segments.num_elements = num_elements;
-    for (const Lengths& block : blocks)
+    for (const SegmentLengths& block : blocks)
         segments.num_segments += static_cast<std::int64_t>(block.size());
     segments.has_wide_indices = std::max(num_elements, segments.num_segments) > kMaxNarrowIndex;
     segments.offsets = Array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);

@@ -11,7 +11,7 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLongSegment = std::int64_t{1} << 20;
+constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
 constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
 
 /// A workload as evaluators want it.
@@ -131,7 +131,7 @@ WideResults reduce_widely(const Workload& workload, int threads)
                            std::vector<WideValue>(static_cast<std::size_t>(workload.segments.num_segments))});
     check_workload(workload);
     try {
-        fold_segments<long double>(workload, threads, kLongSegment,
+        fold_segments<long double>(workload, threads, kLongReference,
                                    [&](std::int64_t segment, const std::vector<WideValue>& result) {
                                        for (std::size_t f = 0; f < results.size(); ++f)
                                            results[f].values[static_cast<std::size_t>(segment)] = result[f];

@@ -8,7 +8,7 @@
 namespace segfold {
 namespace {
 
-constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+constexpr long double kInfiniteError = std::numeric_limits<long double>::infinity();
 constexpr long double kMargin = 3;
 constexpr long double kUlps = 4;
 constexpr int kMaxFolds = 24;
@@ -224,8 +224,8 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
             if (comparable && std::isfinite(other))
                 movement = std::max(movement, std::fabs(other - expected));
         }
-        const long double error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfinity;
-        const long double bound = !comparable      ? kInfinity
+        const long double error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfiniteError;
+        const long double bound = !comparable      ? kInfiniteError
                                   : is_float(type) ? kMargin * (spread + movement) +
                                                          kUlps * ulp(type, expected) + smallest_positive(type)
                                                    : std::max(spread, movement);
@@ -234,7 +234,7 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
         verdict.bounds.push_back(bound);
         verdict.wrong.push_back(wrong);
         verdict.agrees = verdict.agrees && !wrong;
-        const long double ratio = error == 0 ? 0 : !comparable || bound == 0 ? kInfinity : error / bound;
+        const long double ratio = error == 0 ? 0 : !comparable || bound == 0 ? kInfiniteError : error / bound;
         verdict.ratio = std::max(verdict.ratio, ratio);
     }
     return verdict;
@@ -290,7 +290,8 @@ bool Tolerance::overflows_in_some_order(std::int64_t segment) const
         for (std::size_t i = 0; i < types.size(); ++i)
             if (is_float(types[i])) {
                 const double value = std::fabs(Machine<double>::get_real(state[i], types[i]));
-                largest = std::isfinite(value) ? std::max(largest, value) : static_cast<double>(kInfinity);
+                largest =
+                    std::isfinite(value) ? std::max(largest, value) : static_cast<double>(kInfiniteError);
             }
         return largest;
     };

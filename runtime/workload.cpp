@@ -22,7 +22,7 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kSmallestPart = std::int64_t{1} << 16;  // elements worth a thread
+constexpr std::int64_t kFewestElements = std::int64_t{1} << 16;  // elements worth a thread
 constexpr std::int64_t kLargestSmallInteger = 8;
 constexpr std::uint64_t kSmallUnsigned = 16;
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -143,7 +143,7 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
     const std::span<Element> values = array.as<Element>();
     const Type type = array.type();
     const auto fill = [&](auto value_of) {
-        parallel_for(static_cast<std::int64_t>(values.size()), kSmallestPart,
+        parallel_for(static_cast<std::int64_t>(values.size()), kFewestElements,
                      [&](std::int64_t begin, std::int64_t end) {
                          for (std::int64_t i = begin; i < end; ++i)
                              values[static_cast<std::size_t>(i)] =
@@ -159,7 +159,7 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
     if (range == ValueRange::uniform)
         return fill([type](std::uint64_t random) { return uniform_value<Element>(type, random); });
     if (range == ValueRange::near_one)
-        return parallel_for(static_cast<std::int64_t>(values.size()), kSmallestPart,
+        return parallel_for(static_cast<std::int64_t>(values.size()), kFewestElements,
                             [&](std::int64_t begin, std::int64_t end) {
                                 for (std::int64_t i = begin; i < end; ++i)
                                     values[static_cast<std::size_t>(i)] =

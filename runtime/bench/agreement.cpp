@@ -26,7 +26,7 @@ std::string kernel_for(Type type)
                           : fmt::format("compare_raw{}", size_bytes(type));
 }
 
-cuda::Module load_kernels(const cuda::Context& context)
+cuda::Module load_compare_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
@@ -116,7 +116,7 @@ Agreement Agreements::against_reference(Filled filled, const SegmentKeys* keys)
 Agreement Agreements::against_first(Filled filled, const SegmentKeys* keys)
 {
     if (!module_)
-        module_ = load_kernels(context_);
+        module_ = load_compare_kernels(context_);
     const bool has_places = filled.is_by_key && keys->segment_of_run.bytes() != 0;
     const auto count = filled.is_by_key ? keys->num_runs : workload_.segments.num_segments;
     const auto grid = static_cast<std::uint64_t>(context_.info().multiprocessors) * 8;

@@ -18,15 +18,11 @@
 namespace segfold::bench {
 namespace {
 
-constexpr int kWarmups = 3;
 constexpr int kFewestRuns = 3;
 constexpr int kHostLaunches = 20;
 constexpr double kMostForHost = 2;  // milliseconds of a launch whose cost on the host is still of interest
 constexpr double kMostForLoading =
     100;  // milliseconds that the driver may take to load code at a first launch
-constexpr double kMillisecondsPerSecond = 1e3;
-
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 std::string today()
 {
@@ -326,7 +322,7 @@ MachineRecord Bench::machine() const
 {
     MachineRecord record;
     record.device = context.info().name;
-    record.driver = version_text(context.info().driver_version);
+    record.driver = cuda::version_text(context.info().driver_version);
     record.compiler = "NVRTC " + cuda::nvrtc().version();
     record.library = toolkit.reason().empty() ? toolkit.description() : "no peers";
     record.date = today();

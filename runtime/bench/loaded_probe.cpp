@@ -11,7 +11,6 @@
 namespace segfold::bench {
 namespace {
 
-constexpr int kWarmups = 3;
 constexpr std::int64_t kMostAhead = std::int64_t{1} << 30;  ///< bytes of inputs before they are asked for
 
 int element_bytes(const Scratch& buffer) { return buffer.element == "u64" ? 8 : 4; }

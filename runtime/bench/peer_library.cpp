@@ -71,7 +71,7 @@ int cccl_version(const fs::path& folder)
     return version;
 }
 
-std::string version_text(int version)
+std::string cccl_version_text(int version)
 {
     return fmt::format("{}.{}.{}", version / 1000000, version / 1000 % 1000, version % 1000);
 }
@@ -136,7 +136,7 @@ PeerToolkit::PeerToolkit()
 std::string PeerToolkit::description() const
 {
     const int version = cccl_version(cccl_);
-    return version == 0 ? "CCCL of unknown version" : "CCCL " + version_text(version);
+    return version == 0 ? "CCCL of unknown version" : "CCCL " + cccl_version_text(version);
 }
 
 std::string PeerToolkit::missing(const Peer& peer) const

@@ -14,7 +14,7 @@
 namespace segfold::bench {
 namespace {
 
-constexpr std::int64_t kSmallestPart = 1 << 14;
+constexpr std::int64_t kFewestWords = 1 << 14;
 constexpr int kLanes = 32;
 
 std::uint64_t wide_word(std::uint64_t place)
@@ -117,7 +117,7 @@ std::uint32_t probe_word(std::uint64_t place)
 
 void fill_probe_input(std::span<std::uint32_t> words)
 {
-    parallel_for(static_cast<std::int64_t>(words.size()), kSmallestPart,
+    parallel_for(static_cast<std::int64_t>(words.size()), kFewestWords,
                  [&](std::int64_t begin, std::int64_t end) {
                      for (auto i = begin; i < end; ++i)
                          words[static_cast<std::size_t>(i)] = probe_word(static_cast<std::uint64_t>(i));
@@ -138,7 +138,7 @@ std::string judge_probe(const ProbeAnswer& answer, std::span<const std::byte> re
     std::uint64_t poison = 0;
     std::memset(&poison, kProbePoison, static_cast<std::size_t>(element_bytes));
     std::atomic<std::int64_t> first = std::numeric_limits<std::int64_t>::max();
-    parallel_for(count, kSmallestPart, [&](std::int64_t begin, std::int64_t end) {
+    parallel_for(count, kFewestWords, [&](std::int64_t begin, std::int64_t end) {
         for (auto i = begin; i < end; ++i) {
             if (element_at(results, i, element_bytes) == answer(i).value_or(poison))
                 continue;

@@ -11,13 +11,12 @@
 namespace segfold::bench {
 namespace {
 
-constexpr int kWarmups = 3;
 constexpr int kCeilingRepeats = 21;
 constexpr int kHostRounds = 5;
 constexpr std::size_t kCeilingBytes = std::size_t{1} << 30;
 constexpr std::size_t kGranule = std::size_t{1} << 20;
 
-cuda::Module load_kernels(const cuda::Context& context)
+cuda::Module load_read_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
@@ -27,7 +26,7 @@ cuda::Module load_kernels(const cuda::Context& context)
 }  // namespace
 
 Stopwatch::Stopwatch(const cuda::Context& context)
-    : context_(context), stream_(context), module_(load_kernels(context)), sink_(context, sizeof(float))
+    : context_(context), stream_(context), module_(load_read_kernels(context)), sink_(context, sizeof(float))
 {}
 
 void Stopwatch::read(const cuda::DeviceBuffer& buffer, const std::string& kernel, std::uint64_t grid,

@@ -11,6 +11,10 @@
 
 namespace segfold::bench {
 
+/// Launches before those that are timed.
+inline constexpr int kWarmups = 3;
+inline constexpr double kMillisecondsPerSecond = 1e3;
+
 /// The fastest that a kernel which only reads has run.
 struct ReadCeiling {
     double bytes_per_second = 0;

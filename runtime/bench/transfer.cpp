@@ -16,16 +16,17 @@ namespace segfold::bench {
 namespace {
 
 constexpr double kMostMilliseconds = 2000;
-constexpr int kFewestRuns = 3;
-constexpr std::int64_t kSmallestPart = std::int64_t{1} << 20;
+constexpr int kFewestTransfers = 3;
+constexpr std::int64_t kFewestCopiedBytes = std::int64_t{1} << 20;
 constexpr std::size_t kCheckedAtOnce = std::size_t{1} << 26;
 
 void copy_on_host(std::span<const std::byte> from, std::span<std::byte> to)
 {
-    parallel_for(
-        static_cast<std::int64_t>(from.size()), kSmallestPart, [&](std::int64_t begin, std::int64_t end) {
-            std::memcpy(to.data() + begin, from.data() + begin, static_cast<std::size_t>(end - begin));
-        });
+    parallel_for(static_cast<std::int64_t>(from.size()), kFewestCopiedBytes,
+                 [&](std::int64_t begin, std::int64_t end) {
+                     std::memcpy(to.data() + begin, from.data() + begin,
+                                 static_cast<std::size_t>(end - begin));
+                 });
 }
 
 bool is_copy(const cuda::DeviceBuffer& buffer, std::span<const std::byte> values)
@@ -138,7 +139,7 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
         const std::chrono::duration<double, std::milli> spent = Clock::now() - before;
         if (run < 0) {  // the first one loads code and touches pages
             runs = std::clamp(static_cast<int>(kMostMilliseconds / std::max(spent.count(), 1e-3)),
-                              std::min(kFewestRuns, repeats), repeats);
+                              std::min(kFewestTransfers, repeats), repeats);
             continue;
         }
         events.push_back(cuda::elapsed_milliseconds(start, stop));

@@ -16,19 +16,17 @@
 #include <system_error>
 
 #include "runtime/cache/private_folder.h"
+#include "runtime/files/refuse.h"
 
 namespace segfold::cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 constexpr std::string_view kUnfinished = ".segfold-unfinished-";
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 // A writer needs a moment; what is older than this has lost its writer.
 constexpr std::int64_t kUnfinishedNanoseconds = 15 * 60 * kNanoseconds;
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * kNanoseconds + time.tv_nsec; }
 
@@ -155,14 +153,14 @@ std::string Folder::write(const std::string& name, std::string_view bytes)
                                      O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
                                      S_IRUSR | S_IWUSR));
         if (file.get() < 0)
-            return reason(errno);
+            return error_text(errno);
         error = write_all(file.get(), bytes);
     }
     if (error == 0 && renameat(descriptor_, unfinished.c_str(), descriptor_, name.c_str()) != 0)
         error = errno;
     if (error != 0) {
         unlinkat(descriptor_, unfinished.c_str(), 0);
-        return reason(error);
+        return error_text(error);
     }
     keep_within_bound(bytes.size());
     return {};

@@ -1,9 +1,13 @@
 #pragma once
 // Folders that nobody else can have prepared or can change.
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <string_view>
 
 namespace segfold::cache {
+
+inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 
 /// A descriptor of a folder that belongs to this user alone, made with mode 0700 where there is none; the
 /// caller closes it.

@@ -12,6 +12,9 @@ namespace segfold::cli {
 
 using Words = std::vector<std::string>;
 
+/// The largest seed that a flag takes: JSON readers keep it exactly.
+inline constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+
 /// A flag as a verb declares it.
 struct Flag {
     std::string_view name;        ///< without the two hyphens

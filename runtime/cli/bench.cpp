@@ -25,25 +25,25 @@ namespace {
 using bench::Entry;
 using bench::WorkloadRecord;
 
-constexpr std::int64_t kStandardElements = std::int64_t{1} << 28;
+constexpr std::int64_t kBenchElements = std::int64_t{1} << 28;
 constexpr std::int64_t kSmallestSize = std::int64_t{1} << 16;
 constexpr std::int64_t kLargestSize = std::int64_t{1} << 30;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMostBenchElements = std::int64_t{1} << 40;
 constexpr double kShareOfMemory = 0.8;
 constexpr std::array<std::string_view, 2> kSweeps = {"sizes", "layouts"};
-constexpr Flag kOwnFlags[] = {{"peers", "LIST"},
-                              {"repeat", "R"},
-                              {"device", "N"},
-                              {"sweep", "sizes|layouts"},
-                              {"from", "N"},
-                              {"to", "N"},
-                              {"markdown"},
-                              {"log", "FILE"},
-                              {"emit-peer", "PEER"},
-                              {"plan", "STAGE:NAME=VALUE,...", true},
-                              {"ladder"},
-                              {"no-tune"},
-                              {"given-as", "flags|keys"}};
+constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
+                                {"repeat", "R"},
+                                {"device", "N"},
+                                {"sweep", "sizes|layouts"},
+                                {"from", "N"},
+                                {"to", "N"},
+                                {"markdown"},
+                                {"log", "FILE"},
+                                {"emit-peer", "PEER"},
+                                {"plan", "STAGE:NAME=VALUE,...", true},
+                                {"ladder"},
+                                {"no-tune"},
+                                {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
 /// What the command line asks for, read before a GPU is looked for.
@@ -108,8 +108,10 @@ BenchRequest bench_request(const Arguments& arguments)
         arguments.refuse("layout", "names one layout, and --sweep layouts goes through the standard ones");
     if (request.sweep)
         arguments.refuse("input", "gives data of one size, and --sweep generates it");
-    request.from = arguments.integer("from", 1, kMostElements).value_or(std::min(kSmallestSize, request.to));
-    request.to = arguments.integer("to", 1, kMostElements).value_or(std::max(kLargestSize, request.from));
+    request.from =
+        arguments.integer("from", 1, kMostBenchElements).value_or(std::min(kSmallestSize, request.to));
+    request.to =
+        arguments.integer("to", 1, kMostBenchElements).value_or(std::max(kLargestSize, request.from));
     if (request.from > request.to)
         throw InputError(fmt::format("--from is {} and --to {}; the first must not be the larger",
                                      request.from, request.to));
@@ -148,9 +150,9 @@ int emit_peer_text(const Arguments& arguments)
 }
 
 /// Everything that is written while and after a bench runs.
-class Report {
+class BenchReport {
 public:
-    Report(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
+    BenchReport(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
         : is_json_(arguments.json()), is_markdown_(arguments.has("markdown")), with_operators_(with_operators)
     {
         if (const auto path = arguments.value("log")) {
@@ -292,7 +294,7 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
 /// The most elements of a power of two whose data fits the GPU comfortably.
 std::int64_t fitting_elements(const cuda::Context& context, const Operator& op, const Layout& layout)
 {
-    auto elements = kStandardElements;
+    auto elements = kBenchElements;
     while (elements > 1 && most_bytes(op, layout, elements) >
                                kShareOfMemory * static_cast<double>(context.memory().free_bytes))
         elements /= 2;
@@ -313,13 +315,13 @@ std::vector<BenchCase> cases_for(const BenchRequest& request, const cuda::Contex
     if (!elements && !is_counted_by_files)
         elements = fitting_elements(context, op, request.sweep ? parse_layout("uniform=1") : layout);
     if (request.sweep)
-        return standard_cases(elements.value_or(kStandardElements));
+        return standard_cases(elements.value_or(kBenchElements));
     return {{layout, elements}};
 }
 
 void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCase& wanted,
                 const OperatorLaws& laws, const Arguments& arguments, const Catalogue& catalogue,
-                BenchData& data, Report& report)
+                BenchData& data, BenchReport& report)
 {
     report.progress(fmt::format("preparing {}", print(wanted.layout)));
     auto prepared = data.prepare(wanted);
@@ -366,7 +368,7 @@ Workload sample(const Operator& op, WorkloadRequest request)
 }
 
 void bench_operator(bench::Bench& bench, const BenchRequest& request, const Operator& op,
-                    const Arguments& arguments, const Catalogue& catalogue, Report& report)
+                    const Arguments& arguments, const Catalogue& catalogue, BenchReport& report)
 {
     auto workload = request.workload;
     if (!arguments.has("values"))
@@ -405,7 +407,8 @@ void bench_operator(bench::Bench& bench, const BenchRequest& request, const Oper
 int verb_bench(const Words& words)
 {
     const Arguments arguments(
-        "bench", words, join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kOwnFlags}), 1);
+        "bench", words, join({kOperatorFlags, kInputFlags, kDataFlags, kPlanFlags, kLawFlags, kBenchFlags}),
+        1);
     arguments.refuse("at-launch",
                      "is for tuners and for whoever looks at what they compile; plans are timed as they run");
     if (arguments.has("emit-peer"))
@@ -419,7 +422,7 @@ int verb_bench(const Words& words)
     require_gpu();
     const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
     bench::Bench bench(context);
-    Report report(arguments, bench.machine(), request.operators.size() > 1);
+    BenchReport report(arguments, bench.machine(), request.operators.size() > 1);
     for (const auto& op : request.operators)
         bench_operator(bench, request, op, arguments, kernels.catalogue(), report);
     return report.end();

@@ -13,10 +13,7 @@ namespace segfold::cli {
 namespace {
 
 using bench::Entry;
-using bench::Outcome;
 using bench::WorkloadRecord;
-
-constexpr double kGigabyte = 1e9;
 
 Json quartiles_json(const bench::Quartiles& quartiles)
 {
@@ -29,7 +26,7 @@ bench::Quartiles quartiles_from(const Json& document)
 }
 
 /// A length of time in milliseconds with four digits that count.
-std::string time_text(double milliseconds)
+std::string milliseconds_text(double milliseconds)
 {
     const int digits = milliseconds >= 1000 ? 0 : milliseconds >= 100 ? 1 : milliseconds >= 10 ? 2 : 4;
     return fmt::format("{:.{}f}", milliseconds, digits);
@@ -37,7 +34,7 @@ std::string time_text(double milliseconds)
 
 std::string agreement_text(const Entry& entry)
 {
-    if (entry.outcome == Outcome::left_out || entry.outcome == Outcome::failed)
+    if (entry.outcome == bench::Outcome::left_out || entry.outcome == bench::Outcome::failed)
         return "";
     return !entry.agreement.agrees ? "WRONG" : entry.agreement.is_checked ? "ok" : "-";
 }
@@ -46,11 +43,12 @@ std::vector<std::string> row(const Entry& entry)
 {
     const auto name = entry.name + (entry.is_chosen ? " *" : "");
     std::vector<std::string> cells = {name};
-    if (entry.outcome == Outcome::measured) {
+    if (entry.outcome == bench::Outcome::measured) {
         cells.insert(
             cells.end(),
-            {time_text(entry.milliseconds.median),
-             fmt::format("{} - {}", time_text(entry.milliseconds.low), time_text(entry.milliseconds.high)),
+            {milliseconds_text(entry.milliseconds.median),
+             fmt::format("{} - {}", milliseconds_text(entry.milliseconds.low),
+                         milliseconds_text(entry.milliseconds.high)),
              fmt::format("{:.0f}", entry.bytes_per_second / kGigabyte), fmt::format("{:.3f}", entry.fraction),
              entry.host_microseconds ? fmt::format("{:.1f}", *entry.host_microseconds) : ""});
     } else {
@@ -79,7 +77,7 @@ std::string summary(const WorkloadRecord& record)
                             ours->milliseconds.median / fastest->milliseconds.median, ours->name);
     if (ours != nullptr && theirs != nullptr)
         text += fmt::format("best peer: {}, {} ms; {} is {:.2f} times as fast\n", theirs->name,
-                            time_text(theirs->milliseconds.median), ours->name, *record.speed_up());
+                            milliseconds_text(theirs->milliseconds.median), ours->name, *record.speed_up());
     return text;
 }
 
@@ -94,7 +92,7 @@ std::string notes(const WorkloadRecord& record)
                         : fmt::format("{}: {}\n", entry.name, entry.reason);
         if (!entry.agreement.agrees)
             text += fmt::format("{}: wrong results: {}\n", entry.name, entry.agreement.text);
-        if (entry.outcome == Outcome::measured && entry.is_by_key)
+        if (entry.outcome == bench::Outcome::measured && entry.is_by_key)
             text += fmt::format(
                 "{}: {:.3f} of the ceiling over the bytes that it moves itself, keys instead of "
                 "offsets\n",
@@ -164,7 +162,7 @@ Json json_of(const Entry& entry)
     object["outcome"] = bench::name(entry.outcome);
     if (!entry.reason.empty())
         object["reason"] = entry.reason;
-    if (entry.outcome == Outcome::measured) {
+    if (entry.outcome == bench::Outcome::measured) {
         object["milliseconds"] = quartiles_json(entry.milliseconds);
         object["runs"] = entry.runs;
         object["bytes_per_second"] = entry.bytes_per_second;
@@ -244,7 +242,8 @@ WorkloadRecord workload_from(const Json& document)
         entry.is_host = object.value("host", false);
         entry.is_chosen = object.at("chosen");
         entry.configuration = object.value("configuration", "");
-        for (const auto outcome : {Outcome::measured, Outcome::abandoned, Outcome::left_out, Outcome::failed})
+        for (const auto outcome : {bench::Outcome::measured, bench::Outcome::abandoned,
+                                   bench::Outcome::left_out, bench::Outcome::failed})
             if (bench::name(outcome) == object.at("outcome").get<std::string>())
                 entry.outcome = outcome;
         entry.reason = object.value("reason", "");

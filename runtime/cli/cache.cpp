@@ -113,7 +113,7 @@ std::string age_text(std::int64_t used_nanoseconds)
                           : fmt::format("{} d ago", seconds / kDay);
 }
 
-Json json_of(const Stored& stored)
+Json cache_json(const Stored& stored)
 {
     Json document = {{"file", stored.file.name},
                      {"kind", stored.is_kernel ? "kernel" : "compiler"},
@@ -143,12 +143,12 @@ Json json_of(const Stored& stored)
     return document;
 }
 
-Json json_of(const Contents& contents, bool only_damaged)
+Json cache_json(const Contents& contents, bool only_damaged)
 {
     Json files = Json::array();
     for (const auto& stored : contents.files)
         if (!only_damaged || !stored.damage.empty())
-            files.push_back(json_of(stored));
+            files.push_back(cache_json(stored));
     return {{"folder", contents.path()},
             {"kernels", contents.kernels()},
             {"damaged", contents.damaged()},
@@ -160,7 +160,7 @@ int list(bool json)
 {
     const auto contents = open_contents();
     if (json) {
-        write_json("cache_list", json_of(contents, false));
+        write_json("cache_list", cache_json(contents, false));
         return 0;
     }
     Table table({{"program"},
@@ -196,7 +196,7 @@ int stat(bool json)
         state = fmt::format("unusable: {}", error.what());
     }
     if (json) {
-        auto document = json_of(contents, true);
+        auto document = cache_json(contents, true);
         document.erase("files");
         document["most_bytes"] = settings.most_bytes;
         document["state"] = state;
@@ -239,7 +239,7 @@ int verify(bool json)
     const auto contents = open_contents();
     const int exit_code = contents.damaged() == 0 ? 0 : kDamaged;
     if (json) {
-        write_json("cache_verify", json_of(contents, true));
+        write_json("cache_verify", cache_json(contents, true));
         return exit_code;
     }
     std::string text;

@@ -11,7 +11,8 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::array kShapes = {Shape::circle, Shape::square, Shape::diamond, Shape::triangle};
+constexpr std::array kShapes = {MarkerShape::circle, MarkerShape::square, MarkerShape::diamond,
+                                MarkerShape::triangle};
 
 constexpr double kMargin = 20;
 constexpr double kNarrowMargin = 4;
@@ -35,7 +36,7 @@ double margin_of(const Drawing& drawing) { return is_narrow(drawing) ? kNarrowMa
 const Paint& line_paint(std::size_t index) { return kLines[index % kLines.size()]; }
 
 /// Shapes change with every colour; where colours begin again they are others, and lines are dashed.
-Shape shape_of(std::size_t index)
+MarkerShape shape_of(std::size_t index)
 {
     return kShapes[(index % kLines.size() + 2 * (index / kLines.size())) % kShapes.size()];
 }

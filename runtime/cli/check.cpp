@@ -20,15 +20,8 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
-constexpr Flag kOwnFlags[] = {
+constexpr Flag kCheckFlags[] = {
     {"stage", "STAGE|all"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"}};
-
-std::string indented(std::string text)
-{
-    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at)
-        text.replace(at, 1, "\n    ");
-    return "    " + text + "\n";
-}
 
 /// That NaN alone refutes a law.
 std::string nan_note(const OperatorLaws& laws)
@@ -176,7 +169,7 @@ std::string print_failures(const CheckMatrix& matrix)
         if (!outcome.failed() || ++count > kShownFailures)
             continue;
         const auto with =
-            outcome.configuration.empty() ? "" : fmt::format(", {}", print(outcome.configuration));
+            outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
         text += fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
         if (outcome.fault)
             text += indented(*outcome.fault);
@@ -230,7 +223,7 @@ Json outcomes_of(const CheckMatrix& matrix)
 int verb_check(const Words& words)
 {
     const Arguments arguments("check", words,
-                              join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kOwnFlags}), 1);
+                              join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
     const Kernels kernels(arguments);
     const Executor executor(arguments);
@@ -255,16 +248,16 @@ int verb_check(const Words& words)
 
     const bool all_well = !has_offence(laws) && !matrix.any_failed();
     if (arguments.json()) {
-        write_json("check", {{"operator", json_of(op)},
-                             {"laws", json_of(laws.report, op)},
-                             {"without_identity",
-                              laws.without_identity ? Json(*laws.without_identity) : Json()},
-                             {"backend", name(executor.backend())},
-                             {"device", executor.description()},
-                             {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
-                             {"num_elements", matrix.num_elements},
-                             {"checks", outcomes_of(matrix)},
-                             {"agrees", all_well}});
+        write_json("check",
+                   {{"operator", json_of(op)},
+                    {"laws", json_of(laws.report, op)},
+                    {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
+                    {"backend", name(executor.backend())},
+                    {"device", executor.description()},
+                    {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
+                    {"num_elements", matrix.num_elements},
+                    {"checks", outcomes_of(matrix)},
+                    {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + law_notes(laws) + "\n";
         text += has_stages ? print_checks(request, matrix, executor)

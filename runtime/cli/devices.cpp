@@ -22,7 +22,6 @@
 namespace segfold::cli {
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr double kMebibyte = 1024.0 * 1024.0;
 
 /// A thing that is there, or the reason why not.
@@ -60,8 +59,6 @@ Presence find_thrust(ThrustSystem system)
     return {"", thrust_unavailable_reason(system)};
 }
 
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
-
 /// Bytes a second at which a kernel that does nothing else reads this GPU's memory; 0 where it cannot run.
 double measured_rate(const cuda::DeviceInfo& gpu)
 {
@@ -75,12 +72,12 @@ double measured_rate(const cuda::DeviceInfo& gpu)
     }
 }
 
-std::string rate_text(double bytes_per_second)
+std::string bandwidth_text(double bytes_per_second)
 {
     return bytes_per_second > 0 ? fmt::format("{:.0f} GB/s", bytes_per_second / kGigabyte) : "unknown";
 }
 
-std::string print(const std::vector<cuda::DeviceInfo>& gpus)
+std::string device_table(const std::vector<cuda::DeviceInfo>& gpus)
 {
     using Align = Table::Align;
     Table table({{"GPU", Align::right},
@@ -98,8 +95,8 @@ std::string print(const std::vector<cuda::DeviceInfo>& gpus)
                    std::to_string(gpu.multiprocessors),
                    fmt::format("{:.0f} GB", static_cast<double>(gpu.memory_bytes) / kGigabyte),
                    fmt::format("{:.0f} MiB", static_cast<double>(gpu.l2_bytes) / kMebibyte),
-                   rate_text(gpu.peak_bytes_per_second), rate_text(measured_rate(gpu)),
-                   version_text(gpu.driver_version)});
+                   bandwidth_text(gpu.peak_bytes_per_second), bandwidth_text(measured_rate(gpu)),
+                   cuda::version_text(gpu.driver_version)});
     return table.print();
 }
 
@@ -134,7 +131,7 @@ std::string folder_text(const std::string& folder)
                : fmt::format(" of the program's own; {}, which 'segfold tune' makes, is not there", folder);
 }
 
-std::string text_of(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
+std::string records_text(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
 {
     std::string text = fmt::format("{}{}", count_text(static_cast<std::int64_t>(store.rows().size()), "row"),
                                    folder_text(tune::record_folder()));
@@ -147,7 +144,7 @@ std::string text_of(const tune::RecordStore& store, const std::vector<cuda::Devi
     return text;
 }
 
-Json json_of(const cuda::DeviceInfo& gpu)
+Json device_json(const cuda::DeviceInfo& gpu)
 {
     return {{"ordinal", gpu.ordinal},
             {"name", gpu.name},
@@ -157,11 +154,11 @@ Json json_of(const cuda::DeviceInfo& gpu)
             {"l2_bytes", gpu.l2_bytes},
             {"peak_bytes_per_second", gpu.peak_bytes_per_second},
             {"measured_bytes_per_second", measured_rate(gpu)},
-            {"driver", version_text(gpu.driver_version)},
+            {"driver", cuda::version_text(gpu.driver_version)},
             {"uuid", gpu.uuid}};
 }
 
-Json json_of(const Presence& presence)
+Json device_json(const Presence& presence)
 {
     if (presence.found.empty())
         return {{"found", false}, {"reason", presence.reason}};
@@ -186,15 +183,15 @@ int verb_devices(const Words& words)
         Json list = Json::array();
         for (const auto& gpu : gpus) {
             const auto own = records_of(store, gpu);
-            list.push_back(json_of(gpu));
+            list.push_back(device_json(gpu));
             list.back()["tuning"] = {{"rows", own.rows}, {"tuned_shapes", own.shapes.size()}};
         }
         Json document = {{"gpus", std::move(list)}};
         if (gpus.empty())
             document["no_gpu_reason"] = cuda::no_device_reason();
-        document["nvrtc"] = json_of(nvrtc);
-        document["simt"] = {{"compiler", json_of(compiler)}, {"threads", threads}};
-        document["thrust"] = {{"cuda", json_of(thrust_cuda)}, {"cpu", json_of(thrust_cpu)}};
+        document["nvrtc"] = device_json(nvrtc);
+        document["simt"] = {{"compiler", device_json(compiler)}, {"threads", threads}};
+        document["thrust"] = {{"cuda", device_json(thrust_cuda)}, {"cpu", device_json(thrust_cpu)}};
         document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", tune::record_folder()}};
         write_json("devices", std::move(document));
         return 0;
@@ -208,8 +205,8 @@ int verb_devices(const Words& words)
                                    : fmt::format("{}, {} threads", compiler.found, threads));
     facts.emplace_back("thrust, cuda", thrust_cuda.text());
     facts.emplace_back("thrust, cpu", thrust_cpu.text());
-    facts.emplace_back("tuning", text_of(store, gpus));
-    write_output((gpus.empty() ? "" : print(gpus) + "\n") + print_facts(facts));
+    facts.emplace_back("tuning", records_text(store, gpus));
+    write_output((gpus.empty() ? "" : device_table(gpus) + "\n") + print_facts(facts));
     return 0;
 }
 

@@ -21,15 +21,15 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
+constexpr std::array<std::string_view, 2> kIndexBits = {"32", "64"};
 constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
-constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"},
-                              {"index-bits", "32|64"},
-                              {"key-bytes", "1|2|4|8"},
-                              {"all", "DIR"},
-                              {"check-tables"}};
+constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"},
+                               {"index-bits", "32|64"},
+                               {"key-bytes", "1|2|4|8"},
+                               {"all", "DIR"},
+                               {"check-tables"}};
 
-Json document_of(const Problem& problem, const Plan& plan)
+Json emit_document(const Problem& problem, const Plan& plan)
 {
     const auto& emitted = plan.emitted;
     Json document = {{"operator", json_of(problem.op)},  {"form", name(emitted.form)},
@@ -127,12 +127,12 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 int verb_emit(const Words& words)
 {
     const Arguments arguments("emit", words,
-                              join({kOperatorFlags, kPlanFlags, kLawFlags, kOwnFlags, kCompiledFlags}), 1);
+                              join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags}), 1);
     const bool is_compiled = asks_for_compiled(arguments);
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
-    const int index_bits = arguments.choice("index-bits", kWidths).value_or(0) == 1 ? 64 : 32;
+    const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
     const Kernels kernels(arguments);
     const auto laws = quick_laws(op, assumed_laws(arguments, op));
@@ -147,9 +147,9 @@ int verb_emit(const Words& words)
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (is_compiled)
-        emit_compiled(arguments, plan.emitted, plan.stage->name, document_of(problem, plan));
+        emit_compiled(arguments, plan.emitted, plan.stage->name, emit_document(problem, plan));
     else if (arguments.json())
-        write_json("emit", document_of(problem, plan));
+        write_json("emit", emit_document(problem, plan));
     else
         write_document(plan.emitted.source);
     return 0;

@@ -27,9 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kForms = {"cubin", "ptx", "sass", "resources"};
+constexpr std::array<std::string_view, 4> kCompiledForms = {"cubin", "ptx", "sass", "resources"};
 
-struct Target {
+struct CompileTarget {
     std::string architecture;
     bool is_here = false;  ///< the first GPU runs it, so that the driver can tell the occupancy
 };
@@ -49,7 +49,7 @@ void check_architecture(const std::string& asked)
                                      fmt::join(known, ", sm_")));
 }
 
-Target target(const Arguments& arguments)
+CompileTarget target(const Arguments& arguments)
 {
     const auto gpus = cuda::devices();
     const auto own =
@@ -59,9 +59,10 @@ Target target(const Arguments& arguments)
         return {*asked, *asked == own};
     }
     if (gpus.empty())
-        throw InputError(fmt::format(
-            "--{}: there is no GPU here to compile for; say which, e.g. --arch sm_90",
-            *std::ranges::find_if(kForms, [&](std::string_view form) { return arguments.has(form); })));
+        throw InputError(
+            fmt::format("--{}: there is no GPU here to compile for; say which, e.g. --arch sm_90",
+                        *std::ranges::find_if(kCompiledForms,
+                                              [&](std::string_view form) { return arguments.has(form); })));
     return {own, true};
 }
 
@@ -155,7 +156,7 @@ void write_resources(const Arguments& arguments, const cuda::Compiled& compiled,
 bool asks_for_compiled(const Arguments& arguments)
 {
     std::string first;
-    for (const auto form : kForms) {
+    for (const auto form : kCompiledForms) {
         if (!arguments.has(form))
             continue;
         if (!first.empty())

@@ -16,7 +16,6 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::array<std::string_view, 5> kBackendNames = {"cuda", "simt", "reference", "thrust", "auto"};
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 ThrustSystem thrust_system()
 {

@@ -44,7 +44,7 @@ void name_nonfinite(Json& value)
     value = std::isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity";
 }
 
-Json json_of(const std::vector<ResultField>& fields)
+Json fields_json(const std::vector<ResultField>& fields)
 {
     Json list = Json::array();
     for (const auto& field : fields)
@@ -76,10 +76,13 @@ Json json_of(const Operator& op)
         laws.push_back("commutative");
     if (op.laws.idempotent)
         laws.push_back("idempotent");
-    return {
-        {"name", op.name},         {"parameters", std::move(parameters)}, {"results", json_of(op.results)},
-        {"laws", std::move(laws)}, {"identity", op.has_identity()},       {"exact", is_exact(op)},
-        {"text", print(op)}};
+    return {{"name", op.name},
+            {"parameters", std::move(parameters)},
+            {"results", fields_json(op.results)},
+            {"laws", std::move(laws)},
+            {"identity", op.has_identity()},
+            {"exact", is_exact(op)},
+            {"text", print(op)}};
 }
 
 Json json_of(const Configuration& configuration)

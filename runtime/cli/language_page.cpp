@@ -60,7 +60,7 @@ std::string align(const std::vector<std::vector<std::string>>& rows)
 }
 
 /// Markdown as people read it in a terminal: no marks, aligned tables, indented code.
-class Page {
+class TerminalPage {
 public:
     void add(std::string_view line)
     {
@@ -108,7 +108,7 @@ private:
 
 std::string language_page()
 {
-    Page page;
+    TerminalPage page;
     page.add("The language of operators ('segfold help operator' shows a file in full)");
     page.add("");
     bool is_wanted = false;

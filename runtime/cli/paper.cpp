@@ -25,8 +25,8 @@ std::span<const EmbeddedFile> embedded_paper_files();
 namespace cli {
 namespace {
 
-constexpr Flag kOwnFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
-                              {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
+constexpr Flag kPaperFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
+                                {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
 constexpr int kRepeats = 101;
 
 std::string_view embedded_text(std::string_view path)
@@ -128,8 +128,8 @@ std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Ex
 }
 
 /// Measurements, where there are any, and the published numbers of the same experiments.
-Json document_of(const Paper& paper, const std::vector<const Experiment*>& experiments,
-                 const std::optional<MeasuredPaper>& measured)
+Json paper_document(const Paper& paper, const std::vector<const Experiment*>& experiments,
+                    const std::optional<MeasuredPaper>& measured)
 {
     auto document = measured
                         ? json_of(paper.name, *measured)
@@ -152,9 +152,9 @@ Json document_of(const Paper& paper, const std::vector<const Experiment*>& exper
 
 int verb_paper(const Words& words)
 {
-    const Arguments arguments("paper", words, {std::begin(kOwnFlags), std::end(kOwnFlags)}, 1, "paper");
+    const Arguments arguments("paper", words, {std::begin(kPaperFlags), std::end(kPaperFlags)}, 1, "paper");
     if (arguments.operands().empty()) {
-        for (const auto& flag : kOwnFlags)
+        for (const auto& flag : kPaperFlags)
             arguments.refuse(flag.name, "speaks of a paper, and none is named");
         if (arguments.json())
             write_json("papers", json_of_list());
@@ -183,7 +183,7 @@ int verb_paper(const Words& words)
     if (plot_path)
         save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);
     if (arguments.json()) {
-        write_json("paper", document_of(paper, experiments, measured));
+        write_json("paper", paper_document(paper, experiments, measured));
         return measured && !all_agree(*measured) ? 1 : 0;
     }
     write_output(print_heading(paper, measured ? &*measured : nullptr));

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "runtime/cli/table.h"
+
 namespace segfold::cli {
 namespace {
 
-constexpr double kGigabyte = 1e9;
 constexpr double kMicroseconds = 1e3;  ///< in a millisecond
 constexpr double kLong = 10;           ///< milliseconds that are written as such
 

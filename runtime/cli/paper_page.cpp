@@ -19,7 +19,7 @@ std::string table_row(std::string_view cell, std::string_view first, const std::
 
 std::string mark_text(const std::optional<Mark>& mark) { return mark ? mark->text + mark->more : ""; }
 
-std::string table_of(const BarChart& chart)
+std::string chart_table(const BarChart& chart)
 {
     std::vector<std::string> titles;
     for (const auto& series : chart.series)
@@ -34,7 +34,7 @@ std::string table_of(const BarChart& chart)
     return text + "</table>\n";
 }
 
-std::string table_of(const LineChart& chart)
+std::string chart_table(const LineChart& chart)
 {
     std::string text;
     for (const auto& panel : chart.panels) {
@@ -80,7 +80,7 @@ std::string figure(const Chart& chart, std::size_t number)
                 "</details>\n</figure>\n",
                 draw(one, kWideChart).element(fmt::format("chart-{}", number), "wide"),
                 draw(one, kNarrowChart).element(fmt::format("chart-{}-narrow", number), "narrow"),
-                table_of(one));
+                chart_table(one));
         },
         chart);
 }

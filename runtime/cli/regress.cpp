@@ -16,7 +16,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kOwnFlags[] = {
+constexpr Flag kRegressFlags[] = {
     {"relations"},        {"static"},        {"time"},      {"stage", "STAGE|all"}, {"relation", "NAME"},
     {"tiles", "TILES"},   {"elements", "N"}, {"seed", "S"}, {"repeat", "K"},        {"layout", "LAYOUT"},
     {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"}};
@@ -130,7 +130,7 @@ void save(const std::string& path, const RegressReport& report)
 
 int verb_regress(const Words& words)
 {
-    const Arguments arguments("regress", words, join({kOperatorFlags, kBackendFlags, kOwnFlags}), 1);
+    const Arguments arguments("regress", words, join({kOperatorFlags, kBackendFlags, kRegressFlags}), 1);
     const auto asked = parts(arguments);
     refuse_idle_flags(arguments, asked);
     const Kernels kernels(arguments);

@@ -18,9 +18,8 @@ namespace cli {
 namespace {
 
 constexpr std::string_view kArchitectures[] = {"sm_80", "sm_90", "sm_100"};
-constexpr std::int64_t kStandardElements = std::int64_t{1} << 26;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+constexpr std::int64_t kTimedElements = std::int64_t{1} << 26;
+constexpr std::int64_t kMostTimedElements = std::int64_t{1} << 31;
 constexpr std::int64_t kMostSelves = 1000;
 
 /// The standard workloads, but for lengths between those of others; beside the whole.
@@ -37,8 +36,6 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "lognormal:mean=3,sigma=1.2",
                                     "half_empty:mean=32",
                                     "giant:half"};
-
-std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 /// Why there is nothing to time on; empty where there is a GPU that may be used.
 std::string no_gpu(const Arguments& arguments)
@@ -73,7 +70,7 @@ regress::TimeRequest time_request(const Arguments& arguments, std::span<const Na
         for (const auto* text : kLayouts)
             request.layouts.push_back(parse_layout(text));
     }
-    request.num_elements = arguments.integer("elements", 1, kMostElements).value_or(kStandardElements);
+    request.num_elements = arguments.integer("elements", 1, kMostTimedElements).value_or(kTimedElements);
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     return request;
 }
@@ -174,7 +171,7 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
     auto request = time_request(arguments, ops, catalogue);
     auto& times = report.times;
     times.device = context.info().name;
-    times.driver = version_text(context.info().driver_version);
+    times.driver = cuda::version_text(context.info().driver_version);
     times.compiler = "NVRTC " + cuda::nvrtc().version();
     times.num_elements = request.num_elements;
     const regress::DeviceTimes* then = nullptr;

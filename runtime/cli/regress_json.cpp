@@ -6,7 +6,7 @@
 namespace segfold::cli {
 namespace {
 
-Json json_of(const RelationsReport& report, const OperatorRelations& relations)
+Json report_json(const RelationsReport& report, const OperatorRelations& relations)
 {
     Json list = Json::array();
     for (const auto& outcome : relations.outcomes) {
@@ -33,17 +33,17 @@ Json json_of(const RelationsReport& report, const OperatorRelations& relations)
     return {{"operator", relations.op}, {"outcomes", std::move(list)}};
 }
 
-Json json_of(const RelationsReport& report)
+Json report_json(const RelationsReport& report)
 {
     Json document = {{"backend", report.backend}, {"num_elements", report.num_elements}};
     document["operators"] = Json::array();
     for (const auto& relations : report.operators)
-        document["operators"].push_back(json_of(report, relations));
+        document["operators"].push_back(report_json(report, relations));
     document["any_broken"] = report.any_broken();
     return document;
 }
 
-Json json_of(const StaticReport& report)
+Json report_json(const StaticReport& report)
 {
     if (!report.left_out.empty())
         return {{"left_out", report.left_out}};
@@ -70,7 +70,7 @@ Json json_of(const StaticReport& report)
     return document;
 }
 
-Json json_of(const regress::TimeOutcome& outcome)
+Json report_json(const regress::TimeOutcome& outcome)
 {
     const auto& now = outcome.now;
     Json row = {{"operator", now.op},
@@ -94,7 +94,7 @@ Json json_of(const regress::TimeOutcome& outcome)
     return row;
 }
 
-Json json_of(const TimeReport& report)
+Json report_json(const TimeReport& report)
 {
     if (!report.left_out.empty())
         return {{"left_out", report.left_out}};
@@ -103,7 +103,7 @@ Json json_of(const TimeReport& report)
                      {"baseline", report.baseline},       {"remarks", report.remarks}};
     document["cases"] = Json::array();
     for (const auto& outcome : report.outcomes)
-        document["cases"].push_back(json_of(outcome));
+        document["cases"].push_back(report_json(outcome));
     if (report.selves.empty())
         return document;
     document["against_itself"] = Json::array();
@@ -120,11 +120,11 @@ Json json_of(const RegressReport& report)
 {
     Json document = Json::object();
     if (report.relations)
-        document["relations"] = json_of(*report.relations);
+        document["relations"] = report_json(*report.relations);
     if (report.static_costs)
-        document["static_costs"] = json_of(*report.static_costs);
+        document["static_costs"] = report_json(*report.static_costs);
     if (report.times)
-        document["times"] = json_of(*report.times);
+        document["times"] = report_json(*report.times);
     if (!report.saved.empty())
         document["saved"] = report.saved;
     document["exit_code"] = report.exit_code();

@@ -9,11 +9,10 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 18;
-constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 11;
-constexpr std::int64_t kMostElements = std::int64_t{1} << 24;
-constexpr std::int64_t kMostSeeds = 1000000;
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
+constexpr std::int64_t kTriedOnGpu = std::int64_t{1} << 18;
+constexpr std::int64_t kTriedOnHost = std::int64_t{1} << 11;
+constexpr std::int64_t kMostTriedElements = std::int64_t{1} << 24;
+constexpr std::int64_t kMostRepeats = 1000000;
 constexpr std::string_view kTilesNames[] = {"chosen", "smallest"};
 
 /// How large the data is, in which order it comes, and which configurations fold it.
@@ -30,9 +29,9 @@ Request request_of(const Arguments& arguments, const Catalogue& catalogue, bool 
 {
     Request request;
     request.num_elements =
-        arguments.integer("elements", 1, kMostElements).value_or(on_gpu ? kElementsOnGpu : kElementsOnHost);
+        arguments.integer("elements", 1, kMostTriedElements).value_or(on_gpu ? kTriedOnGpu : kTriedOnHost);
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
-    request.num_seeds = static_cast<std::uint64_t>(arguments.integer("repeat", 1, kMostSeeds).value_or(1));
+    request.num_seeds = static_cast<std::uint64_t>(arguments.integer("repeat", 1, kMostRepeats).value_or(1));
     if (const auto wanted = arguments.value("relation"))
         request.relations = {&regress::relation(*wanted)};
     else

@@ -14,13 +14,6 @@ constexpr std::size_t kShownBreaches = 5;
 
 using regress::RelationOutcome;
 
-std::string indented(std::string text)
-{
-    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at)
-        text.replace(at, 1, "\n    ");
-    return "    " + text + "\n";
-}
-
 /// "ok", "broken", "fault" or "-" of an operator under a relation, all stages together.
 std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view relation)
 {

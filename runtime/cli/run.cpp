@@ -20,8 +20,8 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::int64_t kStandardElements = std::int64_t{1} << 16;
-constexpr Flag kOwnFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
+constexpr std::int64_t kRunElements = std::int64_t{1} << 16;
+constexpr Flag kRunFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
 
 /// What --check found out.
 struct Judgement {
@@ -51,7 +51,7 @@ Judgement judge(const Workload& workload, const Results& results, Backend backen
 }
 
 /// Everything that a run has to say of itself.
-struct Report {
+struct RunReport {
     const PreparedWorkload& prepared;
     const WorkloadRequest& request;
     const Executor& executor;
@@ -73,7 +73,7 @@ std::string seconds_text(double seconds)
 }
 
 /// "kernels 12.4 us, compiling 61.2 ms, 84.1 ms in all"
-std::string time_text(const RunTimes& times)
+std::string run_time_text(const RunTimes& times)
 {
     std::string text;
     if (times.kernel_seconds)
@@ -94,7 +94,7 @@ std::string describe_inputs(const PreparedWorkload& prepared)
     return text;
 }
 
-std::string text_of(const Report& report)
+std::string report_text(const RunReport& report)
 {
     const auto& segments = report.prepared.workload.segments;
     std::vector<std::pair<std::string, std::string>> facts = {
@@ -105,8 +105,9 @@ std::string text_of(const Report& report)
         {"inputs", describe_inputs(report.prepared)},
         {"back end", fmt::format("{}: {}", name(report.executor.backend()), report.executor.description())}};
     if (const auto& plan = report.plan)
-        facts.emplace_back("stage", fmt::format("{} {} ({})", plan->stage->name,
-                                                print(plan->emitted.configuration), plan->chosen_by()));
+        facts.emplace_back(
+            "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
+                                 plan->chosen_by()));
     auto text = print_facts(facts);
     if (report.explanation)
         text += "\n" + print_facts(explain(*report.explanation));
@@ -123,11 +124,11 @@ std::string text_of(const Report& report)
         facts.emplace_back("written", visible(report.output));
     // What is piped or kept is the same each time.
     if (isatty(STDOUT_FILENO) == 1)
-        facts.emplace_back("time", time_text(report.times));
+        facts.emplace_back("time", run_time_text(report.times));
     return facts.empty() ? text : text + "\n" + print_facts(facts);
 }
 
-Json document_of(const Report& report)
+Json run_document(const RunReport& report)
 {
     const auto& workload = report.prepared.workload;
     Json document = {{"operator", json_of(workload.op)},
@@ -171,7 +172,7 @@ Json document_of(const Report& report)
     return document;
 }
 
-std::string text_of(const Stage& stage, const Configuration& configuration)
+std::string plan_text(const Stage& stage, const Configuration& configuration)
 {
     return print(tune::Point{stage.name, configuration});
 }
@@ -234,8 +235,8 @@ Choice choice_for(const Arguments& arguments, const Executor& executor, const Wo
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     const auto& plan = *choice.plan;
     choice.explanation = {
-        std::move(lookup), text_of(rule, default_configuration(rule, plan_facts(problem, shape))),
-        fmt::format("{}, {}", text_of(*plan.stage, plan.emitted.configuration), plan.chosen_by()),
+        std::move(lookup), plan_text(rule, default_configuration(rule, plan_facts(problem, shape))),
+        fmt::format("{}, {}", plan_text(*plan.stage, plan.emitted.configuration), plan.chosen_by()),
         bench::compulsory_traffic(workload.op, workload.segments)};
     return choice;
 }
@@ -246,11 +247,11 @@ int verb_run(const Words& words)
 {
     const Arguments arguments("run", words,
                               join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
-                                    kLawFlags, kViewFlags, kOwnFlags}),
+                                    kLawFlags, kViewFlags, kRunFlags}),
                               1);
     const auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
-    request.standard_elements = kStandardElements;
+    request.standard_elements = kRunElements;
     const Kernels kernels(arguments);
     const Executor executor(arguments);  // a GPU's context is made while data are
     const auto prepared = prepare_workload(op, request);
@@ -268,12 +269,12 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
-    const Report report{prepared,         request, executor, plan,      explanation,
-                        without_identity, view,    results,  judgement, output, times};
+    const RunReport report{prepared, request, executor,  plan,   explanation, without_identity,
+                           view,     results, judgement, output, times};
     if (arguments.json())
-        write_json("run", document_of(report));
+        write_json("run", run_document(report));
     else
-        write_output(text_of(report));
+        write_output(report_text(report));
     return judgement && !judgement->agrees() ? 1 : 0;
 }
 

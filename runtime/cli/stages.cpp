@@ -15,7 +15,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kOwnFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}};
+constexpr Flag kStagesFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}};
 
 std::string join_forms(const std::vector<SegmentForm>& forms)
 {
@@ -33,7 +33,7 @@ std::string join_needs(const std::vector<Formula>& needs)
     return text;
 }
 
-std::string text_of(const Tunable& tunable)
+std::string tunable_text(const Tunable& tunable)
 {
     return fmt::format("{} = {}", tunable.name, fmt::join(tunable.values, ", "));
 }
@@ -89,7 +89,7 @@ std::string print_stage(const Stage& stage, std::size_t indent)
     add("layouts", join_forms(stage.forms));
     add("needs", stage.needs.empty() ? "nothing" : join_needs(stage.needs));
     for (const auto& tunable : stage.tunables)
-        add(&tunable == stage.tunables.data() ? "tunables" : "", text_of(tunable));
+        add(&tunable == stage.tunables.data() ? "tunables" : "", tunable_text(tunable));
     for (const auto& where : stage.where)
         add(&where == stage.where.data() ? "where" : "", where.text());
     add("source", stage.source);
@@ -163,7 +163,7 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
            (any_first ? "\nfirst: what the rule of thumb takes when no stage is asked for\n" : "");
 }
 
-Json json_of(const Stage& stage)
+Json stages_json(const Stage& stage)
 {
     Json object = {{"stage", stage.name},
                    {"title", stage.title},
@@ -185,11 +185,11 @@ Json json_of(const Stage& stage)
     return object;
 }
 
-Json json_of(const Catalogue& catalogue, const std::vector<Offer>& offers)
+Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
 {
     Json list = Json::array();
     for (const auto* stage : walk(catalogue)) {
-        auto object = json_of(*stage);
+        auto object = stages_json(*stage);
         for (const auto& offer : offers) {
             if (offer.stage != stage)
                 continue;
@@ -208,14 +208,14 @@ Json json_of(const Catalogue& catalogue, const std::vector<Offer>& offers)
 
 int verb_stages(const Words& words)
 {
-    const Arguments arguments("stages", words, join({kOperatorFlags, kOwnFlags}), 1);
+    const Arguments arguments("stages", words, join({kOperatorFlags, kStagesFlags}), 1);
     const Kernels kernels(arguments);
     const auto& catalogue = kernels.catalogue();
     if (!names_operator(arguments)) {
         for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
             arguments.refuse(flag, "asks what an operator may use; name the operator");
         if (arguments.json())
-            write_json("stages", {{"stages", json_of(catalogue, {})}});
+            write_json("stages", {{"stages", stages_json(catalogue, {})}});
         else
             write_output(print_ladder(catalogue));
         return 0;
@@ -230,7 +230,7 @@ int verb_stages(const Words& words)
     const auto laws = quick_laws(op);
     const auto found = offers(op, forms, laws, catalogue);
     if (arguments.json()) {
-        write_json("stages", {{"operator", json_of(op)}, {"stages", json_of(catalogue, found)}});
+        write_json("stages", {{"operator", json_of(op)}, {"stages", stages_json(catalogue, found)}});
         return 0;
     }
     for (const auto& warning : law_warnings(laws, op))

@@ -140,7 +140,7 @@ void Drawing::polyline(std::span<const double> points, const Paint& paint, bool 
                          stroke(paint), is_dashed ? " stroke-dasharray=\"5 3\"" : "");
 }
 
-void Drawing::marker(double x, double y, Shape shape, const Paint& paint, std::string_view tip)
+void Drawing::marker(double x, double y, MarkerShape shape, const Paint& paint, std::string_view tip)
 {
     const auto polygon = [&](std::initializer_list<std::pair<double, double>> corners) {
         std::string places;
@@ -150,17 +150,17 @@ void Drawing::marker(double x, double y, Shape shape, const Paint& paint, std::s
         return fmt::format("<polygon points=\"{}\" {}>{}</polygon>\n", places, fill(paint), tip_element(tip));
     };
     switch (shape) {
-        case Shape::circle:
+        case MarkerShape::circle:
             body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:g}\" {}>{}</circle>\n", x, y,
                                  kMarker, fill(paint), tip_element(tip));
             break;
-        case Shape::square:
+        case MarkerShape::square:
             body_ += polygon({{-0.9, -0.9}, {0.9, -0.9}, {0.9, 0.9}, {-0.9, 0.9}});
             break;
-        case Shape::diamond:
+        case MarkerShape::diamond:
             body_ += polygon({{0, -1.3}, {1.3, 0}, {0, 1.3}, {-1.3, 0}});
             break;
-        case Shape::triangle:
+        case MarkerShape::triangle:
             body_ += polygon({{0, -1.2}, {1.2, 1}, {-1.2, 1}});
             break;
     }

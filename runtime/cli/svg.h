@@ -30,7 +30,7 @@ struct TextStyle {
 };
 
 /// The shapes that tell lines of a chart apart where colours do not.
-enum class Shape { circle, square, diamond, triangle };
+enum class MarkerShape { circle, square, diamond, triangle };
 
 /// A drawing in pixels from the top left, with a title and a description for those who cannot see it.
 class Drawing {
@@ -51,7 +51,7 @@ public:
     void line(double x1, double y1, double x2, double y2, const Paint& paint, double width = 1);
     /// A line through points, x and y by turns.
     void polyline(std::span<const double> points, const Paint& paint, bool is_dashed);
-    void marker(double x, double y, Shape shape, const Paint& paint, std::string_view tip = {});
+    void marker(double x, double y, MarkerShape shape, const Paint& paint, std::string_view tip = {});
 
     /// The drawing as an element `svg` of class `kind`, whose title and description have names that begin
     /// with `id`.

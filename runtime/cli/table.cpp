@@ -78,4 +78,11 @@ std::string count_text(std::int64_t count, const std::string& noun)
     return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+std::string indented(std::string text)
+{
+    for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; ++at)
+        text.replace(at, 1, "\n    ");
+    return "    " + text + "\n";
+}
+
 }  // namespace segfold::cli

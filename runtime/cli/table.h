@@ -7,6 +7,8 @@
 
 namespace segfold::cli {
 
+inline constexpr double kGigabyte = 1e9;
+
 /// Rows under titles; columns are two blanks apart, numbers go to the right, lines have no blanks at their
 /// ends. What a terminal would obey instead of show stands there as escapes: a cell is one line.
 class Table {
@@ -37,5 +39,8 @@ std::string print_facts(const std::vector<std::pair<std::string, std::string>>& 
 
 /// "1 segment", "2048 segments"
 std::string count_text(std::int64_t count, const std::string& noun);
+
+/// The lines of `text`, each indented by four blanks and ended.
+[[nodiscard]] std::string indented(std::string text);
 
 }  // namespace segfold::cli

@@ -29,19 +29,19 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kStandardElements = std::int64_t{1} << 24;
+constexpr std::int64_t kTunedElements = std::int64_t{1} << 24;
 constexpr std::int64_t kMostEvaluations = 1000000000;
 constexpr std::int64_t kMostSeconds = 1000000;
 constexpr double kSecondsForAnswer = 20;
-constexpr Flag kOwnFlags[] = {{"kernels", "DIR"},
-                              {"device", "N"},
-                              {"effort", "none|quick|full"},
-                              {"seconds", "S"},
-                              {"evaluations", "E"},
-                              {"every"},
-                              {"pin"},
-                              {"export-t4", "FILE"},
-                              {"worker"}};
+constexpr Flag kTuneFlags[] = {{"kernels", "DIR"},
+                               {"device", "N"},
+                               {"effort", "none|quick|full"},
+                               {"seconds", "S"},
+                               {"evaluations", "E"},
+                               {"every"},
+                               {"pin"},
+                               {"export-t4", "FILE"},
+                               {"worker"}};
 constexpr std::array<std::string_view, 3> kEfforts = {"none", "quick", "full"};
 
 /// What an effort allows where flags say nothing else.
@@ -394,12 +394,12 @@ void refuse_standard_input(const WorkloadRequest& request)
 int verb_tune(const Words& words)
 {
     const Arguments arguments("tune", words,
-                              join({kOperatorFlags, kInputFlags, kDataFlags, kLawFlags, kOwnFlags}), 1);
+                              join({kOperatorFlags, kInputFlags, kDataFlags, kLawFlags, kTuneFlags}), 1);
     auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     if (!arguments.has("values"))
         request.values = agreeing_values(op);
-    request.standard_elements = kStandardElements;
+    request.standard_elements = kTunedElements;
     refuse_standard_input(request);
     (void)tune_request(arguments);
     if (arguments.has("worker"))

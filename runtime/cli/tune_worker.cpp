@@ -26,7 +26,7 @@ std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, co
 {
     tune::Record record;
     record.device = tune::identity_of(info);
-    record.driver = fmt::format("{}.{}", info.driver_version / 1000, info.driver_version % 1000 / 10);
+    record.driver = cuda::version_text(info.driver_version);
     record.compiler = "NVRTC " + cuda::nvrtc().version();
     record.op = problem.op.name;
     record.op_hash = tune::operator_hash(problem.op);

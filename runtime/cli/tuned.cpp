@@ -7,7 +7,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr std::size_t kMostShown = 5;
+constexpr std::size_t kMostListedRecords = 5;
 
 double gigabytes_per_second(std::int64_t bytes, double milliseconds)
 {
@@ -21,9 +21,9 @@ std::string lines(const Range& range, Text text)
     std::string all;
     std::size_t shown = 0;
     for (const auto& one : range)
-        if (++shown <= kMostShown)
+        if (++shown <= kMostListedRecords)
             all += (all.empty() ? "" : "\n") + text(one);
-    return shown > kMostShown ? fmt::format("{}\nand {} more", all, shown - kMostShown) : all;
+    return shown > kMostListedRecords ? fmt::format("{}\nand {} more", all, shown - kMostListedRecords) : all;
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace {
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 /// Items of which the host looks at every one; reads of tables by more are checked as they are made.
 constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 16;
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
 std::vector<std::string_view> parameter_names(const Operator& op)

@@ -46,7 +46,7 @@ void drop_oldest(const fs::path& directory)
 }
 
 // A program's name may be any text; a file's may not.
-std::string file_stem(std::string_view name)
+std::string stem_of_name(std::string_view name)
 {
     std::string stem(name.substr(0, name.ends_with(".cu") ? name.size() - 3 : name.size()));
     for (char& c : stem)
@@ -119,7 +119,8 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
         cache::require_private_folder(directory);
         boost::crc_32_type checksum;
         checksum.process_bytes(source.data(), source.size());
-        const fs::path path = directory / fmt::format("{}-{:08x}.cu", file_stem(name), checksum.checksum());
+        const fs::path path =
+            directory / fmt::format("{}-{:08x}.cu", stem_of_name(name), checksum.checksum());
         std::ofstream file(path, std::ios::binary | std::ios::trunc);
         file << source << std::flush;
         if (!file)

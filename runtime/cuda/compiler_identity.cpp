@@ -15,7 +15,7 @@
 namespace segfold::cuda {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kDigestDigits = 64;
 

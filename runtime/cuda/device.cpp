@@ -11,7 +11,7 @@ namespace segfold::cuda {
 namespace {
 
 // CUdevice_attribute, as far as DeviceInfo needs it.
-enum class Attribute : int {
+enum class DeviceAttribute : int {
     max_threads_per_block = 1,
     shared_per_block = 8,
     clock_khz = 13,
@@ -31,14 +31,14 @@ enum class Attribute : int {
 };
 
 // 0 for what this driver does not know or no longer tells.
-int attribute(CUdevice device, Attribute which)
+int attribute(CUdevice device, DeviceAttribute which)
 {
     int value = 0;
     const CUresult result = driver().cuDeviceGetAttribute(&value, static_cast<int>(which), device);
     return result == CUresult::success ? value : 0;
 }
 
-std::size_t size_attribute(CUdevice device, Attribute which)
+std::size_t size_attribute(CUdevice device, DeviceAttribute which)
 {
     return static_cast<std::size_t>(attribute(device, which));
 }
@@ -69,23 +69,23 @@ DeviceInfo describe(int ordinal)
     info.uuid = uuid_of(device);
     check(driver().cuDeviceTotalMem(&info.memory_bytes, device), "cuDeviceTotalMem");
     check(driver().cuDriverGetVersion(&info.driver_version), "cuDriverGetVersion");
-    info.compute_major = attribute(device, Attribute::compute_major);
-    info.compute_minor = attribute(device, Attribute::compute_minor);
-    info.multiprocessors = attribute(device, Attribute::multiprocessors);
-    info.l2_bytes = size_attribute(device, Attribute::l2_bytes);
-    info.max_threads_per_block = attribute(device, Attribute::max_threads_per_block);
-    info.max_threads_per_multiprocessor = attribute(device, Attribute::max_threads_per_multiprocessor);
-    info.max_blocks_per_multiprocessor = attribute(device, Attribute::max_blocks_per_multiprocessor);
-    info.shared_per_block = size_attribute(device, Attribute::shared_per_block);
-    info.shared_per_block_optin = size_attribute(device, Attribute::shared_per_block_optin);
-    info.shared_per_multiprocessor = size_attribute(device, Attribute::shared_per_multiprocessor);
-    info.shared_reserved_per_block = size_attribute(device, Attribute::shared_reserved_per_block);
-    info.registers_per_multiprocessor = attribute(device, Attribute::registers_per_multiprocessor);
-    info.clock_khz = attribute(device, Attribute::clock_khz);
-    info.memory_clock_khz = attribute(device, Attribute::memory_clock_khz);
-    info.bus_width_bits = attribute(device, Attribute::bus_width_bits);
+    info.compute_major = attribute(device, DeviceAttribute::compute_major);
+    info.compute_minor = attribute(device, DeviceAttribute::compute_minor);
+    info.multiprocessors = attribute(device, DeviceAttribute::multiprocessors);
+    info.l2_bytes = size_attribute(device, DeviceAttribute::l2_bytes);
+    info.max_threads_per_block = attribute(device, DeviceAttribute::max_threads_per_block);
+    info.max_threads_per_multiprocessor = attribute(device, DeviceAttribute::max_threads_per_multiprocessor);
+    info.max_blocks_per_multiprocessor = attribute(device, DeviceAttribute::max_blocks_per_multiprocessor);
+    info.shared_per_block = size_attribute(device, DeviceAttribute::shared_per_block);
+    info.shared_per_block_optin = size_attribute(device, DeviceAttribute::shared_per_block_optin);
+    info.shared_per_multiprocessor = size_attribute(device, DeviceAttribute::shared_per_multiprocessor);
+    info.shared_reserved_per_block = size_attribute(device, DeviceAttribute::shared_reserved_per_block);
+    info.registers_per_multiprocessor = attribute(device, DeviceAttribute::registers_per_multiprocessor);
+    info.clock_khz = attribute(device, DeviceAttribute::clock_khz);
+    info.memory_clock_khz = attribute(device, DeviceAttribute::memory_clock_khz);
+    info.bus_width_bits = attribute(device, DeviceAttribute::bus_width_bits);
     info.peak_bytes_per_second = 2.0 * info.memory_clock_khz * 1e3 * info.bus_width_bits / 8;
-    info.cooperative_launch = attribute(device, Attribute::cooperative_launch) != 0;
+    info.cooperative_launch = attribute(device, DeviceAttribute::cooperative_launch) != 0;
     return info;
 }
 
@@ -127,5 +127,7 @@ DeviceInfo device(int ordinal)
                                       count == 1 ? "GPU 0 only" : fmt::format("GPUs 0 to {}", count - 1)));
     return describe(ordinal);
 }
+
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 }  // namespace segfold::cuda

@@ -47,6 +47,9 @@ struct DeviceInfo {
 /// The GPU with this ordinal; throws DeviceError saying which there are, or why there is none.
 [[nodiscard]] DeviceInfo device(int ordinal);
 
+/// A version of CUDA as people write it: 13000 is "13.0".
+[[nodiscard]] std::string version_text(int version);
+
 /// What texts and plans for this GPU depend on.
 [[nodiscard]] inline Target target_of(const DeviceInfo& info)
 {

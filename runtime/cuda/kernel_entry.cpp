@@ -11,14 +11,14 @@
 namespace segfold::cuda {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kMagic = "segfold kernel\n\x1a";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::string_view kEntryMagic = "segfold kernel\n\x1a";
+constexpr std::uint32_t kEntryFormat = 1;
 constexpr std::size_t kDigestBytes = std::tuple_size_v<cache::Digest>;
 
-struct Lengths {
-    std::uint32_t format = kFormat;
+struct EntryLengths {
+    std::uint32_t format = kEntryFormat;
     std::uint32_t header_bytes = 0;
     std::uint64_t image_bytes = 0;
 };
@@ -28,12 +28,12 @@ std::string_view view(const cache::Digest& digest)
     return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-std::string_view view(const Lengths& lengths)
+std::string_view view(const EntryLengths& lengths)
 {
-    return {reinterpret_cast<const char*>(&lengths), sizeof(Lengths)};
+    return {reinterpret_cast<const char*>(&lengths), sizeof(EntryLengths)};
 }
 
-Json json_of(const KernelResources& kernel)
+Json resources_json(const KernelResources& kernel)
 {
     return {{"kernel", kernel.kernel},
             {"registers", kernel.registers},
@@ -63,7 +63,7 @@ Json header_of(const KernelEntry& entry)
                    {"log", entry.compiled.log},
                    {"resources", Json::array()}};
     for (const KernelResources& kernel : entry.compiled.resources)
-        header["resources"].push_back(json_of(kernel));
+        header["resources"].push_back(resources_json(kernel));
     return header;
 }
 
@@ -87,9 +87,9 @@ std::string encode(const KernelEntry& entry)
 {
     // A name may be any text; what is no UTF-8 is replaced.
     const std::string header = header_of(entry).dump(-1, ' ', false, Json::error_handler_t::replace);
-    const Lengths lengths{.header_bytes = static_cast<std::uint32_t>(header.size()),
-                          .image_bytes = entry.compiled.cubin.size()};
-    std::string bytes(kMagic);
+    const EntryLengths lengths{.header_bytes = static_cast<std::uint32_t>(header.size()),
+                               .image_bytes = entry.compiled.cubin.size()};
+    std::string bytes(kEntryMagic);
     bytes += view(lengths);
     bytes += header;
     bytes.append(entry.compiled.cubin.data(), entry.compiled.cubin.size());
@@ -99,16 +99,17 @@ std::string encode(const KernelEntry& entry)
 
 KernelEntry decode_entry(std::string_view bytes)
 {
-    const std::size_t frame_bytes = kMagic.size() + sizeof(Lengths) + kDigestBytes;
+    const std::size_t frame_bytes = kEntryMagic.size() + sizeof(EntryLengths) + kDigestBytes;
     if (bytes.size() < frame_bytes)
         throw InputError(
             fmt::format("{} bytes; a kernel has {} beside its contents", bytes.size(), frame_bytes));
-    if (!bytes.starts_with(kMagic))
+    if (!bytes.starts_with(kEntryMagic))
         throw InputError("does not begin as a kernel does");
-    Lengths lengths;
-    std::memcpy(&lengths, bytes.data() + kMagic.size(), sizeof(Lengths));
-    if (lengths.format != kFormat)
-        throw InputError(fmt::format("has format {}; this program reads format {}", lengths.format, kFormat));
+    EntryLengths lengths;
+    std::memcpy(&lengths, bytes.data() + kEntryMagic.size(), sizeof(EntryLengths));
+    if (lengths.format != kEntryFormat)
+        throw InputError(
+            fmt::format("has format {}; this program reads format {}", lengths.format, kEntryFormat));
     const std::uint64_t content_bytes = bytes.size() - frame_bytes;
     if (lengths.header_bytes > content_bytes || lengths.image_bytes != content_bytes - lengths.header_bytes)
         throw InputError(fmt::format("{} bytes of contents; its lengths speak of {} and {}", content_bytes,
@@ -116,7 +117,7 @@ KernelEntry decode_entry(std::string_view bytes)
     const std::string_view digest = bytes.substr(bytes.size() - kDigestBytes);
     if (view(cache::sha256(bytes.substr(0, bytes.size() - kDigestBytes))) != digest)
         throw InputError("its SHA-256 does not hold");
-    const std::string_view contents = bytes.substr(kMagic.size() + sizeof(Lengths), content_bytes);
+    const std::string_view contents = bytes.substr(kEntryMagic.size() + sizeof(EntryLengths), content_bytes);
     try {
         KernelEntry entry = entry_of(Json::parse(contents.substr(0, lengths.header_bytes)));
         entry.compiled.cubin = std::vector<char>(contents.begin() + lengths.header_bytes, contents.end());

@@ -13,7 +13,7 @@ namespace segfold::cuda {
 namespace {
 
 // CUfunction_attribute, as far as it is needed here.
-enum class Attribute : int {
+enum class FunctionAttribute : int {
     preferred_shared_carveout = 9,
     max_threads_per_block = 0,
     static_shared_bytes = 1,
@@ -27,7 +27,7 @@ enum class Attribute : int {
 constexpr Extent kMaxGrid = {2147483647, 65535, 65535};
 constexpr Extent kMaxBlock = {1024, 1024, 64};
 
-int attribute(CUfunction function, Attribute which)
+int attribute(CUfunction function, FunctionAttribute which)
 {
     int value = 0;
     check(driver().cuFuncGetAttribute(&value, static_cast<int>(which), function), "cuFuncGetAttribute");
@@ -148,7 +148,7 @@ struct LoadedImage {
     {
         const auto known = std::ranges::find(kernels, kernel, &KernelResources::kernel);
         return known != kernels.end() ? known->static_shared_bytes
-                                      : attribute(function, Attribute::static_shared_bytes);
+                                      : attribute(function, FunctionAttribute::static_shared_bytes);
     }
 
     Context context;
@@ -199,11 +199,12 @@ struct Kernel::State {
         constexpr std::size_t kMuchShared = 8 * 1024;
         constexpr int kAllShared = 100;
         if (dynamic_bytes + static_shared_bytes >= kMuchShared)
-            driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::preferred_shared_carveout),
-                                        kAllShared);
+            driver().cuFuncSetAttribute(
+                function, static_cast<int>(FunctionAttribute::preferred_shared_carveout), kAllShared);
         // A kernel that does not ask gets no more than the default limit.
         if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
-            check(driver().cuFuncSetAttribute(function, static_cast<int>(Attribute::max_dynamic_shared_bytes),
+            check(driver().cuFuncSetAttribute(function,
+                                              static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
                                               static_cast<int>(dynamic_bytes)),
                   "cuFuncSetAttribute");
         allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
@@ -254,9 +255,9 @@ KernelResources Kernel::resources() const
 {
     const CurrentContext current(state_->image->context);
     return {.kernel = name(),
-            .registers = attribute(state_->function, Attribute::registers),
-            .stack_bytes = attribute(state_->function, Attribute::local_bytes),
-            .static_shared_bytes = attribute(state_->function, Attribute::static_shared_bytes)};
+            .registers = attribute(state_->function, FunctionAttribute::registers),
+            .stack_bytes = attribute(state_->function, FunctionAttribute::local_bytes),
+            .static_shared_bytes = attribute(state_->function, FunctionAttribute::static_shared_bytes)};
 }
 
 int Kernel::max_block_threads() const { return state_->max_block_threads; }
@@ -292,8 +293,8 @@ Kernel Module::kernel(const std::string& name) const
     kernel->function = function;
     kernel->parameters = parameter_sizes(function);
     kernel->static_shared_bytes =
-        static_cast<std::size_t>(attribute(function, Attribute::static_shared_bytes));
-    kernel->max_block_threads = attribute(function, Attribute::max_threads_per_block);
+        static_cast<std::size_t>(attribute(function, FunctionAttribute::static_shared_bytes));
+    kernel->max_block_threads = attribute(function, FunctionAttribute::max_threads_per_block);
     return Kernel(std::move(kernel));
 }
 

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "dsl/error.h"
+#include "runtime/files/refuse.h"
 
 namespace segfold {
 namespace {
@@ -22,13 +23,6 @@ namespace {
 // One call moves at most about 2^31 bytes on Linux, whatever is asked.
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
 constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
-
-[[noreturn]] void refuse(const std::string& path, const std::string& what)
-{
-    throw InputError(fmt::format("{}: {}", path, what));
-}
-
-std::string reason(int error) { return std::generic_category().message(error); }
 
 /// The path with symbolic links followed, so that a rename replaces the file and not the link.
 std::string follow_links(const std::string& path)
@@ -50,7 +44,7 @@ int take_standard_input()
         refuse("-", "standard input has been read already; it can be read once");
     const int descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     if (descriptor < 0)
-        refuse("-", "standard input cannot be read: " + reason(errno));
+        refuse("-", "standard input cannot be read: " + error_text(errno));
     return descriptor;
 }
 
@@ -126,7 +120,7 @@ void InputFile::open_file(Accepts accepts)
     // Else non-blocking, so that opening a pipe without a writer returns and the pipe is refused.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
-        refuse(path_, errno == ENOENT ? "the file does not exist" : "cannot be opened: " + reason(errno));
+        refuse(path_, errno == ENOENT ? "the file does not exist" : "cannot be opened: " + error_text(errno));
 }
 
 void InputFile::read_stream()
@@ -149,7 +143,7 @@ void InputFile::read_stream()
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            refuse(path_, "cannot be read: " + reason(errno));
+            refuse(path_, "cannot be read: " + error_text(errno));
         if (count == 0)
             return;
         bytes_ += static_cast<std::uint64_t>(count);
@@ -173,7 +167,7 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            refuse(path_, "cannot be read: " + reason(errno));
+            refuse(path_, "cannot be read: " + error_text(errno));
         if (count == 0)
             refuse(path_,
                    fmt::format("ends after {} bytes, where {} more were expected", offset, into.size()));
@@ -193,7 +187,7 @@ OutputFile::OutputFile(const std::string& path) : path_(path), target_(follow_li
         descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
     if (descriptor_ < 0)
-        refuse(path, "cannot be written: " + reason(errno));
+        refuse(path, "cannot be written: " + error_text(errno));
     if (!temporary_.empty())
         leftover_.emplace(temporary_);
 }
@@ -214,7 +208,7 @@ void OutputFile::write(std::span<const std::byte> bytes)
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
-            refuse(path_, "cannot be written: " + reason(errno));
+            refuse(path_, "cannot be written: " + error_text(errno));
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
 }
@@ -227,11 +221,11 @@ void OutputFile::commit()
     descriptor_ = -1;
     // Some file systems report a full disk only here.
     if (close(descriptor) != 0)
-        refuse(path_, "cannot be written: " + reason(errno));
+        refuse(path_, "cannot be written: " + error_text(errno));
     if (temporary_.empty())
         return;
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0)
-        refuse(path_, "cannot be written: " + reason(errno));
+        refuse(path_, "cannot be written: " + error_text(errno));
     leftover_.reset();
     temporary_.clear();
 }

@@ -23,7 +23,7 @@
 namespace segfold {
 namespace {
 
-enum class Field { real, integer, pattern };
+enum class EntryField { real, integer, pattern };
 enum class Symmetry { general, symmetric, skew };
 
 constexpr std::uint64_t kShortestEntry = 4;  // bytes of "1 1" and its line's end
@@ -38,14 +38,14 @@ struct Entry {
 
 /// What the lines before the entries say.
 struct Header {
-    Field field = Field::real;
+    EntryField field = EntryField::real;
     Symmetry symmetry = Symmetry::general;
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::int64_t num_entries = 0;
 };
 
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+constexpr bool is_blank_or_return(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /// Walks over the file's lines, word by word.
 class LineReader {
@@ -80,7 +80,7 @@ public:
     {
         skip_blanks();
         std::size_t size = 0;
-        while (size < line_.size() && !is_blank(line_[size]))
+        while (size < line_.size() && !is_blank_or_return(line_[size]))
             ++size;
         const std::string_view word = line_.substr(0, size);
         line_.remove_prefix(size);
@@ -126,7 +126,7 @@ public:
 private:
     void skip_blanks()
     {
-        while (!line_.empty() && is_blank(line_.front()))
+        while (!line_.empty() && is_blank_or_return(line_.front()))
             line_.remove_prefix(1);
     }
 
@@ -170,7 +170,7 @@ void parse_banner(LineReader& lines, Header& header)
     choose(lines, "object", objects);
     choose(lines, "format", formats);
     const std::size_t field = choose(lines, "field", fields);
-    header.field = field == 3 ? Field::real : static_cast<Field>(field);
+    header.field = field == 3 ? EntryField::real : static_cast<EntryField>(field);
     header.symmetry = static_cast<Symmetry>(choose(lines, "symmetry", symmetries));
     lines.end_of_line();
 }
@@ -237,7 +237,7 @@ void parse_entries(LineReader& lines, const Header& header, std::vector<Entry>& 
             lines.refuse(
                 fmt::format("the file ends after {} entries, but it claims {}", i, header.num_entries));
         const Entry entry = parse_place(lines, header);
-        const Value value = header.field == Field::pattern ? Value{1} : lines.number<Value>("value");
+        const Value value = header.field == EntryField::pattern ? Value{1} : lines.number<Value>("value");
         lines.end_of_line();
         entries.push_back(entry);
         values.push_back(value);
@@ -331,7 +331,7 @@ SparseMatrix read_matrix_market(const std::string& path, Type value_type)
     if (value_type == Type::boolean)
         throw InputError(
             fmt::format("{}: matrix values cannot be read as bool; ask for a number's type", path));
-    if (header.field != Field::real)
+    if (header.field != EntryField::real)
         return read_rows<std::int64_t>(lines, header, value_type, path);
     if (!is_float(value_type))
         throw InputError(fmt::format("{}: holds real values, but {} is needed; ask for f16, bf16, f32 or f64",
@@ -348,7 +348,7 @@ bool holds_integers(const std::string& path)
     LineReader lines(text, path);
     Header header;
     parse_banner(lines, header);
-    return header.field != Field::real;
+    return header.field != EntryField::real;
 }
 
 }  // namespace segfold

@@ -12,11 +12,12 @@
 #include "dsl/error.h"
 #include "runtime/files/file.h"
 #include "runtime/files/npy_header.h"
+#include "runtime/files/refuse.h"
 
 namespace segfold {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr std::size_t kVersionedBytes = 8;                        // magic, major and minor version
 constexpr std::uint64_t kLargestHeader = std::uint64_t{1} << 20;  // NumPy's own are below 1000 bytes
 constexpr std::size_t kHeaderAlignment = 64;
@@ -40,11 +41,6 @@ std::string_view code_of(Type type)
 std::string dtype_of(Type type)
 {
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
-}
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what)
-{
-    throw InputError(fmt::format("{}: {}", where, what));
 }
 
 /// The type of elements that are kept as they are, or nothing.
@@ -144,7 +140,7 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     source(std::span(start).first(available));
     if (available == 0)
         refuse(where, "is empty; an .npy file is needed");
-    if (std::memcmp(start.data(), kMagic.data(), std::min(available, kMagic.size())) != 0)
+    if (std::memcmp(start.data(), kNpyMagic.data(), std::min(available, kNpyMagic.size())) != 0)
         refuse(where, "is not an .npy file: it does not start with '\\x93NUMPY'");
     const int major = std::to_integer<int>(start[6]), minor = std::to_integer<int>(start[7]);
     const std::uint64_t length_bytes = major == 1 ? 2 : 4;
@@ -248,7 +244,7 @@ std::string npy_header(Type type, std::uint64_t length)
     const std::size_t unpadded = kVersionedBytes + 2 + text.size() + 1;
     text.append((kHeaderAlignment - unpadded % kHeaderAlignment) % kHeaderAlignment, ' ');
     text += '\n';
-    std::string header(kMagic);
+    std::string header(kNpyMagic);
     header += {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
     return header + text;
 }

@@ -12,6 +12,7 @@
 #include "dsl/suggest.h"
 #include "runtime/files/file.h"
 #include "runtime/files/npy.h"
+#include "runtime/files/refuse.h"
 #include "runtime/files/zip.h"
 
 namespace segfold {
@@ -19,11 +20,6 @@ namespace {
 
 constexpr std::string_view kMemberSuffix = ".npy";
 constexpr std::string_view kArchiveSuffix = ".npz";
-
-[[noreturn]] void refuse(const std::string& path, const std::string& what)
-{
-    throw InputError(fmt::format("{}: {}", path, what));
-}
 
 /// A member as an array: its name without the suffix, if it has one.
 std::string array_name(const ZipMember& member)

@@ -1,5 +1,6 @@
 #pragma once
 // The records of a zip archive, as reader and writer must agree on them.
+#include <cstddef>
 #include <cstdint>
 
 namespace segfold {
@@ -16,6 +17,9 @@ inline constexpr std::uint64_t kZipDirectoryEntryBytes = 46;
 inline constexpr std::uint64_t kZipDirectoryEndBytes = 22;
 inline constexpr std::uint64_t kZipDirectoryEnd64Bytes = 56;
 inline constexpr std::uint64_t kZipLocator64Bytes = 20;
+
+// Packed bytes that are held at a time.
+inline constexpr std::size_t kZipPackedChunk = std::size_t{1} << 18;
 
 inline constexpr std::uint16_t kZipStored = 0;
 inline constexpr std::uint16_t kZipDeflated = 8;

@@ -6,21 +6,16 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "runtime/files/refuse.h"
 #include "runtime/files/zip.h"
 #include "runtime/files/zip_format.h"
 
 namespace segfold {
 namespace {
 
-constexpr std::size_t kPackedChunk = std::size_t{1} << 18;
 constexpr std::uint64_t kMostComment = 0xffff;
 // Deflate gives at most 258 bytes for 2 bits.
 constexpr std::uint64_t kMostInflation = 1032;
-
-[[noreturn]] void refuse(const std::string& where, const std::string& what)
-{
-    throw InputError(fmt::format("{}: {}", where, what));
-}
 
 /// The little-endian integer at `place`, which the caller knows to be inside.
 template <class Integer>
@@ -161,7 +156,7 @@ std::uint64_t find_packed_bytes(const InputFile& file, const ZipMember& member, 
 class Inflater {
 public:
     Inflater(const InputFile& file, std::uint64_t place, std::uint64_t packed_bytes, const std::string& where)
-        : file_(file), place_(place), left_(packed_bytes), where_(where), packed_(kPackedChunk)
+        : file_(file), place_(place), left_(packed_bytes), where_(where), packed_(kZipPackedChunk)
     {
         if (inflateInit2(&stream_, -MAX_WBITS) != Z_OK)
             throw InternalError("inflateInit2 failed");

@@ -12,13 +12,12 @@
 namespace segfold {
 namespace {
 
-constexpr std::uint16_t kVersion = 20;
-constexpr std::uint16_t kVersion64 = 45;
+constexpr std::uint16_t kZipVersion = 20;
+constexpr std::uint16_t kZipVersion64 = 45;
 constexpr std::uint16_t kMadeByUnix = 3 << 8;
 constexpr std::uint16_t kFirstDay = 0x21;  // 1980-01-01, the format's first
 constexpr std::uint32_t kRegularFile = 0100644U << 16;
-constexpr std::size_t kPackedChunk = std::size_t{1} << 18;
-constexpr std::size_t kLongestName = 0xffff;
+constexpr std::size_t kLongestZipName = 0xffff;
 
 /// Little-endian fields, one after the other.
 class Record {
@@ -58,7 +57,7 @@ void deflate_pieces(std::initializer_list<std::span<const std::byte>> pieces, st
     z_stream stream{};
     if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) != Z_OK)
         throw InternalError("deflateInit2 failed");
-    std::vector<std::byte> chunk(kPackedChunk);
+    std::vector<std::byte> chunk(kZipPackedChunk);
     const auto pump = [&](int flush) {
         int status = Z_OK;
         do {
@@ -70,7 +69,7 @@ void deflate_pieces(std::initializer_list<std::span<const std::byte>> pieces, st
     };
     for (std::span<const std::byte> piece : pieces)
         while (!piece.empty()) {
-            const std::size_t size = std::min(piece.size(), kPackedChunk);
+            const std::size_t size = std::min(piece.size(), kZipPackedChunk);
             stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
             stream.avail_in = static_cast<uInt>(size);
             pump(Z_NO_FLUSH);
@@ -89,7 +88,9 @@ std::uint16_t flags_of(const std::string& name)
 /// extra.
 void add_common(Record& record, const ZipMember& member, bool is_wide, std::size_t extra_bytes)
 {
-    record.short_field(is_wide ? kVersion64 : kVersion).short_field(member.flags).short_field(member.method);
+    record.short_field(is_wide ? kZipVersion64 : kZipVersion)
+        .short_field(member.flags)
+        .short_field(member.method);
     record.short_field(0).short_field(kFirstDay).field(member.crc);
     record.field(is_wide ? kZipInRecord64 : member.packed_bytes)
         .field(is_wide ? kZipInRecord64 : member.bytes);
@@ -105,9 +106,9 @@ bool needs_wide_sizes(const ZipMember& member)
 
 void ZipWriter::add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body)
 {
-    if (name.size() > kLongestName)
+    if (name.size() > kLongestZipName)
         throw InputError(fmt::format("the name of an archive's member has {} bytes; at most {} fit",
-                                     name.size(), kLongestName));
+                                     name.size(), kLongestZipName));
     ZipMember member;
     member.name = name;
     member.flags = flags_of(name);
@@ -152,7 +153,7 @@ void ZipWriter::finish()
                 .long_field(member.bytes)
                 .long_field(member.packed_bytes)
                 .long_field(member.place);
-        record.field(kZipDirectoryEntry).short_field(kMadeByUnix | kVersion64);
+        record.field(kZipDirectoryEntry).short_field(kMadeByUnix | kZipVersion64);
         add_common(record, member, is_wide, extra.bytes().size());
         record.short_field(0).short_field(0).short_field(0).field(kRegularFile);
         record.field(is_wide ? kZipInRecord64 : member.place);
@@ -165,7 +166,7 @@ void ZipWriter::finish()
     Record record;
     if (is_wide) {
         record.field(kZipDirectoryEnd64).long_field(kZipDirectoryEnd64Bytes - 12);
-        record.short_field(kMadeByUnix | kVersion64).short_field(kVersion64).field(0).field(0);
+        record.short_field(kMadeByUnix | kZipVersion64).short_field(kZipVersion64).field(0).field(0);
         record.long_field(count).long_field(count).long_field(bytes).long_field(directory);
         record.field(kZipLocator64).field(0).long_field(end).field(1);
     }

@@ -17,9 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kFormat = "segfold regress baseline";
-constexpr std::int64_t kVersion = 1;
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr std::string_view kBaselineFormat = "segfold regress baseline";
+constexpr std::int64_t kBaselineVersion = 1;
+constexpr std::uint64_t kMostBaselineBytes = std::uint64_t{256} << 20;
 
 double ratio_of(const JsonValue& value)
 {
@@ -50,7 +50,7 @@ StaticCosts static_costs_of(const JsonValue& node)
     return all;
 }
 
-Json json_of(const StaticCost& cost)
+Json baseline_json(const StaticCost& cost)
 {
     return {{"operator", cost.op},
             {"stage", cost.stage},
@@ -82,7 +82,7 @@ TimeCase time_case_of(const JsonValue& row)
     return one;
 }
 
-Json json_of(const TimeCase& one)
+Json baseline_json(const TimeCase& one)
 {
     Json rounds = Json::array();
     for (const auto& round : one.rounds) {
@@ -122,8 +122,9 @@ std::string list_text(const Range& range, ToJson to_json)
 
 std::string print(const StaticCosts& all)
 {
-    return fmt::format("{{\"compiler\": {}, \"costs\": {}}}", Json(all.compiler).dump(),
-                       list_text(all.costs, [](const StaticCost& cost) { return json_of(cost).dump(); }));
+    return fmt::format(
+        "{{\"compiler\": {}, \"costs\": {}}}", Json(all.compiler).dump(),
+        list_text(all.costs, [](const StaticCost& cost) { return baseline_json(cost).dump(); }));
 }
 
 std::string print(const DeviceTimes& times)
@@ -131,7 +132,7 @@ std::string print(const DeviceTimes& times)
     return fmt::format(
         "{{\"device\": {}, \"driver\": {}, \"compiler\": {}, \"num_elements\": {}, \"cases\": {}}}",
         Json(times.device).dump(), Json(times.driver).dump(), Json(times.compiler).dump(), times.num_elements,
-        list_text(times.cases, [](const TimeCase& one) { return json_of(one).dump(); }));
+        list_text(times.cases, [](const TimeCase& one) { return baseline_json(one).dump(); }));
 }
 
 }  // namespace
@@ -162,10 +163,10 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
                                      overflow.line, overflow.number));
     }
     const JsonValue root(name + ": document", document);
-    if (const auto format = root.at("format"); format.text() != kFormat)
-        format.refuse(fmt::format("'{}' is needed, which --save writes", kFormat));
-    if (const auto version = root.at("version"); version.count() != kVersion)
-        version.refuse(fmt::format("this program reads version {}", kVersion));
+    if (const auto format = root.at("format"); format.text() != kBaselineFormat)
+        format.refuse(fmt::format("'{}' is needed, which --save writes", kBaselineFormat));
+    if (const auto version = root.at("version"); version.count() != kBaselineVersion)
+        version.refuse(fmt::format("this program reads version {}", kBaselineVersion));
     constexpr std::string_view kMembers[] = {"format", "version", "static_costs", "times"};
     for (const auto& [name_of_member, value] : root.members())
         if (std::ranges::find(kMembers, name_of_member) == std::end(kMembers))
@@ -186,9 +187,9 @@ Baseline parse_baseline(const std::string& name, std::string_view text)
 Baseline read_baseline(const std::string& path)
 {
     const InputFile file(path);
-    if (file.bytes() > kMostBytes)
+    if (file.bytes() > kMostBaselineBytes)
         throw InputError(fmt::format("{}: the file has {} bytes; a baseline has at most {}", path,
-                                     file.bytes(), kMostBytes));
+                                     file.bytes(), kMostBaselineBytes));
     std::string text(file.bytes(), '\0');
     file.read(0, std::as_writable_bytes(std::span(text)));
     return parse_baseline(path, text);
@@ -196,7 +197,7 @@ Baseline read_baseline(const std::string& path)
 
 std::string print(const Baseline& baseline)
 {
-    auto text = fmt::format("{{\"format\": \"{}\", \"version\": {}", kFormat, kVersion);
+    auto text = fmt::format("{{\"format\": \"{}\", \"version\": {}", kBaselineFormat, kBaselineVersion);
     if (baseline.static_costs)
         text += ",\n\"static_costs\": " + print(*baseline.static_costs);
     if (!baseline.times.empty())

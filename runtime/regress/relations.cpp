@@ -32,7 +32,7 @@ std::string refuses_empties(const Operator& op)
 }
 
 /// All elements as one segment; forms with arrays have them too.
-Segments one_segment(SegmentForm form, std::int64_t n)
+Segments whole_as_one(SegmentForm form, std::int64_t n)
 {
     if (form == whole)
         return whole_segments(n);
@@ -46,7 +46,7 @@ std::optional<Breach> attempt_one_segment(Trial& trial)
     for (const auto n : {trial.setting().num_elements, trial.border_length(1)}) {
         std::optional<Results> unsegmented;
         for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
-            const auto& data = trial.material(op, one_segment(form, n), "one segment");
+            const auto& data = trial.material(op, whole_as_one(form, n), "one segment");
             auto results = trial.run(data.workload);
             const auto comparison = unsegmented ? data.judge->compare(results, *unsegmented, "the whole")
                                                 : data.judge->compare(results);

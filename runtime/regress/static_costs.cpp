@@ -19,7 +19,7 @@ constexpr std::int64_t kInstructionMargin = 64;
 constexpr std::int64_t kInstructionShare = 4;  // a quarter
 
 /// A field of a cost, with its margin for another compiler.
-struct Field {
+struct CostField {
     const char* name;
     std::int64_t StaticCost::*value;
     std::int64_t (*margin)(std::int64_t then);
@@ -28,12 +28,12 @@ struct Field {
 std::int64_t no_margin(std::int64_t) { return 0; }
 
 constexpr std::array kFields = {
-    Field{"registers", &StaticCost::registers, [](std::int64_t) { return kRegisterMargin; }},
-    Field{"spill_bytes", &StaticCost::spill_bytes, no_margin},
-    Field{"stack_bytes", &StaticCost::stack_bytes, no_margin},
-    Field{"shared_bytes", &StaticCost::shared_bytes, no_margin},
-    Field{"instructions", &StaticCost::instructions,
-          [](std::int64_t then) { return std::max(kInstructionMargin, then / kInstructionShare); }},
+    CostField{"registers", &StaticCost::registers, [](std::int64_t) { return kRegisterMargin; }},
+    CostField{"spill_bytes", &StaticCost::spill_bytes, no_margin},
+    CostField{"stack_bytes", &StaticCost::stack_bytes, no_margin},
+    CostField{"shared_bytes", &StaticCost::shared_bytes, no_margin},
+    CostField{"instructions", &StaticCost::instructions,
+              [](std::int64_t then) { return std::max(kInstructionMargin, then / kInstructionShare); }},
 };
 
 /// 90 for "sm_90".
@@ -111,7 +111,7 @@ StaticCosts static_costs(std::span<const NamedOperator> ops, std::span<const Sta
                     cost.op = named.name;
                     cost.stage = stage->name;
                     cost.form = name(form);
-                    cost.configuration = print(configuration);
+                    cost.configuration = segfold::print(configuration);
                     cost.architecture = architecture;
                     result.costs.push_back(std::move(cost));
                 }

@@ -20,9 +20,9 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kShort = std::int64_t{1} << 14;
-constexpr std::int64_t kLong = std::int64_t{1} << 18;
-constexpr double kMostForLoading = 100;  // milliseconds that the driver may take at a first launch
+constexpr std::int64_t kShortPrefix = std::int64_t{1} << 14;
+constexpr std::int64_t kLongPrefix = std::int64_t{1} << 18;
+constexpr double kMostLoadingMilliseconds = 100;  // milliseconds that the driver may take at a first launch
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
 
@@ -258,9 +258,9 @@ struct TimeBench::State {
         if (known != paces.end())
             return known->second;
         double pace = 0;
-        if (served_form(stage, SegmentForm::whole) && data.whole.segments.num_elements > kLong) {
+        if (served_form(stage, SegmentForm::whole) && data.whole.segments.num_elements > kLongPrefix) {
             std::array<double, 2> milliseconds = {};
-            const std::array lengths = {kShort, kLong};
+            const std::array lengths = {kShortPrefix, kLongPrefix};
             for (std::size_t i = 0; i < lengths.size(); ++i) {
                 Workload workload;
                 workload.op = named.op;
@@ -274,7 +274,8 @@ struct TimeBench::State {
                 (void)once(launch);
                 milliseconds[i] = std::min(once(launch), once(launch));
             }
-            pace = std::max(0.0, (milliseconds[1] - milliseconds[0]) / static_cast<double>(kLong - kShort));
+            pace = std::max(
+                0.0, (milliseconds[1] - milliseconds[0]) / static_cast<double>(kLongPrefix - kShortPrefix));
         }
         return paces[key] = pace;
     }
@@ -334,7 +335,7 @@ struct TimeBench::State {
                                    pair.own.stage->name, &compiled);
         const Launch launch = [&] { own.launch(stream); };
         auto first = once(launch);
-        if (first > request.most_ratio * reading && first < kMostForLoading)
+        if (first > request.most_ratio * reading && first < kMostLoadingMilliseconds)
             first = once(launch);
         if (first > request.most_ratio * reading) {
             reason = fmt::format("one launch took {:.3g} ms, {:.0f} times as long as reading", first,
@@ -375,7 +376,7 @@ struct TimeBench::State {
             one.against = pairs.back().against;
             one.reason = pairs.back().own.reason;
             if (pairs.back().own.emitted)
-                one.configuration = print(pairs.back().own.emitted->configuration);
+                one.configuration = segfold::print(pairs.back().own.emitted->configuration);
             cases.push_back(std::move(one));
         }
         Placement placement;

@@ -31,10 +31,10 @@ double noise_of(const Rounds& rounds)
 }
 
 /// Rounds of a case beside those of its baseline.
-struct Difference {
+struct TimeDifference {
     double median = 0, baseline_median = 0, effect = 0, noise = 0, p = 1;
 
-    Difference(const Rounds& now, const Rounds& baseline)
+    TimeDifference(const Rounds& now, const Rounds& baseline)
     {
         const auto samples = pooled(now), before = pooled(baseline);
         median = bench::quartiles(samples).median;
@@ -64,7 +64,7 @@ void confirm(TimeOutcome& outcome, const Rounds& baseline, const Remeasure& reme
         const auto rounds = remeasure(outcome.now);
         if (rounds.empty())
             continue;
-        const Difference again(rounds, baseline);
+        const TimeDifference again(rounds, baseline);
         confirmed +=
             again.is_large(rule) && again.p < rule.level && (again.effect > 0) == (outcome.effect > 0);
     }
@@ -107,7 +107,7 @@ std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now, std::span<
         if (!one.rounds.empty())
             outcome.median = bench::quartiles(pooled(one.rounds)).median;
         if (before.back() && !one.rounds.empty()) {
-            const Difference difference(one.rounds, before.back()->rounds);
+            const TimeDifference difference(one.rounds, before.back()->rounds);
             outcome.baseline_median = difference.baseline_median;
             outcome.effect = difference.effect;
             outcome.noise = difference.noise;
@@ -131,7 +131,7 @@ std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now, std::span<
         } else if (is_thin(outcome.now.rounds, rule) || is_thin(then, rule)) {
             outcome.verdict = Verdict::ambiguous;
             outcome.reason = "too few samples";
-        } else if (outcome.p < rule.level && Difference(outcome.now.rounds, then).is_large(rule)) {
+        } else if (outcome.p < rule.level && TimeDifference(outcome.now.rounds, then).is_large(rule)) {
             confirm(outcome, then, remeasure, rule);
         } else if (outcome.noise > rule.most_noise) {
             outcome.verdict = Verdict::ambiguous;

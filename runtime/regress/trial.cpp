@@ -35,7 +35,7 @@ std::vector<std::int64_t> offsets_of(const std::vector<std::int64_t>& lengths)
     return offsets;
 }
 
-bool same_bits(const Array& left, const Array& right, std::int64_t i)
+bool same_bytes(const Array& left, const Array& right, std::int64_t i)
 {
     const auto width = size_bytes(left.type());
     const auto at = static_cast<std::size_t>(i) * width;
@@ -203,7 +203,7 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     const auto& segments = workload.segments;
     last_ = {segments.form, "", segments.num_elements, segments.num_segments, "", false};
     const auto& text = emitted(workload);
-    last_.configuration = print(text.configuration);
+    last_.configuration = segfold::print(text.configuration);
     return setting_.runner.run(workload, text, stage_.name, circumstances);
 }
 
@@ -233,7 +233,7 @@ std::optional<Breach> Trial::unequal_bits(const Results& results, const Results&
     for (std::int64_t segment = 0; segment < num_segments; ++segment) {
         std::string differences;
         for (std::size_t f = 0; f < results.size(); ++f)
-            if (!same_bits(results[f].array, usual[f].array, segment))
+            if (!same_bytes(results[f].array, usual[f].array, segment))
                 differences += fmt::format("{}{} is {} {}, {} otherwise", differences.empty() ? "" : "; ",
                                            results[f].name, value_text(results[f].array, segment), what,
                                            value_text(usual[f].array, segment));

@@ -7,11 +7,11 @@
 namespace segfold::simt {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kGuardPageBytes = 4096;
 constexpr std::size_t kStackPages = 16;
 // One unmapped page below each stack turns an overflow into a crash. It also keeps the stacks' tops from
 // falling into the same cache sets, as the distance between them is no power of two.
-constexpr std::size_t kStrideBytes = (kStackPages + 1) * kPageBytes;
+constexpr std::size_t kStrideBytes = (kStackPages + 1) * kGuardPageBytes;
 constexpr std::size_t kStacksPerMapping = 32;
 constexpr std::size_t kMappingBytes = kStacksPerMapping * kStrideBytes;
 constexpr std::size_t kCacheLineBytes = 64;
@@ -57,9 +57,9 @@ void FiberPool::add_stacks()
     auto base = reinterpret_cast<std::uintptr_t>(memory);
     for (std::size_t i = 0; i < kStacksPerMapping; ++i, base += kStrideBytes) {
         // Without guard pages (a limit on mappings was reached) kernels still run.
-        mprotect(reinterpret_cast<void*>(base), kPageBytes, PROT_NONE);
+        mprotect(reinterpret_cast<void*>(base), kGuardPageBytes, PROT_NONE);
         Fiber& fiber = fibers_.emplace_back();
-        fiber.low = base + kPageBytes;
+        fiber.low = base + kGuardPageBytes;
         fiber.high = base + kStrideBytes - (fibers_.size() * 5 % 32) * kCacheLineBytes;
         fiber.context = boost::context::detail::make_fcontext(reinterpret_cast<void*>(fiber.high),
                                                               fiber.high - fiber.low, entry_);

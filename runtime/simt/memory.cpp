@@ -16,11 +16,10 @@ Arena arena;
 
 namespace {
 
-constexpr std::size_t kPageBytes = std::size_t{1} << kArenaPageBits;
+constexpr std::size_t kArenaPageBytes = std::size_t{1} << kArenaPageBits;
 // A freed range rests until this many ranges of its size are free, so that a stale pointer finds no new
 // buffer.
 constexpr std::size_t kQuarantine = 64;
-constexpr std::uint32_t kPoison = 0x7ffadbadu;
 
 /// The bookkeeping of the arena.
 struct Allocator {
@@ -69,7 +68,7 @@ std::size_t take_pages(Allocator& state, std::size_t pages, const std::string& n
     }
     if ((state.next_page + pages + 1) << kArenaPageBits > arena.bytes)
         throw DeviceError("simt: device memory is full at buffer '" + name + "' of " +
-                          std::to_string(pages * kPageBytes) + " bytes");
+                          std::to_string(pages * kArenaPageBytes) + " bytes");
     const std::size_t first = state.next_page;
     state.next_page += pages + 1;
     return first;
@@ -87,8 +86,8 @@ void release(Region& region)
     const std::lock_guard lock(state.mutex);
     state.live.erase(reinterpret_cast<std::uintptr_t>(region.base));
     std::fill_n(arena.pages + region.first_page, region.pages, nullptr);
-    madvise(region.base, region.pages * kPageBytes, MADV_DONTNEED);
-    mprotect(region.base, region.pages * kPageBytes, PROT_NONE);
+    madvise(region.base, region.pages * kArenaPageBytes, MADV_DONTNEED);
+    mprotect(region.base, region.pages * kArenaPageBytes, PROT_NONE);
     state.free_pages[region.pages].push_back(region.first_page);
 }
 
@@ -134,14 +133,14 @@ Buffer::Buffer(std::string name, std::size_t bytes) : region_(std::make_unique<R
     region_->name = std::move(name);
     region_->bytes = bytes;
     region_->shadow = std::make_unique<Shadow>(bytes);
-    region_->pages = std::max<std::size_t>(1, (bytes + kPageBytes - 1) >> kArenaPageBits);
+    region_->pages = std::max<std::size_t>(1, (bytes + kArenaPageBytes - 1) >> kArenaPageBits);
     {
         const std::lock_guard lock(state.mutex);
         if (arena.base == 0)
             reserve_arena();
         region_->first_page = take_pages(state, region_->pages, region_->name);
         region_->base = reinterpret_cast<std::byte*>(arena.base + (region_->first_page << kArenaPageBits));
-        if (mprotect(region_->base, region_->pages * kPageBytes, PROT_READ | PROT_WRITE) != 0)
+        if (mprotect(region_->base, region_->pages * kArenaPageBytes, PROT_READ | PROT_WRITE) != 0)
             throw DeviceError("simt: no memory for buffer '" + region_->name + "' of " +
                               std::to_string(bytes) + " bytes");
         std::fill_n(arena.pages + region_->first_page, region_->pages, region_.get());

@@ -12,6 +12,9 @@ namespace segfold::simt {
 
 struct Region;
 
+/// What memory holds before it is written: a NaN of float, with its neighbour one of double.
+inline constexpr std::uint32_t kPoison = 0x7ffadbadu;
+
 /// An allocation that kernels may read and write; its name appears in reports.
 ///
 /// It starts on a 256-byte boundary as `cudaMalloc` gives it and ends exactly after `bytes()`: the first byte

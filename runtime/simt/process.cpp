@@ -23,7 +23,7 @@ std::string read_to_end(int descriptor)
     std::string text;
     std::array<char, 4096> part;
     for (;;) {
-        const ssize_t count = read(descriptor, part.data(), part.size());
+        const ssize_t count = ::read(descriptor, part.data(), part.size());
         if (count > 0)
             text.append(part.data(), static_cast<std::size_t>(count));
         else if (count == 0 || errno != EINTR)

@@ -11,7 +11,6 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-constexpr std::uint32_t kPoison = 0x7ffadbadu;
 // A random schedule goes to another resident block once in this many waits, and leaves a thread that has
 // changed a flag once in this many times.
 constexpr std::uint32_t kBlockStay = 128;

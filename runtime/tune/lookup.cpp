@@ -17,8 +17,8 @@ namespace {
 constexpr double kFarthest = 1.5;  // doublings in all: beyond, a plan that wins here loses there
 constexpr std::size_t kMostNear = 4;
 constexpr std::size_t kMostSeeds = 16;
-constexpr double kUnmeasured = 2;    // times the best, where nobody has measured a plan at a shape
-constexpr double kLeastGain = 0.03;  // over the rule of thumb, between shapes; of an earlier text
+constexpr double kUnmeasured = 2;            // times the best, where nobody has measured a plan at a shape
+constexpr double kLeastGainOfRecord = 0.03;  // over the rule of thumb, between shapes; of an earlier text
 
 double mean_length(const Shape& shape)
 {
@@ -71,9 +71,9 @@ const Record* winner(const Measured& measured)
     return best;
 }
 
-class Searcher {
+class RecordSearcher {
 public:
-    Searcher(const RecordStore& store, const Question& question) : store_(store), question_(question)
+    RecordSearcher(const RecordStore& store, const Question& question) : store_(store), question_(question)
     {
         answer_.ignored = store.complaints();
         gather();
@@ -165,7 +165,7 @@ private:
             const bool was_chosen_since = row->phase > Phase::ranked && row > stale;  // rows are in order
             return is_same(stale->shape, measured.shape) && stale->phase >= Phase::ranked &&
                    row->phase != Phase::pinned && !was_chosen_since &&
-                   stale->evaluation.milliseconds < (1 - kLeastGain) * fastest;
+                   stale->evaluation.milliseconds < (1 - kLeastGainOfRecord) * fastest;
         });
     }
 
@@ -253,7 +253,7 @@ private:
         std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
         const auto& best = answer_.considered.front();
         const auto& rule = *std::ranges::find(answer_.considered, own, &Considered::point);
-        const bool gains = best.milliseconds < (1 - kLeastGain) * rule.milliseconds;
+        const bool gains = best.milliseconds < (1 - kLeastGainOfRecord) * rule.milliseconds;
         const auto& taken = gains ? best : rule;
         const auto& nearest = shapes_.front();
         answer_.match = Match::near_shape;
@@ -266,7 +266,7 @@ private:
             "the nearest has {}",
             has_outrun_ ? "as fast " : "", text_of(question_.shape),
             gains ? std::string("it loses least")
-                  : fmt::format("nothing gains {:.0f} % on the rule of thumb", 100 * kLeastGain),
+                  : fmt::format("nothing gains {:.0f} % on the rule of thumb", 100 * kLeastGainOfRecord),
             count, count == 1 ? "" : "s", question_.device.name, text_of(nearest.shape));
     }
 
@@ -352,7 +352,10 @@ double distance(const Shape& first, const Shape& second)
     return std::sqrt(elements * elements + mean * mean + skew * skew);
 }
 
-Lookup look_up(const RecordStore& store, const Question& question) { return Searcher(store, question).run(); }
+Lookup look_up(const RecordStore& store, const Question& question)
+{
+    return RecordSearcher(store, question).run();
+}
 
 std::vector<Trial> known_trials(const RecordStore& store, const Question& question, const SearchSpace& space)
 {

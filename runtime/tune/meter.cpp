@@ -20,7 +20,6 @@ namespace {
 constexpr int kScreeningRuns = 5;
 constexpr int kMostSpilledBytes = 256;
 constexpr double kHopeless = 2;
-constexpr double kMillisecondsPerSecond = 1e3;
 
 Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
 
@@ -129,7 +128,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
     double compile_milliseconds = 0;
     try {
         const auto& request = shared.of(point).request;
-        compile_milliseconds = compiled.get(request)->seconds * kMillisecondsPerSecond;
+        compile_milliseconds = compiled.get(request)->seconds * bench::kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(Outcome::compile, error.what());
     }

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kRecordVersion = 1;
 constexpr std::array<std::string_view, 4> kAdvice = {"//% prefer ", "//% title ", "//% source ",
                                                      "//% after "};
 constexpr std::array<std::string_view, 4> kPhases = {"screened", "ranked", "chosen", "pinned"};
@@ -172,7 +172,7 @@ std::string print(const Record& record)
     for (const auto& [name, value] : point.configuration)
         configuration[name] = value;
     const Json line = {
-        {"version", kVersion},
+        {"version", kRecordVersion},
         {"device",
          {{"name", device.name},
           {"compute_capability", device.compute_capability},
@@ -230,8 +230,8 @@ Record parse_record(const std::string& place, std::string_view line)
                                      JsonOverflow(line).number));
     }
     const JsonValue row(place + ": row", document);
-    if (const auto version = row.at("version"); version.count() != kVersion)
-        version.refuse(fmt::format("this program reads version {}", kVersion));
+    if (const auto version = row.at("version"); version.count() != kRecordVersion)
+        version.refuse(fmt::format("this program reads version {}", kRecordVersion));
     Record record;
     record.device = device_of(row.at("device"));
     record.driver = row.at("driver").text();

@@ -23,9 +23,9 @@ std::span<const EmbeddedFile> tuning_records();
 namespace tune {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMostRecordBytes = std::uint64_t{1} << 30;
 
-std::string environment(const char* name)
+std::string environment_value(const char* name)
 {
     const char* value = std::getenv(name);
     return value == nullptr ? "" : value;
@@ -40,9 +40,9 @@ std::string environment(const char* name)
 std::string read_whole(const std::string& path)
 {
     const InputFile file(path);
-    if (file.bytes() > kMostBytes)
+    if (file.bytes() > kMostRecordBytes)
         throw InputError(fmt::format("{}: the file has {} bytes; records have at most {}", path, file.bytes(),
-                                     kMostBytes));
+                                     kMostRecordBytes));
     std::string text(file.bytes(), '\0');
     file.read(0, std::as_writable_bytes(std::span(text)));
     return text;
@@ -52,11 +52,11 @@ std::string read_whole(const std::string& path)
 
 std::string record_folder()
 {
-    if (auto folder = environment("SEGFOLD_TUNING_DIR"); !folder.empty())
+    if (auto folder = environment_value("SEGFOLD_TUNING_DIR"); !folder.empty())
         return folder;
-    if (const auto data = environment("XDG_DATA_HOME"); data.starts_with("/"))
+    if (const auto data = environment_value("XDG_DATA_HOME"); data.starts_with("/"))
         return data + "/segfold/tuning";
-    const auto home = environment("HOME");
+    const auto home = environment_value("HOME");
     return home.empty() ? "" : home + "/.local/share/segfold/tuning";
 }
 

@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::array<std::string_view, 7> kOutcomes = {"correct", "abandoned", "compile", "resources",
                                                        "wrong",   "timeout",   "runtime"};
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
 constexpr double kFailurePenalty = 0.5;  // in logarithms, beyond the worst time
 
-class Searcher {
+class PlanSearcher {
 public:
-    Searcher(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
-             const SearchListener& listener)
+    PlanSearcher(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
+                 const SearchListener& listener)
         : space_(space), evaluator_(evaluator), options_(options), listener_(listener), random_(options.seed)
     {
         for (const auto& trial : options.known)
@@ -104,8 +104,9 @@ private:
     {
         std::map<std::string, double, std::less<>> best;
         for (const auto& [place, evaluation] : trials_) {
-            const double time = evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kInfinity;
-            const auto stage = best.emplace(space_[place].stage, kInfinity).first;
+            const double time =
+                evaluation.outcome == Outcome::correct ? evaluation.milliseconds : kNoMeasurement;
+            const auto stage = best.emplace(space_[place].stage, kNoMeasurement).first;
             stage->second = std::min(stage->second, time);
         }
         return best;
@@ -118,8 +119,8 @@ private:
         std::vector<std::pair<double, std::size_t>> open;
         for (std::size_t place = 0; place < space_.size(); ++place) {
             const auto stage = by_stage.find(space_[place].stage);
-            const double time = stage == by_stage.end() ? kInfinity : stage->second;
-            const bool can_win = options_.strategy == Strategy::everything || best_ == kInfinity ||
+            const double time = stage == by_stage.end() ? kNoMeasurement : stage->second;
+            const bool can_win = options_.strategy == Strategy::everything || best_ == kNoMeasurement ||
                                  time <= options_.hopeless * best_;
             if (can_win && !seen_.contains(place))
                 open.emplace_back(time, place);
@@ -138,7 +139,8 @@ private:
         std::vector<std::size_t> places;
         for (const auto place : space_.across()) {
             const auto stage = best.find(space_[place].stage);
-            if (stage != best.end() && stage->second < kInfinity && stage->second <= options_.close * best_)
+            if (stage != best.end() && stage->second < kNoMeasurement &&
+                stage->second <= options_.close * best_)
                 places.push_back(place);
         }
         return places;
@@ -249,7 +251,7 @@ private:
     std::set<std::size_t> seen_;
     std::size_t spent_ = 0;
     bool is_stopped_ = false;
-    double best_ = kInfinity;
+    double best_ = kNoMeasurement;
     double worst_ = 0;  ///< of the logarithms
 };
 
@@ -278,7 +280,7 @@ const Trial* fastest(std::span<const Trial> trials)
 std::vector<Trial> search(const SearchSpace& space, Evaluator& evaluator, const SearchOptions& options,
                           const SearchListener& listener)
 {
-    return Searcher(space, evaluator, options, listener).run();
+    return PlanSearcher(space, evaluator, options, listener).run();
 }
 
 }  // namespace segfold::tune

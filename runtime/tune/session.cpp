@@ -14,7 +14,7 @@ namespace segfold::tune {
 namespace {
 
 constexpr double kLevel = 0.01;
-constexpr double kLeastGain = 0.01;
+constexpr double kLeastGainOfTuning = 0.01;
 // Screening runs plans with their numbers said by the launch, which costs one stage more than another.
 constexpr double kDoubt = 1.1;
 constexpr std::size_t kOfEachStage = 2;
@@ -24,7 +24,7 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
 {
     const auto& ours = rival.evaluation;
     const auto& theirs = incumbent.evaluation;
-    return ours.milliseconds < theirs.milliseconds * (1 - kLeastGain) &&
+    return ours.milliseconds < theirs.milliseconds * (1 - kLeastGainOfTuning) &&
            regress::mann_whitney(ours.samples, theirs.samples).p < kLevel;
 }
 

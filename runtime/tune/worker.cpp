@@ -25,7 +25,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 600;
 
-Json json_of(const Point& point)
+Json message_json(const Point& point)
 {
     Json configuration = Json::object();
     for (const auto& [name, value] : point.configuration)
@@ -41,11 +41,11 @@ Point point_of(const Json& json)
     return point;
 }
 
-Json json_of(std::span<const Point> points)
+Json message_json(std::span<const Point> points)
 {
     Json list = Json::array();
     for (const auto& point : points)
-        list.push_back(json_of(point));
+        list.push_back(message_json(point));
     return list;
 }
 
@@ -57,7 +57,7 @@ std::vector<Point> points_of(const Json& list)
     return points;
 }
 
-Json json_of(const Evaluation& evaluation)
+Json message_json(const Evaluation& evaluation)
 {
     return {{"outcome", name(evaluation.outcome)},
             {"milliseconds", evaluation.milliseconds},
@@ -66,7 +66,7 @@ Json json_of(const Evaluation& evaluation)
             {"compile_milliseconds", evaluation.compile_milliseconds}};
 }
 
-Evaluation evaluation_of(const Json& json)
+Evaluation answered_evaluation(const Json& json)
 {
     const auto outcome = parse_outcome(json.at("outcome").get<std::string>());
     if (!outcome)
@@ -243,14 +243,14 @@ Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std:
 
 Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
 {
-    Json request = {{"evaluate", json_of(point)}};
+    Json request = {{"evaluate", message_json(point)}};
     if (std::isfinite(best))
         request["best"] = best;
     std::string answer;
     auto failed = ask(line_of(request), seconds_, answer);
     if (failed.outcome != Outcome::correct)
         return failed;
-    auto evaluation = read_answer(answer, evaluation_of);
+    auto evaluation = read_answer(answer, answered_evaluation);
     if (read_answer(answer, [](const Json& json) { return json.value("last", false); }))
         stop();
     return evaluation;
@@ -259,13 +259,13 @@ Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
 void WorkerEvaluator::expect(std::span<const Point> points)
 {
     if (process_ >= 0)
-        (void)send(line_of({{"expect", json_of(points)}}));
+        (void)send(line_of({{"expect", message_json(points)}}));
 }
 
 std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> points, int rounds)
 {
     std::string answer;
-    const auto failed = ask(line_of({{"rank", json_of(points)}, {"rounds", rounds}}),
+    const auto failed = ask(line_of({{"rank", message_json(points)}, {"rounds", rounds}}),
                             static_cast<double>(points.size() + 1) * seconds_, answer);
     if (failed.outcome != Outcome::correct)
         throw DeviceError("the ranking of the best failed: " + failed.reason);
@@ -279,8 +279,8 @@ std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> po
 Evaluation WorkerEvaluator::validate(const Point& point)
 {
     std::string answer;
-    auto failed = ask(line_of({{"validate", json_of(point)}}), 30 * seconds_, answer);
-    return failed.outcome == Outcome::correct ? read_answer(answer, evaluation_of) : failed;
+    auto failed = ask(line_of({{"validate", message_json(point)}}), 30 * seconds_, answer);
+    return failed.outcome == Outcome::correct ? read_answer(answer, answered_evaluation) : failed;
 }
 
 void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
@@ -299,8 +299,8 @@ void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
             continue;
         }
         if (request.contains("evaluate")) {
-            auto answer =
-                json_of(evaluator.evaluate(point_of(request["evaluate"]), request.value("best", HUGE_VAL)));
+            auto answer = message_json(
+                evaluator.evaluate(point_of(request["evaluate"]), request.value("best", HUGE_VAL)));
             if (!is_fit())
                 answer["last"] = true;  // or the next plan would be blamed for an end that is near
             write(line_of(answer));
@@ -308,7 +308,7 @@ void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
             write(line_of(
                 {{"samples", evaluator.rank(points_of(request["rank"]), request.value("rounds", 21))}}));
         else if (request.contains("validate"))
-            write(line_of(json_of(evaluator.validate(point_of(request["validate"])))));
+            write(line_of(message_json(evaluator.validate(point_of(request["validate"])))));
         else
             throw InputError("--worker: a request asks to evaluate, expect, rank or validate");
         if (!is_fit())
