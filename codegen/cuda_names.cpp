@@ -100,7 +100,8 @@ bool is_function_of_f32(std::string_view name)
 
 bool is_taken(std::string_view name)
 {
-    constexpr std::string_view kHelpers[] = {"to_", "divide_", "remainder_", "absolute_", "variant_", "Table_"};
+    constexpr std::string_view kHelpers[] = {"to_",       "divide_",  "remainder_",
+                                             "absolute_", "variant_", "Table_"};
     constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
     return taken_names().contains(name) || is_function_of_f32(name) || is_vector(name) ||
            std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||

@@ -105,10 +105,10 @@ public:
         return tidy(out);
     }
 
-    std::vector<std::string> parts() && { return std::move(parts_); }
-    std::vector<WovenLines> part_lines() && { return std::move(part_lines_); }
-    std::vector<std::string> numbers() && { return std::move(numbers_); }
-    std::vector<Directive> directives() && { return std::move(directives_); }
+    std::vector<std::string> take_parts() { return std::move(parts_); }
+    std::vector<WovenLines> take_part_lines() { return std::move(part_lines_); }
+    std::vector<std::string> take_numbers() { return std::move(numbers_); }
+    std::vector<Directive> take_directives() { return std::move(directives_); }
 
 private:
     struct Branch {
@@ -216,10 +216,10 @@ TracedWoven weave_traced(std::string_view file, std::string_view text, const Fac
     auto body = weaver.weave(file, text, false);
     traced.woven.body = std::move(body.text);
     traced.body_lines = {std::string(file), std::move(body.lines)};
-    traced.woven.numbers = std::move(weaver).numbers();
-    traced.woven.directives = std::move(weaver).directives();
-    traced.woven.parts = std::move(weaver).parts();
-    traced.part_lines = std::move(weaver).part_lines();
+    traced.woven.numbers = weaver.take_numbers();
+    traced.woven.directives = weaver.take_directives();
+    traced.woven.parts = weaver.take_parts();
+    traced.part_lines = weaver.take_part_lines();
     return traced;
 }
 

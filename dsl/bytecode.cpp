@@ -137,7 +137,7 @@ Constant constant_of(const ExpressionNode& node)
 /// Flattens one block.
 class Flattener {
 public:
-    Flattener(const Operator& op, std::vector<std::string> inputs) : op_(op)
+    Flattener(const Operator& op, const std::vector<std::string>& inputs) : op_(op)
     {
         for (const auto& input : inputs)
             names_.emplace(input, new_slot());

@@ -142,9 +142,9 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
     for (std::size_t i = 0; i < offers.size(); i += num_forms) {
         const auto& stage = *offers[i].stage;
         if (stage.is_rung && (i == 0 || !offers[i - num_forms].stage->is_rung)) {
-            std::vector<std::string> blank(num_forms + 2), title = blank;
+            table.add(std::vector<std::string>(num_forms + 2));
+            std::vector<std::string> title(num_forms + 2);
             title.front() = "rung";
-            table.add(std::move(blank));
             table.add(std::move(title));
         }
         std::vector<std::string> row = {std::string(kStep * depth(catalogue, stage), ' ') + stage.name};

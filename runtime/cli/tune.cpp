@@ -109,7 +109,7 @@ TuneRequest tune_request(const Arguments& arguments)
 /// Everything that one tuning knows; lives as long as the verb.
 class Tuning {
 public:
-    Tuning(const Words& words, const Arguments& arguments, Operator op)
+    Tuning(const Words& words, const Arguments& arguments, const Operator& op)
         : arguments_(arguments),
           request_(tune_request(arguments)),
           kernels_(arguments),
@@ -415,7 +415,7 @@ int verb_tune(const Words& words)
         reason.resize(std::min(reason.find("; use --backend"), reason.size()));  // which measures nothing
         throw DeviceError(fmt::format("tune measures on a GPU: {}", reason));
     }
-    return Tuning(words, arguments, std::move(op)).run();
+    return Tuning(words, arguments, op).run();
 }
 
 }  // namespace segfold::cli
