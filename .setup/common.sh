@@ -51,7 +51,7 @@ install_packages() {
         case $package in # tools count wherever they come from
             cmake) command -v cmake >/dev/null && at_least "$(cmake --version | grep -o '[0-9.]*' | head -n 1)" 3.25 && continue ;;
             ninja-build) command -v ninja >/dev/null && continue ;;
-            g++ | pkg-config | python3) command -v "$package" >/dev/null && continue ;;
+            g++ | pkg-config | python3 | clang-format | clang-tidy) command -v "$package" >/dev/null && continue ;;
         esac
         missing+=("$package")
     done

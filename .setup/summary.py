@@ -7,12 +7,14 @@ import xml.etree.ElementTree as xml
 
 
 def skip_reason(case):
-    """The message of GTEST_SKIP, which follows the line that gives its place."""
+    """The message of GTEST_SKIP, which follows the line that gives its place, or what a script printed last."""
     output = case.findtext("system-out") or ""
     match = re.search(r"^\S+:\d+: Skipped\n(.*?)(?:\n\n|\n\[|\Z)", output, re.MULTILINE | re.DOTALL)
     if match and match.group(1).strip():
         return " ".join(match.group(1).split())
     skipped = case.find("skipped")
+    if skipped is not None and "SKIP_RETURN_CODE" in (skipped.get("message") or "") and output.strip():
+        return output.strip().splitlines()[-1]
     return (skipped is not None and skipped.get("message")) or "no reason given"
 
 

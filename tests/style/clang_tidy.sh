@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# clang-tidy with the checks of .clang-tidy over what one build compiles several at a time, which reads headers once
+# for all of them. Argument: the build folder. 77: skipped.
+cd "$(dirname "$0")/../.." || exit 1
+for tool in clang-tidy-14 clang-tidy; do
+    [[ $("$tool" --version 2>/dev/null) == *"version 14."* ]] && break
+    tool=
+done
+if [[ -z $tool ]]; then
+    echo "no clang-tidy 14 is here"
+    exit 77
+fi
+units=$(grep -o '"file": "[^"]*/Unity/unity_[^"]*"' "$1/compile_commands.json" 2>/dev/null | cut -d '"' -f 4)
+if [[ -z $units ]]; then
+    echo "the build compiles every source by itself (SEGFOLD_UNITY)"
+    exit 77
+fi
+# The compiler judges what is C++: clang 14 stumbles over <ranges> and <source_location> of GCC 12.
+found=$(xargs -P 2 -n 1 "$tool" --quiet --extra-arg=-ferror-limit=0 -p "$1" <<<"$units" 2>/dev/null |
+    grep -E ' \[(bugprone|modernize|performance)-' | sort -u)
+[[ -z $found ]] || { echo "$found" && exit 1; }
