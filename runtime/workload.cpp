@@ -85,7 +85,7 @@ Element near_one(Type type, const RandomSequence& sequence, std::int64_t place)
     if (!is_float(type))
         return static_cast<Element>(sign);
     const std::uint64_t pair = sequence.at(i | 1);
-    const bool is_changed = (pair >> 61 & 3) == 0;
+    const bool is_changed = (pair >> 54 & 63) == 0;
     const bool is_large = ((pair >> 60 ^ i) & 1) != 0;
     return exact_float<Element>(type, is_changed && is_large ? 2 * sign : sign,
                                 is_changed && !is_large ? 0.5 : 1.0);

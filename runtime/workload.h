@@ -30,8 +30,8 @@ enum class ValueRange : std::uint8_t {
     units,           ///< -1, 0 and 1, unsigned 0 and 1: products do not grow
     uniform,         ///< floats in [-1, 1), integers over their whole range
     edge,  ///< uniform, with every fourth a value where operators go wrong: zeros, limits, infinities, nan
-    near_one,  ///< -1 and 1, unsigned 0 and 1; of floats one pair of neighbours in four is +-2 and +-1/2, so
-               ///< that products of neighbours are exact and stay near 1
+    near_one,  ///< -1 and 1, unsigned 0 and 1; of floats one pair of neighbours in 64 is +-2 and +-1/2, so
+               ///< that products in any order are exact and stay near 1
 };
 
 /// Values that depend on type, seed, range and place alone; bools are true or false with equal chance in
