@@ -38,6 +38,8 @@ Array read_array(const std::string& place);
 Array read_array_as(const std::string& place, Type type);
 
 /// The type of the elements of `read_array(place)`, of which only the header is read.
+///
+/// What a pipe or "-" gave is kept for the next reader of the same place.
 Type read_array_type(const std::string& place);
 
 }  // namespace segfold
