@@ -1,6 +1,7 @@
 #include "tests/mutants/cases.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
 namespace segfold::test {
@@ -53,8 +54,40 @@ Operator hash_of(const std::string& type)
         })");
 }
 
+/// The last element, stored in a half type: every rounding is a result.
+Operator half_of(const std::string& type)
+{
+    const std::string name = "half_" + type;
+    return parse_operator(name, "operator " + name + "(x: f32) -> (half: " + type + ", back: f32) {" +
+                                    "state { any: i32 = 0; half: " + type + " = 0 }" +
+                                    "lift { any = 1; half = " + type + "(x) }" + R"(
+            combine(a, b) { any = max(a.any, b.any); half = b.any != 0 ? b.half : a.half }
+            finish { half = half; back = f32(half) }
+        })");
+}
+
+/// Floats where the halves round to even, overflow, vanish or are no numbers.
+Array edges_of_halves(std::int64_t count)
+{
+    // Upper halves: 0, the least, an odd and an even one, the greatest of f16 and of all, infinity, NaN; both
+    // signs.
+    constexpr std::uint32_t kUpper[] = {0x0000, 0x0001, 0x3301, 0x3f80, 0x3f81,
+                                        0x4780, 0x7f7f, 0x7f80, 0x7fc1};
+    // Lower halves: exact, just above, below, at and above the middle between two values of bf16.
+    constexpr std::uint32_t kLower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1000, 0x3000};
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto upper = kUpper[i % std::size(kUpper)] | (i % 2 == 0 ? 0u : 0x8000u);
+        const auto lower = kLower[i / std::size(kUpper) % std::size(kLower)];
+        values[i] = std::bit_cast<float>(upper << 16 | lower);
+    }
+    return Array::of<float>(Type::f32, std::span<const float>(values));
+}
+
 Operator operator_of(const std::string& name)
 {
+    if (name.starts_with("half_"))
+        return half_of(name.substr(5));
     if (name.starts_with("hash_"))
         return hash_of(name.substr(5));
     if (name == "places" || name == "placed_sum")
@@ -298,6 +331,8 @@ private:
             crowds(level);
         if (stage_.name == "group_or_grid")
             pieces(level);
+        if (stage_.name == "thread_per_segment" && level == 0)
+            halves();
         if (level == 0)
             return;
         for (const std::string op : {"trace_u64", "sum_i32"}) {
@@ -366,6 +401,30 @@ private:
                     level == 0 ? std::vector<Round>{{1, 1, 1, 0}}
                                : std::vector<Round>{{1, 1, 1, 0}, {2, 3, 2, 1}, {3, 64, 1, 0}},
                     level == 0 ? "some crowded" : "crowded");
+            }
+    }
+
+    /// Conversions of the half types, done by an instruction and by hand.
+    void halves()
+    {
+        for (const std::string type : {"bf16", "f16"})
+            for (const bool by_hand : {false, true}) {
+                const auto op = "half_" + type;
+                Problem problem(operator_of(op), SegmentForm::uniform);
+                problem.target.has_bf16_conversions = !by_hand;
+                if (by_hand && type == "f16")
+                    continue;
+                add_case({"",
+                          0,
+                          stage_.name,
+                          problem,
+                          smallest(op, SegmentForm::uniform),
+                          Numbers::constant,
+                          [] {
+                              return one({"edges of halves", uniform_segments(720, 1)});
+                          },
+                          {{1, 1, 1, 0}}},
+                         by_hand ? "rounded by hand" : "edges");
             }
     }
 
@@ -449,8 +508,11 @@ std::vector<MutantCase> cases_of(const Stage& stage) { return Cases(stage).make(
 
 Workload workload_of(const MutantCase& c, Segments segments)
 {
-    return make_workload(c.problem.op, with_index_bits(std::move(segments), c.problem.index_bits), 11,
-                         kTableLength);
+    auto workload = make_workload(c.problem.op, with_index_bits(std::move(segments), c.problem.index_bits),
+                                  11, kTableLength);
+    if (c.problem.op.name.starts_with("half_"))
+        workload.arrays.front() = edges_of_halves(workload.segments.num_elements);
+    return workload;
 }
 
 }  // namespace segfold::test

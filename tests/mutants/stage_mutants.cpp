@@ -186,6 +186,9 @@ void print_report(const std::vector<Mutant>& mutants, const std::map<std::string
             ++counts.equivalent;
         } else if (verdict == Verdict::broken) {
             ++counts.broken;
+        } else if (entry != nullptr) {
+            ++counts.surviving;
+            survivors += print(mutant) + "  (" + entry->reason + ")\n";
         } else if (verdict == Verdict::unfinished) {
             ++counts.not_run;
         } else {
