@@ -5,12 +5,12 @@
 #include <sstream>
 
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/peer_library.h"
 #include "runtime/bench/stopwatch.h"
 #include "runtime/cli/json_schema.h"
-#include "runtime/cuda/device.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
 #include "tests/cli_program.h"
 #include "tests/json_schema.h"
 

@@ -8,13 +8,13 @@
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/ladder.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/cli/bench_data.h"
 #include "runtime/cli/bench_view.h"
-#include "runtime/cuda/device.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
 #include "tests/cli_program.h"
 
 namespace segfold {
@@ -30,16 +30,16 @@ Segments offsets_of(std::initializer_list<std::int64_t> offsets)
 
 TEST(BenchStatistics, QuartilesInterpolate)
 {
-    const auto four = bench::quartiles({4, 1, 3, 2});
+    const auto four = quartiles({4, 1, 3, 2});
     EXPECT_DOUBLE_EQ(four.low, 1.75);
     EXPECT_DOUBLE_EQ(four.median, 2.5);
     EXPECT_DOUBLE_EQ(four.high, 3.25);
-    const auto one = bench::quartiles({7});
+    const auto one = quartiles({7});
     EXPECT_DOUBLE_EQ(one.low, 7);
     EXPECT_DOUBLE_EQ(one.high, 7);
-    EXPECT_THROW((void)bench::quartiles({}), InternalError);
-    EXPECT_DOUBLE_EQ(bench::geometric_mean(std::array{2.0, 8.0}), 4);
-    EXPECT_DOUBLE_EQ(bench::geometric_mean({}), 0);
+    EXPECT_THROW((void)quartiles({}), InternalError);
+    EXPECT_DOUBLE_EQ(geometric_mean(std::array{2.0, 8.0}), 4);
+    EXPECT_DOUBLE_EQ(geometric_mean({}), 0);
 }
 
 TEST(BenchTraffic, CountsWhatMustMove)

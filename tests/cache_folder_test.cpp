@@ -14,9 +14,9 @@
 #include <functional>
 #include <thread>
 
-#include "runtime/cache/folder.h"
-#include "runtime/cache/settings.h"
-#include "runtime/cache/sha256.h"
+#include "runtime/support/cache_folder.h"
+#include "runtime/support/cache_settings.h"
+#include "runtime/support/sha256.h"
 #include "tests/files.h"
 
 namespace segfold::cache {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "runtime/files/npy.h"
+#include "runtime/data/npy.h"
 #include "tests/cli_program.h"
 
 namespace segfold::test {

@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cache/folder.h"
-#include "runtime/cache/sha256.h"
+#include "runtime/backends/cuda/compiler_identity.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/kernel_entry.h"
 #include "runtime/cli/json_schema.h"
-#include "runtime/cuda/compiler_identity.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/kernel_entry.h"
+#include "runtime/support/cache_folder.h"
+#include "runtime/support/sha256.h"
 #include "tests/cli_program.h"
 #include "tests/json_schema.h"
 

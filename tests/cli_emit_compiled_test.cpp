@@ -6,9 +6,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "runtime/backends/cuda/cubin.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/cli/json_schema.h"
-#include "runtime/cuda/cubin.h"
-#include "runtime/cuda/library.h"
 #include "tests/cli_program.h"
 #include "tests/json_schema.h"
 #include "tests/needs_nvrtc.h"

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/files/npy.h"
+#include "runtime/data/npy.h"
 #include "tests/cli_program.h"
 #include "tests/small_workloads.h"
 
@@ -190,7 +190,7 @@ TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
         const auto result = folder_.run(words);
         EXPECT_EQ(result.exit_code, 0) << result.output;
         EXPECT_NE(result.output.find("near_one"), std::string::npos) << result.output;
-        // Totals that overflow are judged by the rule of runtime/tolerance.h.
+        // Totals that overflow are judged by the rule of runtime/judge/tolerance.h.
         words.emplace_back("--values");
         words.emplace_back("small_integers");
         EXPECT_EQ(folder_.run(words).exit_code, 0) << op[0];

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "runtime/simt/process.h"
+#include "runtime/support/process.h"
 #include "tests/files.h"
 
 namespace segfold::test {
@@ -59,7 +59,7 @@ public:
 /// True where simt can work: there is a C++ compiler.
 inline bool has_compiler()
 {
-    return std::getenv("CXX") != nullptr || simt::find_program("g++") || simt::find_program("clang++");
+    return std::getenv("CXX") != nullptr || find_program("g++") || find_program("clang++");
 }
 
 }  // namespace segfold::test

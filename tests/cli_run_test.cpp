@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "runtime/files/npy.h"
-#include "runtime/files/npz.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "tests/cli_program.h"
 
 namespace segfold::test {

@@ -7,9 +7,9 @@
 #include <regex>
 
 #include "runtime/bench/peer_library.h"
-#include "runtime/files/leftovers.h"
-#include "runtime/files/npy.h"
-#include "runtime/files/npz.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
+#include "runtime/support/leftovers.h"
 #include "tests/cli_program.h"
 #include "tests/kernel_folder.h"
 
@@ -26,9 +26,9 @@ protected:
     }
 
     /// What a shell's command line does in the folder; `segfold` there is the program.
-    [[nodiscard]] simt::ProcessResult shell(const std::string& command) const
+    [[nodiscard]] ProcessResult shell(const std::string& command) const
     {
-        return simt::run_process(
+        return run_process(
             {"/bin/sh", "-c",
              "segfold() { '" SEGFOLD_PROGRAM "' \"$@\"; }; cd '" + folder_.file("") + "' && " + command});
     }
@@ -248,7 +248,7 @@ TEST_F(Surroundings, TheFirstFlagMayBeZero)
 
 TEST_F(Surroundings, TheCompilersVariableIsHonoured)
 {
-    if (!simt::find_program("g++"))
+    if (!find_program("g++"))
         GTEST_SKIP() << "no g++ on PATH";
     (void)folder_.write("spy", "#!/bin/sh\necho \"$@\" >>words\nexec g++ \"$@\"\n");
     fs::permissions(folder_.file("spy"), fs::perms::owner_all);
@@ -289,7 +289,7 @@ TEST_F(Surroundings, ARunSaysHowLongItTook)
 
 TEST_F(Surroundings, ATerminalIsToldHowFarAndHowLong)
 {
-    if (!simt::find_program("script") || !has_compiler())
+    if (!find_program("script") || !has_compiler())
         GTEST_SKIP() << "no 'script', which runs a program on a terminal, or no C++ compiler";
     const auto on_terminal = [&](const std::string& arguments) {
         return shell("script -qec \"'" SEGFOLD_PROGRAM "' " + arguments + "\" /dev/null </dev/null").output;

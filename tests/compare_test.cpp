@@ -1,5 +1,5 @@
 // Judging: planted faults are found and printed, other orders of rounding are not faults.
-#include "runtime/compare.h"
+#include "runtime/judge/compare.h"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/tolerance.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
+#include "runtime/judge/tolerance.h"
 #include "tests/small_workloads.h"
 
 namespace segfold {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "runtime/cpu/sequential_fold.h"
-#include "runtime/reference.h"
+#include "runtime/backends/cpu/sequential_fold.h"
+#include "runtime/judge/reference.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "runtime/cuda/compile_error.h"
-#include "runtime/cuda/resource_report.h"
+#include "runtime/backends/cuda/compile_error.h"
+#include "runtime/backends/cuda/resource_report.h"
 
 namespace segfold::cuda {
 namespace {

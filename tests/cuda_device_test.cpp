@@ -9,7 +9,7 @@
 #include <numeric>
 
 #include "dsl/error.h"
-#include "runtime/cuda/module.h"
+#include "runtime/backends/cuda/module.h"
 
 namespace segfold::cuda {
 namespace {

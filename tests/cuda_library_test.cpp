@@ -7,8 +7,8 @@
 #include <functional>
 
 #include "dsl/error.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/library.h"
 
 namespace segfold::cuda {
 namespace {

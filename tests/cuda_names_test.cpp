@@ -17,10 +17,10 @@
 #include "codegen/peer.h"
 #include "codegen/tile_section.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/compile_batch.h"
+#include "runtime/backends/simt/program.h"
 #include "runtime/bench/peer_library.h"
-#include "runtime/cuda/compile_batch.h"
-#include "runtime/simt/process.h"
-#include "runtime/simt/program.h"
+#include "runtime/support/process.h"
 #include "tests/files.h"
 #include "tests/generated_text.h"
 #include "tests/hostile_operator.h"
@@ -59,13 +59,13 @@ Identifiers macros_of(std::string_view text)
 /// What a preprocessor makes of `text`; nothing where the program is missing.
 std::string preprocessed(std::vector<std::string> command, const std::string& text)
 {
-    const auto program = simt::find_program(command[0]);
+    const auto program = find_program(command[0]);
     if (!program)
         return "";
     command[0] = *program;
     const TemporaryFolder folder;
     command.push_back(folder.write("text.cu", text));
-    const auto result = simt::run_process(command);
+    const auto result = run_process(command);
     EXPECT_EQ(result.status, 0) << result.output;
     return result.output;
 }
@@ -171,7 +171,7 @@ TEST(CudaNames, FileScopeOfStagesAndProbesIsTaken)
 
 TEST(CudaNames, ShimOfTheFiberExecutorIsTaken)
 {
-    const fs::path shim = fs::path(SEGFOLD_SOURCE_DIR) / "runtime/simt/shim";
+    const fs::path shim = fs::path(SEGFOLD_SOURCE_DIR) / "runtime/backends/simt/shim";
     std::string text;
     Identifiers names;
     for (const char* file : {"protocol.h", "language.h", "math.h", "warp.h", "atomics.h", "call.h"}) {
@@ -249,7 +249,7 @@ std::string batch(const std::vector<Operator>& operators, std::string_view stage
 
 TEST(CudaNames, OperatorsOfTakenNamesCompileForTheFiberExecutor)
 {
-    if (!simt::find_program("g++") && !simt::find_program("clang++"))
+    if (!find_program("g++") && !find_program("clang++"))
         GTEST_SKIP() << "needs g++ or clang++";
     std::vector<Operator> all, hostile;
     for (const auto& text : operators_with(hostile_names()))
@@ -259,7 +259,7 @@ TEST(CudaNames, OperatorsOfTakenNamesCompileForTheFiberExecutor)
         hostile.push_back(parse_operator("hostile", hostile_operator(random, hostile_names())));
     const auto hostile_text = batch(hostile, "warp_stream", SegmentForm::offsets);
     for (const char* compiler : {"g++", "clang++"}) {
-        if (!simt::find_program(compiler))
+        if (!find_program(compiler))
             continue;
         const simt::CompileOptions options{.shadow_check = false, .optimisation = 0, .compiler = compiler};
         EXPECT_NO_THROW(simt::Program::compile(generated_text(all), {}, options));

@@ -10,14 +10,14 @@
 #include <random>
 #include <sstream>
 
+#include "runtime/backends/cuda/compiler_identity.h"
+#include "runtime/backends/cuda/kernel_entry.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/compiler_identity.h"
-#include "runtime/cuda/kernel_entry.h"
-#include "runtime/files/matrix_market.h"
-#include "runtime/files/npy.h"
-#include "runtime/files/npz.h"
+#include "runtime/data/matrix_market.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "runtime/regress/baseline.h"
-#include "runtime/tune/record.h"
+#include "runtime/session/record.h"
 #include "tests/files.h"
 
 namespace segfold::test {

@@ -12,9 +12,9 @@
 #include "dsl/check.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/library.h"
-#include "runtime/simt/process.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/support/process.h"
 #include "tests/files.h"
 #include "tests/generated_text.h"
 #include "tests/hostile_operator.h"
@@ -273,7 +273,7 @@ std::optional<std::string> find_nvcc()
     candidates.insert(candidates.end(),
                       {"/usr/local/cuda/bin/nvcc", SEGFOLD_SOURCE_DIR "/.toolkit/bin/nvcc"});
     for (const auto& candidate : candidates)
-        if (const auto path = simt::find_program(candidate))
+        if (const auto path = find_program(candidate))
             return path;
     return std::nullopt;
 }
@@ -368,8 +368,8 @@ TEST(EmittedNvcc, AcceptsEveryGoldenWithoutAWarning)
     }
     const TemporaryFolder folder;
     const auto file = folder.write("goldens.cu", all);
-    const auto result = simt::run_process({*nvcc, "-cubin", "-arch=sm_90", "-Werror", "all-warnings", "-o",
-                                           folder.file("goldens.cubin"), file});
+    const auto result = run_process({*nvcc, "-cubin", "-arch=sm_90", "-Werror", "all-warnings", "-o",
+                                     folder.file("goldens.cubin"), file});
     EXPECT_EQ(result.status, 0) << result.output;
     EXPECT_EQ(result.output, "");
 }

@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "dsl/parser.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
 #include "tests/meaning_cases.h"
 #include "tests/random_associative.h"
 #include "tests/taken_names.h"

@@ -7,12 +7,12 @@
 #include <functional>
 #include <thread>
 
-#include "runtime/cache/folder.h"
-#include "runtime/cache/sha256.h"
-#include "runtime/cuda/cubin.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/kernel_entry.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/cubin.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/kernel_entry.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/support/cache_folder.h"
+#include "runtime/support/sha256.h"
 #include "tests/files.h"
 #include "tests/needs_nvrtc.h"
 

@@ -3,8 +3,8 @@
 
 #include "codegen/atomic.h"
 #include "dsl/error.h"
-#include "runtime/compare.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

@@ -1,4 +1,4 @@
-#include "runtime/files/matrix_market.h"
+#include "runtime/data/matrix_market.h"
 
 #include <gtest/gtest.h>
 

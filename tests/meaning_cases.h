@@ -16,7 +16,7 @@
 #include "dsl/check.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "runtime/reference.h"
+#include "runtime/judge/reference.h"
 #include "tests/edge_values.h"
 #include "tests/random_operator.h"
 #include "tests/readme_rules.h"

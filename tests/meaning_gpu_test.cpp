@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/device.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/device.h"
 #include "tests/meaning_cases.h"
 #include "tests/random_associative.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "dsl/error.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/library.h"
 
 namespace segfold::test {
 

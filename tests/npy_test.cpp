@@ -1,4 +1,4 @@
-#include "runtime/files/npy.h"
+#include "runtime/data/npy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/files/npz.h"
+#include "runtime/data/npz.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "runtime/files/npy.h"
+#include "runtime/data/npy.h"
 #include "tests/files.h"
 
 namespace segfold {

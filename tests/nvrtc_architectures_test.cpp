@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "dsl/error.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/library.h"
 
 namespace segfold::cuda {
 namespace {

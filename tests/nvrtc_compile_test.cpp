@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/compile_error.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/compile_error.h"
+#include "runtime/backends/cuda/library.h"
 #include "tests/needs_nvrtc.h"
 
 namespace segfold::cuda {

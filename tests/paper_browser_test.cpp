@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/cli/paper_plot.h"
-#include "runtime/simt/process.h"
+#include "runtime/support/process.h"
 #include "tests/files.h"
 
 namespace segfold::cli {
@@ -16,7 +16,7 @@ namespace {
 std::optional<std::string> find_browser()
 {
     for (const auto* name : {"chromium", "chromium-browser", "google-chrome"})
-        if (auto path = simt::find_program(name))
+        if (auto path = find_program(name))
             return path;
     return std::nullopt;
 }

@@ -5,10 +5,10 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/bench/loaded_probe.h"
 #include "runtime/bench/transfer.h"
 #include "runtime/cli/paper_measure.h"
-#include "runtime/cuda/device.h"
 
 namespace segfold {
 namespace {

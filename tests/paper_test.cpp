@@ -324,7 +324,7 @@ TEST(PaperView, PutsTheHostsClockBesideEvents)
     auto paper = two_rungs();
     paper.experiments.front().kind = ExperimentKind::timer;
     auto now = measured(0.010, 0.002);
-    now.experiments.front().record.entries[1].wall_milliseconds = bench::Quartiles{0.009, 0.010, 0.011};
+    now.experiments.front().record.entries[1].wall_milliseconds = Quartiles{0.009, 0.010, 0.011};
     const auto text = print_experiment(paper, paper.experiments.front(), &now);
     EXPECT_NE(text.find("9.0 - 11.0"), std::string::npos) << text;
     EXPECT_NE(text.find("8.0 us"), std::string::npos) << text;
@@ -385,7 +385,7 @@ TEST(PaperView, TransfersStandBesideThePinnedCopy)
         {"row": "over", "memory": "pinned", "stage": "grid_reduce", "streams": 3, "chunks": 64},
         {"row": "back", "memory": "pinned", "direction": "to_host"})",
                 {10, 50, 49, 40});
-    shown.entries()[2].wall_milliseconds = bench::Quartiles{11, 12.5, 13};
+    shown.entries()[2].wall_milliseconds = Quartiles{11, 12.5, 13};
     const auto text = shown.text();
     EXPECT_NE(text.find("pageable, to the GPU"), std::string::npos) << text;
     EXPECT_NE(text.find("pinned, to the GPU, 64 chunks in 3 streams, grid_reduce"), std::string::npos)
@@ -402,7 +402,7 @@ TEST(Measured, IsReadAsItWasWritten)
     document.machine.host = "CPU of a test";
     auto& entry = document.experiments.front().record.entries.front();
     entry.is_host = true;
-    entry.wall_milliseconds = bench::Quartiles{1, 2, 3};
+    entry.wall_milliseconds = Quartiles{1, 2, 3};
     entry.resources = bench::Resources{32, 0, 0, 64, 0.5};
     const auto written = json_of("p", document).dump();
     EXPECT_NE(written.find("CPU of a test"), std::string::npos);

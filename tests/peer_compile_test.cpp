@@ -6,9 +6,9 @@
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/compile.h"
 #include "runtime/bench/kernels.h"
 #include "runtime/bench/peer_library.h"
-#include "runtime/cuda/compile.h"
 #include "tests/files.h"
 
 namespace segfold::bench {

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "dsl/error.h"
-#include "runtime/compare.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

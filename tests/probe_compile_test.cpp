@@ -3,8 +3,8 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/library.h"
 #include "tests/needs_nvrtc.h"
 
 namespace segfold {

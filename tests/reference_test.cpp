@@ -1,5 +1,5 @@
 // The reference against results worked out by hand, and against small folds written out in C++.
-#include "runtime/reference.h"
+#include "runtime/judge/reference.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/segment_blocks.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
+#include "runtime/support/segment_blocks.h"
 #include "tests/small_workloads.h"
 
 namespace segfold {

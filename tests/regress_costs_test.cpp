@@ -5,10 +5,10 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/cubin.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/cli/json_schema.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/cubin.h"
-#include "runtime/cuda/library.h"
 #include "runtime/regress/static_costs.h"
 #include "tests/cli_program.h"
 #include "tests/json_schema.h"

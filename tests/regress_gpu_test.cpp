@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "dsl/standard_operators.h"
-#include "runtime/cuda/context.h"
-#include "runtime/cuda/device.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/data/resolve.h"
 #include "runtime/regress/relations.h"
 #include "runtime/regress/time_ratios.h"
-#include "runtime/workload.h"
 #include "tests/kernel_folder.h"
 
 namespace segfold::test {

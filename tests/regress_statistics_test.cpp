@@ -4,8 +4,8 @@
 #include <cmath>
 #include <random>
 
-#include "runtime/regress/statistics.h"
 #include "runtime/regress/time_verdict.h"
+#include "runtime/support/rank_tests.h"
 
 namespace segfold::regress {
 namespace {

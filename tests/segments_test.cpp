@@ -1,4 +1,4 @@
-#include "runtime/segments.h"
+#include "runtime/data/segments.h"
 
 #include <gtest/gtest.h>
 

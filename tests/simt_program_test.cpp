@@ -5,7 +5,7 @@
 #include <regex>
 #include <thread>
 
-#include "runtime/simt/process.h"
+#include "runtime/support/process.h"
 #include "tests/simt_kernels/run.h"
 
 namespace segfold::simt {

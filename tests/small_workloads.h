@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/backend.h"
+#include "runtime/data/workload.h"
 
 namespace segfold {
 

@@ -10,8 +10,8 @@
 #include "codegen/emit.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/backend.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
+#include "runtime/data/workload.h"
 
 namespace segfold::test {
 

@@ -3,10 +3,10 @@
 
 #include <cstring>
 
-#include "runtime/compare.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/device.h"
-#include "runtime/thrust/reduce_by_key.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/judge/compare.h"
 #include "tests/files.h"
 #include "tests/stage_cases.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "runtime/compare.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

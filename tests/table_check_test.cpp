@@ -7,9 +7,9 @@
 
 #include "dsl/check.h"
 #include "dsl/parser.h"
-#include "runtime/reference.h"
-#include "runtime/simt/simt_backend.h"
-#include "runtime/table_check.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/reference.h"
+#include "runtime/judge/table_check.h"
 #include "tests/edge_values.h"
 #include "tests/files.h"
 #include "tests/random_operator.h"

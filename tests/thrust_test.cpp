@@ -1,5 +1,5 @@
 // thrust::reduce_by_key against the reference: on the CPU always, on a GPU where there is one.
-#include "runtime/thrust/reduce_by_key.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/compare.h"
-#include "runtime/thrust/flat_program.h"
-#include "runtime/workload.h"
+#include "runtime/backends/thrust/flat_program.h"
+#include "runtime/data/resolve.h"
+#include "runtime/judge/compare.h"
 #include "tests/small_workloads.h"
 
 namespace segfold {

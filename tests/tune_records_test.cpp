@@ -9,7 +9,8 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
-#include "runtime/tune/lookup.h"
+#include "runtime/session/lookup.h"
+#include "runtime/tune/known_trials.h"
 #include "tests/files.h"
 
 namespace segfold::tune {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "dsl/standard_operators.h"
-#include "runtime/random.h"
+#include "runtime/support/random.h"
 
 namespace segfold::tune {
 namespace {

@@ -2,8 +2,8 @@
 // every width, tables, arrays that begin anywhere.
 #include <gtest/gtest.h>
 
-#include "runtime/compare.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

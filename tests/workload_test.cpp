@@ -1,4 +1,4 @@
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -15,10 +15,10 @@
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/distribution.h"
-#include "runtime/files/npy.h"
-#include "runtime/files/npz.h"
-#include "runtime/random.h"
+#include "runtime/data/distribution.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
+#include "runtime/support/random.h"
 #include "tests/files.h"
 
 namespace segfold {

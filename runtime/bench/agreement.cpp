@@ -5,10 +5,10 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/module.h"
 #include "runtime/bench/kernels.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/module.h"
-#include "runtime/reference.h"
+#include "runtime/judge/reference.h"
 
 namespace segfold::bench {
 namespace {

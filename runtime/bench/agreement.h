@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
+#include "runtime/backends/cuda/module.h"
 #include "runtime/bench/record.h"
 #include "runtime/bench/segment_keys.h"
-#include "runtime/compare.h"
-#include "runtime/cuda/module.h"
+#include "runtime/judge/compare.h"
 
 namespace segfold::bench {
 

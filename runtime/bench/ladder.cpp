@@ -10,10 +10,10 @@
 
 #include "dsl/error.h"
 #include "dsl/table_reads.h"
+#include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/loaded_peer.h"
 #include "runtime/bench/probe.h"
-#include "runtime/cpu/sequential_fold.h"
 
 namespace segfold::bench {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/bench/peer_library.h"
 #include "runtime/bench/record.h"
 #include "runtime/bench/stopwatch.h"
-#include "runtime/cuda/cuda_backend.h"
 
 namespace segfold::bench {
 

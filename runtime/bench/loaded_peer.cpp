@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "runtime/launch_plan.h"
+#include "runtime/backends/launch_plan.h"
 
 namespace segfold::bench {
 namespace {

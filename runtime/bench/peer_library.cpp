@@ -13,10 +13,10 @@
 #include <iterator>
 
 #include "dsl/error.h"
-#include "runtime/cache/private_folder.h"
-#include "runtime/cuda/library.h"
-#include "runtime/files/leftovers.h"
-#include "runtime/simt/process.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/support/leftovers.h"
+#include "runtime/support/private_folder.h"
+#include "runtime/support/process.h"
 
 namespace segfold::bench {
 namespace {
@@ -44,7 +44,7 @@ std::vector<fs::path> toolkit_folders()
             folders.emplace_back(value);
     };
     add("SEGFOLD_TOOLKIT");
-    if (const auto found = simt::find_program("nvcc")) {
+    if (const auto found = find_program("nvcc")) {
         std::error_code ignored;
         folders.push_back(fs::canonical(*found, ignored).parent_path().parent_path());
     }
@@ -195,7 +195,7 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
     }
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    const auto result = simt::run_process(command(own_source, own_library, architecture));
+    const auto result = run_process(command(own_source, own_library, architecture));
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (result.status != 0) {
         fs::rename(own_source, kept_text, error);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "runtime/parallel.h"
+#include "runtime/support/parallel.h"
 
 namespace segfold::bench {
 namespace {

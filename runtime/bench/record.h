@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/bench/statistics.h"
-#include "runtime/bench/traffic.h"
+#include "runtime/session/traffic.h"
+#include "runtime/support/statistics.h"
 
 namespace segfold::bench {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/module.h"
 #include "runtime/bench/kernels.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/module.h"
 
 namespace segfold::bench {
 namespace {

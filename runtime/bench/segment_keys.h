@@ -2,7 +2,7 @@
 // What peers by key are given in place of offsets: the number of its segment for each element.
 #include <cstdint>
 
-#include "runtime/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/cuda_backend.h"
 
 namespace segfold::bench {
 

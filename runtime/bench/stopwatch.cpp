@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/bench/kernels.h"
-#include "runtime/cuda/kernel_cache.h"
 
 namespace segfold::bench {
 namespace {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/bench/statistics.h"
-#include "runtime/cuda/context.h"
-#include "runtime/cuda/device_buffer.h"
-#include "runtime/cuda/module.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/cuda/module.h"
+#include "runtime/support/statistics.h"
 
 namespace segfold::bench {
 

@@ -9,8 +9,8 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "runtime/cpu/sequential_fold.h"
-#include "runtime/parallel.h"
+#include "runtime/backends/cpu/sequential_fold.h"
+#include "runtime/support/parallel.h"
 
 namespace segfold::bench {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backends/cuda/pinned_buffer.h"
 #include "runtime/bench/ladder.h"
-#include "runtime/cuda/pinned_buffer.h"
 
 namespace segfold::bench {
 

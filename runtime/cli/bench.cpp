@@ -16,8 +16,8 @@
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/shape.h"
-#include "runtime/tune/lookup.h"
+#include "runtime/data/shape.h"
+#include "runtime/session/lookup.h"
 
 namespace segfold::cli {
 namespace {
@@ -241,7 +241,7 @@ private:
                               : fmt::format(
                                     "\nbeside the best peer of each of {} workloads, the geometric mean is "
                                     "{:.2f} times as fast\n",
-                                    ratios.size(), bench::geometric_mean(ratios));
+                                    ratios.size(), geometric_mean(ratios));
     }
 
     bool is_json_, is_markdown_, with_operators_;

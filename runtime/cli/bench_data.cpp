@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/cli/generated_arrays.h"
-#include "runtime/table_check.h"
+#include "runtime/judge/table_check.h"
 
 namespace segfold::cli {
 namespace {

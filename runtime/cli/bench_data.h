@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/cuda/cuda_backend.h"
 
 namespace segfold::cli {
 

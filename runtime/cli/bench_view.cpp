@@ -15,12 +15,12 @@ namespace {
 using bench::Entry;
 using bench::WorkloadRecord;
 
-Json quartiles_json(const bench::Quartiles& quartiles)
+Json quartiles_json(const Quartiles& quartiles)
 {
     return {{"low", quartiles.low}, {"median", quartiles.median}, {"high", quartiles.high}};
 }
 
-bench::Quartiles quartiles_from(const Json& document)
+Quartiles quartiles_from(const Json& document)
 {
     return {document.at("low"), document.at("median"), document.at("high")};
 }

@@ -9,14 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "runtime/cache/folder.h"
-#include "runtime/cache/settings.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/kernel_entry.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/kernel_entry.h"
+#include "runtime/support/cache_folder.h"
+#include "runtime/support/cache_settings.h"
 
 namespace segfold::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "runtime/cli/executor.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/compare.h"
+#include "runtime/judge/compare.h"
 
 namespace segfold::cli {
 

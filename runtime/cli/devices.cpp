@@ -1,5 +1,5 @@
 // segfold devices: what this machine can run on.
-#include "runtime/cuda/device.h"
+#include "runtime/backends/cuda/device.h"
 
 #include <fmt/format.h>
 
@@ -9,15 +9,15 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/backends/simt/toolchain.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/bench/stopwatch.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/library.h"
-#include "runtime/simt/toolchain.h"
-#include "runtime/thrust/reduce_by_key.h"
-#include "runtime/tune/record_store.h"
+#include "runtime/session/record_store.h"
 
 namespace segfold::cli {
 namespace {

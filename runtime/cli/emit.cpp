@@ -16,7 +16,7 @@
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/files/file.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {

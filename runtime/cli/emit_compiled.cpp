@@ -11,16 +11,16 @@
 #include <span>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/backends/cuda/module.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/cuda/context.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/library.h"
-#include "runtime/cuda/module.h"
-#include "runtime/files/file.h"
-#include "runtime/files/leftovers.h"
-#include "runtime/simt/process.h"
+#include "runtime/support/file.h"
+#include "runtime/support/leftovers.h"
+#include "runtime/support/process.h"
 
 namespace segfold::cli {
 namespace {
@@ -76,7 +76,7 @@ void write_bytes(const std::string& path, std::span<const char> bytes)
 /// nvdisasm from PATH, else from beside the places where NVRTC may lie.
 std::string find_disassembler()
 {
-    if (const auto found = simt::find_program("nvdisasm"))
+    if (const auto found = find_program("nvdisasm"))
         return *found;
     for (const auto& place : cuda::nvrtc_places())
         for (const char* way : {"bin/nvdisasm", "../bin/nvdisasm"})
@@ -93,7 +93,7 @@ std::string disassemble(const cuda::Compiled& compiled)
     const ScratchFolder folder("segfold-sass");
     const auto path = (folder.path() / "kernels.cubin").string();
     write_bytes(path, compiled.cubin);
-    const auto result = simt::run_process({program, "--print-code", path});
+    const auto result = run_process({program, "--print-code", path});
     if (result.status != 0)
         throw DeviceError(fmt::format("{} ended with {}: {}", program, result.status, result.output));
     return result.output;

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/reference.h"
-#include "runtime/simt/simt_backend.h"
-#include "runtime/thrust/reduce_by_key.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/judge/reference.h"
 
 namespace segfold::cli {
 namespace {

@@ -6,13 +6,13 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/backend.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/simt/program.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cuda/context.h"
+#include "runtime/data/workload.h"
 #include "runtime/regress/runner.h"
-#include "runtime/run_times.h"
-#include "runtime/simt/program.h"
+#include "runtime/support/run_times.h"
 
 namespace segfold::cli {
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "dsl/error.h"
-#include "runtime/random.h"
-#include "runtime/visit_type.h"
+#include "runtime/support/random.h"
+#include "runtime/support/visit_type.h"
 
 namespace segfold::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "dsl/operator.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
 
 namespace segfold::cli {
 

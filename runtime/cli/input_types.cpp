@@ -7,8 +7,8 @@
 #include "dsl/error.h"
 #include "dsl/layout.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/files/matrix_market.h"
-#include "runtime/files/npz.h"
+#include "runtime/data/matrix_market.h"
+#include "runtime/data/npz.h"
 
 namespace segfold::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "dsl/printer.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/value_text.h"
+#include "runtime/judge/value_text.h"
 
 namespace segfold::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include "dsl/array.h"
 #include "dsl/laws.h"
 #include "dsl/operator.h"
-#include "runtime/compare.h"
+#include "runtime/judge/compare.h"
 
 namespace segfold::cli {
 

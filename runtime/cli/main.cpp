@@ -2,10 +2,10 @@
 #include <csignal>
 #include <exception>
 
+#include "runtime/backends/cuda/compile.h"
 #include "runtime/cli/failure.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/files/leftovers.h"
+#include "runtime/support/leftovers.h"
 
 int main(int argc, char** argv)
 {

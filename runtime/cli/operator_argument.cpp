@@ -11,7 +11,7 @@
 #include "dsl/suggest.h"
 #include "runtime/cli/input_types.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/files/file.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {

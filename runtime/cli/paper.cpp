@@ -7,6 +7,7 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/cli/bench_view.h"
 #include "runtime/cli/paper_measure.h"
 #include "runtime/cli/paper_plot.h"
@@ -15,8 +16,7 @@
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/device.h"
-#include "runtime/files/file.h"
+#include "runtime/support/file.h"
 
 namespace segfold {
 

@@ -59,7 +59,7 @@ std::string time_text(double milliseconds)
                                 : fmt::format("{:.2f} ms", milliseconds);
 }
 
-std::string range_text(const bench::Quartiles& milliseconds)
+std::string range_text(const Quartiles& milliseconds)
 {
     return milliseconds.median < kLong ? fmt::format("{:.1f} - {:.1f}", milliseconds.low * kMicroseconds,
                                                      milliseconds.high * kMicroseconds)

@@ -26,7 +26,7 @@ namespace segfold::cli {
 /// "12.3 us"; "45.60 ms" from 10 ms on.
 [[nodiscard]] std::string time_text(double milliseconds);
 /// The quartiles around a median in the unit that it is written in.
-[[nodiscard]] std::string range_text(const bench::Quartiles& milliseconds);
+[[nodiscard]] std::string range_text(const Quartiles& milliseconds);
 /// GB/s
 [[nodiscard]] std::string rate_text(const bench::Entry& entry);
 

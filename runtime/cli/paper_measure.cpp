@@ -8,13 +8,13 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/loaded_probe.h"
 #include "runtime/cli/bench_data.h"
-#include "runtime/cli/operator_laws.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cpu/sequential_fold.h"
-#include "runtime/reference.h"
-#include "runtime/shape.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/reference.h"
+#include "runtime/session/operator_laws.h"
 
 namespace segfold::cli {
 namespace {
@@ -66,7 +66,7 @@ bench::Entry measure_host(const PaperRow& row, const BenchData::Prepared& prepar
         auto milliseconds = fold.seconds;
         for (auto& time : milliseconds)
             time *= 1e3;
-        entry.milliseconds = bench::quartiles(milliseconds);
+        entry.milliseconds = quartiles(milliseconds);
         entry.runs = static_cast<int>(milliseconds.size());
         entry.bytes_per_second = static_cast<double>(traffic.total()) / (entry.milliseconds.median * 1e-3);
     } catch (const DeviceError& error) {

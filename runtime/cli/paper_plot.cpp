@@ -11,7 +11,7 @@
 #include "runtime/bench/markdown.h"
 #include "runtime/cli/chart.h"
 #include "runtime/cli/paper_page.h"
-#include "runtime/files/file.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
-#include "runtime/table_check.h"
+#include "runtime/judge/table_check.h"
 
 namespace segfold::cli {
 namespace {

@@ -3,10 +3,11 @@
 #include <optional>
 
 #include "codegen/emit.h"
-#include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
-#include "runtime/cli/operator_laws.h"
-#include "runtime/tune/search_space.h"
+#include "runtime/cli/law_arguments.h"
+#include "runtime/data/workload.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/point.h"
 
 namespace segfold::cli {
 

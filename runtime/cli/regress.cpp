@@ -7,11 +7,11 @@
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/regress_parts.h"
 #include "runtime/cli/regress_view.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/cuda/device.h"
 
 namespace segfold::cli {
 namespace {

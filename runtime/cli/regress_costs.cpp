@@ -5,9 +5,9 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress_parts.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/library.h"
 #include "runtime/regress/time_ratios.h"
 
 namespace segfold {

@@ -13,10 +13,10 @@
 #include "dsl/suggest.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/table.h"
-#include "runtime/files/file.h"
-#include "runtime/files/npy.h"
-#include "runtime/files/npz.h"
-#include "runtime/value_text.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
+#include "runtime/judge/value_text.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {

@@ -2,8 +2,8 @@
 // The part of the results that a person sees, and the files that hold all of them.
 #include <nlohmann/json_fwd.hpp>
 
-#include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
+#include "runtime/data/workload.h"
 
 namespace segfold::cli {
 

@@ -15,7 +15,7 @@
 #include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/shape.h"
+#include "runtime/data/shape.h"
 
 namespace segfold::cli {
 namespace {

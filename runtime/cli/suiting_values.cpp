@@ -6,8 +6,8 @@
 #include "dsl/evaluator.h"
 #include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/reference.h"
-#include "runtime/visit_type.h"
+#include "runtime/judge/reference.h"
+#include "runtime/support/visit_type.h"
 
 namespace segfold::cli {
 namespace {

@@ -7,14 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "runtime/bench/traffic.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/cuda/library.h"
-#include "runtime/shape.h"
-#include "runtime/table_check.h"
-#include "runtime/tune/lookup.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/session/lookup.h"
+#include "runtime/session/traffic.h"
 #include "runtime/tune/meter.h"
 #include "runtime/tune/worker.h"
 

@@ -3,7 +3,7 @@
 #include "codegen/problem.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/workload_argument.h"
-#include "runtime/tune/record.h"
+#include "runtime/session/record.h"
 
 namespace segfold::cli {
 

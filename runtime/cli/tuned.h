@@ -2,9 +2,9 @@
 // What the tuning records say of a plan, told to people.
 #include <optional>
 
-#include "runtime/bench/traffic.h"
 #include "runtime/cli/json.h"
-#include "runtime/tune/lookup.h"
+#include "runtime/session/lookup.h"
+#include "runtime/session/traffic.h"
 
 namespace segfold::cli {
 

@@ -9,10 +9,10 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
+#include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/cli/json_schema.h"
 #include "runtime/cli/language_page.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/cuda/kernel_cache.h"
 
 namespace segfold {
 

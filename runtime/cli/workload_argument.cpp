@@ -7,11 +7,11 @@
 
 #include "dsl/error.h"
 #include "dsl/suggest.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/cli/generated_arrays.h"
-#include "runtime/files/npz.h"
-#include "runtime/launch_plan.h"
-#include "runtime/memory_at_hand.h"
-#include "runtime/table_check.h"
+#include "runtime/data/npz.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/support/memory_at_hand.h"
 
 namespace segfold::cli {
 namespace {

@@ -2,9 +2,9 @@
 // The data of a run: arrays from files or generated, and the layout that cuts them into segments.
 #include <map>
 
-#include "runtime/backend.h"
 #include "runtime/cli/arguments.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
+#include "runtime/data/workload.h"
 
 namespace segfold::cli {
 

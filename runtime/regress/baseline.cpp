@@ -9,8 +9,8 @@
 #include <span>
 
 #include "dsl/error.h"
-#include "runtime/files/file.h"
-#include "runtime/json_value.h"
+#include "runtime/support/file.h"
+#include "runtime/support/json_value.h"
 
 namespace segfold::regress {
 namespace {

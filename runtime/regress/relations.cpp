@@ -8,9 +8,9 @@
 
 #include "dsl/error.h"
 #include "dsl/suggest.h"
-#include "runtime/reference.h"
+#include "runtime/backends/simt/program.h"
+#include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"
-#include "runtime/simt/program.h"
 
 namespace segfold::regress {
 namespace {

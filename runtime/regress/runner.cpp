@@ -1,7 +1,7 @@
 #include "runtime/regress/runner.h"
 
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
 
 namespace segfold::regress {
 namespace {

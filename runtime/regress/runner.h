@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/emit.h"
-#include "runtime/backend.h"
+#include "runtime/data/workload.h"
 
 namespace segfold::cuda {
 class Context;

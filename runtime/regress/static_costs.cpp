@@ -5,9 +5,9 @@
 #include <tuple>
 
 #include "codegen/emit.h"
-#include "runtime/cuda/compile.h"
-#include "runtime/cuda/cubin.h"
-#include "runtime/cuda/library.h"
+#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/cubin.h"
+#include "runtime/backends/cuda/library.h"
 
 namespace segfold::regress {
 namespace {

@@ -8,14 +8,14 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/module.h"
 #include "runtime/bench/kernels.h"
-#include "runtime/bench/statistics.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/module.h"
-#include "runtime/shape.h"
-#include "runtime/table_check.h"
-#include "runtime/workload.h"
+#include "runtime/data/resolve.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/support/statistics.h"
 
 namespace segfold::regress {
 namespace {
@@ -247,7 +247,7 @@ struct TimeBench::State {
 
     double read_milliseconds(const Data& data)
     {
-        return bench::quartiles(time_by_turns(stream, {[&] { read(data); }}, 2, 5)[0]).median;
+        return quartiles(time_by_turns(stream, {[&] { read(data); }}, 2, 5)[0]).median;
     }
 
     /// Milliseconds that one segment takes the stage for each element, told from two short ones.

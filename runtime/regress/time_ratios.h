@@ -9,7 +9,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
-#include "runtime/cuda/context.h"
+#include "runtime/backends/cuda/context.h"
 #include "runtime/regress/static_costs.h"
 #include "runtime/regress/time_verdict.h"
 #include "runtime/regress/trial.h"

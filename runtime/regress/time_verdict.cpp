@@ -4,8 +4,8 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/bench/statistics.h"
-#include "runtime/regress/statistics.h"
+#include "runtime/support/rank_tests.h"
+#include "runtime/support/statistics.h"
 
 namespace segfold::regress {
 namespace {
@@ -23,7 +23,7 @@ double noise_of(const Rounds& rounds)
 {
     double least = 0, most = 0;
     for (const auto& round : rounds) {
-        const double median = bench::quartiles(round).median;
+        const double median = quartiles(round).median;
         least = least == 0 ? median : std::min(least, median);
         most = std::max(most, median);
     }
@@ -37,8 +37,8 @@ struct TimeDifference {
     TimeDifference(const Rounds& now, const Rounds& baseline)
     {
         const auto samples = pooled(now), before = pooled(baseline);
-        median = bench::quartiles(samples).median;
-        baseline_median = bench::quartiles(before).median;
+        median = quartiles(samples).median;
+        baseline_median = quartiles(before).median;
         effect = median / baseline_median - 1;
         noise = std::max(noise_of(now), noise_of(baseline));
         p = mann_whitney(samples, before).p;
@@ -105,7 +105,7 @@ std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now, std::span<
             baseline, [&](const TimeCase& other) { return other.same_case(one) && !other.rounds.empty(); });
         before.push_back(then == baseline.end() ? nullptr : &*then);
         if (!one.rounds.empty())
-            outcome.median = bench::quartiles(pooled(one.rounds)).median;
+            outcome.median = quartiles(pooled(one.rounds)).median;
         if (before.back() && !one.rounds.empty()) {
             const TimeDifference difference(one.rounds, before.back()->rounds);
             outcome.baseline_median = difference.baseline_median;
@@ -125,7 +125,7 @@ std::vector<TimeOutcome> compare_times(std::span<const TimeCase> now, std::span<
             continue;
         const auto& then = before[i]->rounds;
         if (outcome.now.rounds.empty()) {
-            outcome.baseline_median = bench::quartiles(pooled(then)).median;
+            outcome.baseline_median = quartiles(pooled(then)).median;
             outcome.verdict = Verdict::ambiguous;
             outcome.reason = "measured then, not now: " + outcome.now.reason;
         } else if (is_thin(outcome.now.rounds, rule) || is_thin(then, rule)) {

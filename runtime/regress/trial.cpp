@@ -8,10 +8,10 @@
 #include <numeric>
 
 #include "dsl/error.h"
-#include "runtime/random.h"
-#include "runtime/table_check.h"
-#include "runtime/thrust/reduce_by_key.h"
-#include "runtime/value_text.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/judge/value_text.h"
+#include "runtime/support/random.h"
 
 namespace segfold::regress {
 namespace {

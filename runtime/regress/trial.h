@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/catalogue.h"
-#include "runtime/compare.h"
+#include "runtime/judge/compare.h"
 #include "runtime/regress/runner.h"
 
 namespace segfold::regress {

@@ -6,11 +6,11 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/stopwatch.h"
-#include "runtime/bench/traffic.h"
-#include "runtime/cuda/cuda_backend.h"
-#include "runtime/shape.h"
+#include "runtime/data/shape.h"
+#include "runtime/session/traffic.h"
 #include "runtime/tune/ahead.h"
 #include "runtime/tune/shared_texts.h"
 
@@ -157,7 +157,7 @@ Evaluation PlanMeter::State::measure(const Point& point, double best)
         return evaluation;
     }
     evaluation.samples = stopwatch.time(launch, 1, kScreeningRuns, is_flushed);
-    evaluation.milliseconds = bench::quartiles(evaluation.samples).median;
+    evaluation.milliseconds = quartiles(evaluation.samples).median;
     return evaluation;
 }
 

@@ -2,8 +2,8 @@
 // Plans measured on a GPU, in this process.
 #include <memory>
 
-#include "runtime/backend.h"
-#include "runtime/cuda/context.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/data/workload.h"
 #include "runtime/tune/search.h"
 
 namespace segfold::tune {

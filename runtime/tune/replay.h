@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/tune/record.h"
+#include "runtime/session/record.h"
+#include "runtime/tune/search.h"
 
 namespace segfold::tune {
 

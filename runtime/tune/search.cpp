@@ -5,13 +5,11 @@
 #include <cmath>
 #include <set>
 
-#include "runtime/random.h"
+#include "runtime/support/random.h"
 
 namespace segfold::tune {
 namespace {
 
-constexpr std::array<std::string_view, 7> kOutcomes = {"correct", "abandoned", "compile", "resources",
-                                                       "wrong",   "timeout",   "runtime"};
 constexpr double kNoMeasurement = std::numeric_limits<double>::infinity();
 constexpr double kFailurePenalty = 0.5;  // in logarithms, beyond the worst time
 
@@ -256,16 +254,6 @@ private:
 };
 
 }  // namespace
-
-std::string_view name(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
-
-std::optional<Outcome> parse_outcome(std::string_view name)
-{
-    const auto found = std::ranges::find(kOutcomes, name);
-    if (found == kOutcomes.end())
-        return std::nullopt;
-    return static_cast<Outcome>(found - kOutcomes.begin());
-}
 
 const Trial* fastest(std::span<const Trial> trials)
 {

@@ -7,8 +7,8 @@
 #include <map>
 #include <string_view>
 
-#include "runtime/bench/statistics.h"
-#include "runtime/regress/statistics.h"
+#include "runtime/support/rank_tests.h"
+#include "runtime/support/statistics.h"
 
 namespace segfold::tune {
 namespace {
@@ -25,7 +25,7 @@ bool beats(const Finalist& rival, const Finalist& incumbent)
     const auto& ours = rival.evaluation;
     const auto& theirs = incumbent.evaluation;
     return ours.milliseconds < theirs.milliseconds * (1 - kLeastGainOfTuning) &&
-           regress::mann_whitney(ours.samples, theirs.samples).p < kLevel;
+           mann_whitney(ours.samples, theirs.samples).p < kLevel;
 }
 
 /// What is ranked: the fastest plans, the best two of each stage that are close to them, and the incumbent.
@@ -78,7 +78,7 @@ Session tune(const SearchSpace& space, Evaluator& evaluator, std::optional<std::
         if (samples[i].empty())
             continue;
         session.finalists.push_back(
-            {places[i], {Outcome::correct, bench::quartiles(samples[i]).median, samples[i]}});
+            {places[i], {Outcome::correct, quartiles(samples[i]).median, samples[i]}});
         if (listener.ranked)
             listener.ranked(session.finalists.back());
     }

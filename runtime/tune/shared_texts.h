@@ -5,7 +5,7 @@
 #include <string>
 
 #include "codegen/emit.h"
-#include "runtime/cuda/compile_batch.h"
+#include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/tune/search_space.h"
 
 namespace segfold::tune {

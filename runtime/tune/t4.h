@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/tune/record.h"
+#include "runtime/session/record.h"
 
 namespace segfold::tune {
 

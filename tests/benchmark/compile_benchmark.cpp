@@ -33,14 +33,14 @@
 #include "codegen/emit.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
-#include "runtime/cuda/compile_batch.h"
-#include "runtime/cuda/context.h"
-#include "runtime/cuda/device.h"
-#include "runtime/cuda/kernel_cache.h"
-#include "runtime/cuda/library.h"
-#include "runtime/cuda/module.h"
-#include "runtime/random.h"
-#include "runtime/simt/process.h"
+#include "runtime/backends/cuda/compile_batch.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/backends/cuda/module.h"
+#include "runtime/support/process.h"
+#include "runtime/support/random.h"
 #include "runtime/tune/ahead.h"
 #include "runtime/tune/search.h"
 #include "runtime/tune/search_space.h"
@@ -133,7 +133,7 @@ int run_warm(const std::string& stage)
 
 double time_warm_process(const char* program, const std::string& stage)
 {
-    const auto result = simt::run_process({program, "--warm", stage});
+    const auto result = run_process({program, "--warm", stage});
     if (result.status != 0)
         throw DeviceError(fmt::format("a warm process ended with {}: {}", result.status, result.output));
     return std::strtod(result.output.c_str(), nullptr);

@@ -1,7 +1,7 @@
 // Uses the installed headers and libraries as a stranger would: parses an operator, folds two segments.
 #include <codegen/embedded_kernels.h>
 #include <dsl/parser.h>
-#include <runtime/reference.h>
+#include <runtime/judge/reference.h>
 
 #include <array>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
-#include "runtime/simt/process.h"
+#include "runtime/support/process.h"
 #include "tests/mutants/known.h"
 #include "tests/mutants/trial.h"
 
@@ -220,7 +220,7 @@ std::uint64_t lot_of(const Mutant& mutant)
 
 int try_sample(const Request& request, std::vector<Mutant> mutants, const std::vector<KnownMutant>& known)
 {
-    if (std::getenv("CXX") == nullptr && !simt::find_program("g++") && !simt::find_program("clang++")) {
+    if (std::getenv("CXX") == nullptr && !find_program("g++") && !find_program("clang++")) {
         std::cout << "there is no C++ compiler for simt\n";
         return kSkipped;
     }

@@ -19,8 +19,8 @@
 
 #include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
-#include "runtime/compare.h"
-#include "runtime/simt/simt_backend.h"
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
 #include "tests/mutants/cases.h"
 
 namespace segfold::test {

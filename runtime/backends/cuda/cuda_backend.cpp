@@ -1,0 +1,250 @@
+#include "runtime/backends/cuda/cuda_backend.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/launch_plan.h"
+
+namespace segfold::cuda {
+namespace {
+
+std::span<const std::byte> bytes_of(const Array& array) { return {array.data(), array.bytes()}; }
+
+std::shared_ptr<const ResidentArrays> copy_inputs(const Context& context, const Workload& workload)
+{
+    check_workload(workload);
+    auto inputs = std::make_shared<ResidentArrays>();
+    for (const auto& array : workload.arrays)
+        inputs->add(context, array);
+    return inputs;
+}
+
+}  // namespace
+
+void ResidentArrays::add(DeviceBuffer buffer)
+{
+    addresses.push_back(buffer.address());
+    lengths.push_back(0);
+    buffers.push_back(std::move(buffer));
+}
+
+void ResidentArrays::add(const Context& context, const Array& array)
+{
+    add(DeviceBuffer(context, bytes_of(array)));
+    lengths.back() = static_cast<std::int64_t>(array.length());
+}
+
+void ResidentArrays::add_shifted(const Context& context, const Array& array, int shifted_elements)
+{
+    const auto skipped_bytes = static_cast<std::size_t>(shifted_elements) * size_bytes(array.type());
+    DeviceBuffer buffer(context, skipped_bytes + array.bytes());
+    buffer.copy_in(bytes_of(array), skipped_bytes);
+    add(std::move(buffer));
+    addresses.back() += skipped_bytes;
+    lengths.back() = static_cast<std::int64_t>(array.length());
+}
+
+ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
+    : ResidentWorkload(context, workload, copy_inputs(context, workload))
+{}
+
+ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload,
+                                   std::shared_ptr<const ResidentArrays> inputs)
+    : context_(&context),
+      workload_(workload),
+      inputs_(std::move(inputs)),
+      outside_(context, workload.op.parameters.size() * sizeof(std::uint32_t))
+{
+    outside_.zero();
+    const auto form = workload.segments.form;
+    found_ = found_arrays(workload.segments, form);
+    room_ = is_found(form) ? workload.segments.num_elements : workload.segments.num_segments;
+    for (const auto& field : workload.op.results)
+        results_.add(DeviceBuffer(context, static_cast<std::size_t>(room_) * size_bytes(field.type)));
+    poison_results();
+}
+
+const ResidentArrays& ResidentWorkload::segments_as(SegmentForm form) const
+{
+    const auto [place, is_new] = segments_.try_emplace(form);
+    auto& arrays = place->second;
+    if (!is_new)
+        return arrays;
+    const auto& segments = workload_.segments;
+    if (form == SegmentForm::offsets)
+        arrays.add(*context_, segments.offsets);
+    else
+        for (const auto& named : segment_arrays(segments, form))
+            arrays.add(*context_, named.array);
+    for (const auto& named : found_arrays(segments, form))
+        arrays.add(*context_, named.array);
+    return arrays;
+}
+
+DeviceBuffer* ResidentWorkload::found_buffer(std::size_t i) const
+{
+    const auto group = segments_.find(workload_.segments.form);
+    if (group == segments_.end())
+        return nullptr;
+    auto& all = group->second.buffers;
+    return &all[all.size() - found_.size() + i];
+}
+
+void ResidentWorkload::poison_results(std::uint8_t poison)
+{
+    for (std::size_t i = 0; i < results_.buffers.size(); ++i)
+        if (workload_.op.results[i].type == Type::boolean)
+            results_.buffers[i].zero();
+        else
+            results_.buffers[i].fill_with(poison);
+    for (std::size_t i = 0; i < found_.size(); ++i)
+        if (auto* buffer = found_buffer(i))
+            buffer->copy_in(bytes_of(found_[i].array));
+}
+
+Results ResidentWorkload::results() const
+{
+    std::vector<std::uint32_t> outside(workload_.op.parameters.size());
+    outside_.copy_out(std::as_writable_bytes(std::span(outside)));
+    refuse_noted_reads(workload_, outside);
+    Results results;
+    for (std::size_t i = 0; i < results_.buffers.size(); ++i) {
+        const auto& field = workload_.op.results[i];
+        Array array(field.type, static_cast<std::size_t>(room_));
+        results_.buffers[i].copy_out({array.data(), array.bytes()});
+        results.push_back({field.name, std::move(array)});
+    }
+    std::vector<NamedArray> found;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+        auto array = found_[i].array.copy();
+        if (const auto* buffer = found_buffer(i))
+            buffer->copy_out({array.data(), array.bytes()});
+        found.push_back({found_[i].name, std::move(array)});
+    }
+    take_found(results, found, workload_.segments, true);
+    return results;
+}
+
+Variant variant_of(const DeviceInfo& gpu, const Emitted& emitted, const std::string& name)
+{
+    Variant variant{
+        {emitted.source, name + ".cu", architecture_for(gpu.compute_major, gpu.compute_minor), {}}, {}};
+    if (emitted.is_reproducible)
+        variant.request.extra_options.emplace_back("--fmad=false");
+    for (const auto& launch : emitted.launches)
+        if (std::ranges::find(variant.kernels, launch.kernel) == variant.kernels.end())
+            variant.kernels.push_back(launch.kernel);
+    return variant;
+}
+
+struct LoadedPlan::State {
+    struct Step {
+        Kernel kernel;
+        LaunchShape shape;
+        std::vector<std::string> parameters;
+    };
+    std::shared_ptr<const Compiled> compiled;
+    std::vector<DeviceBuffer> scratch;
+    std::vector<bool> is_zero;                             ///< of each scratch buffer: kernels rely on it
+    std::map<std::string, std::vector<std::byte>> values;  ///< parameter name -> its bytes
+    std::vector<Step> steps;
+};
+
+LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const Emitted& emitted,
+                       const std::string& name, CompileCache* cache)
+    : state_(std::make_unique<State>())
+{
+    auto& state = *state_;
+    const auto& segments = resident.workload().segments;
+    const auto request = variant_of(context.info(), emitted, name).request;
+    state.compiled = cache ? cache->get(request) : std::make_shared<const Compiled>(load_or_compile(request));
+    const Module module(context, *state.compiled, name);
+
+    const auto& inputs = resident.inputs();
+    state.values["inputs"] = pack_inputs(resident.workload().op, emitted.checked_tables, inputs.addresses,
+                                         inputs.lengths, resident.outside_address());
+    state.values["segments"] =
+        pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
+    state.values["results"] = pack_pointers(resident.result_arrays().addresses);
+    for (const auto& [number, value] : emitted.numbers)
+        state.values[number] = pack_number(value);
+    const auto plan = plan_launches(emitted, segments, context.info().multiprocessors);
+    for (const auto& [scratch, bytes, zero] : plan.scratch) {
+        state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
+        state.is_zero.push_back(zero);
+        if (zero)
+            state.scratch.back().zero();
+        state.values[scratch] = pack_pointers(std::vector<std::uint64_t>{state.scratch.back().address()});
+    }
+    for (const auto& launch : plan.launches) {
+        LaunchShape shape;
+        shape.grid.x = static_cast<std::uint64_t>(launch.grid);
+        shape.block.x = static_cast<std::uint64_t>(launch.block);
+        shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
+        state.steps.push_back({module.kernel(launch.kernel), shape, launch.parameters});
+    }
+}
+
+LoadedPlan::~LoadedPlan() = default;
+LoadedPlan::LoadedPlan(LoadedPlan&&) noexcept = default;
+
+void LoadedPlan::launch(Stream& stream) const
+{
+    for (const auto& step : state_->steps) {
+        Arguments arguments;
+        for (const auto& parameter : step.parameters)
+            arguments.add_bytes(state_->values.at(parameter));
+        step.kernel.launch(stream, step.shape, arguments);
+    }
+}
+
+void LoadedPlan::poison_scratch(std::uint8_t poison)
+{
+    for (std::size_t i = 0; i < state_->scratch.size(); ++i)
+        if (!state_->is_zero[i])
+            state_->scratch[i].fill_with(poison);
+}
+
+const std::vector<KernelResources>& LoadedPlan::resources() const { return state_->compiled->resources; }
+
+std::vector<PlannedKernel> LoadedPlan::kernels() const
+{
+    std::vector<PlannedKernel> kernels;
+    for (const auto& step : state_->steps) {
+        const auto block = static_cast<int>(step.shape.block.x);
+        const auto& known = state_->compiled->resources;
+        const auto found = std::ranges::find(known, step.kernel.name(), &KernelResources::kernel);
+        kernels.push_back({found != known.end() ? *found : step.kernel.resources(),
+                           static_cast<std::int64_t>(step.shape.grid.x), block,
+                           step.kernel.resident_blocks(block, step.shape.dynamic_shared_bytes),
+                           static_cast<std::int64_t>(step.shape.dynamic_shared_bytes)});
+    }
+    return kernels;
+}
+
+double LoadedPlan::compile_seconds() const { return state_->compiled->seconds; }
+
+bool LoadedPlan::is_compiled_now() const { return !state_->compiled->is_from_disk; }
+
+Results run(const Context& context, const Workload& workload, const Emitted& emitted, const std::string& name,
+            CompileCache* cache, RunTimes* times)
+{
+    ResidentWorkload resident(context, workload);
+    const LoadedPlan plan(context, resident, emitted, name, cache);
+    Stream stream(context);
+    Event start(context), stop(context);
+    start.record(stream);
+    plan.launch(stream);
+    stop.record(stream);
+    stream.synchronize();
+    if (times) {
+        if (plan.is_compiled_now())
+            times->compile_seconds = plan.compile_seconds();
+        times->kernel_seconds = elapsed_milliseconds(start, stop) / 1e3;
+    }
+    return resident.results();
+}
+
+}  // namespace segfold::cuda

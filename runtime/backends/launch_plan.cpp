@@ -1,0 +1,192 @@
+#include "runtime/backends/launch_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/judge/table_check.h"
+
+namespace segfold {
+namespace {
+
+template <class T>
+void append(std::vector<std::byte>& bytes, T value)
+{
+    const auto* first = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), first, first + sizeof value);
+}
+
+void append_index(std::vector<std::byte>& bytes, const Segments& segments, std::int64_t value)
+{
+    if (segments.index_bits() == 64)
+        append(bytes, value);
+    else
+        append(bytes, static_cast<std::int32_t>(value));
+}
+
+/// Offsets of items along the segments: the running sum of their lengths.
+template <class Index>
+Array item_offsets(const Segments& segments)
+{
+    Array array(segments.index_type(), static_cast<std::size_t>(segments.num_segments) + 1);
+    const auto offsets = array.as<Index>();
+    const auto begins = segments.begins.as<Index>();
+    const auto ends = segments.ends.as<Index>();
+    offsets[0] = 0;
+    for (std::size_t s = 0; s < begins.size(); ++s)
+        offsets[s + 1] = offsets[s] + (ends[s] - begins[s]);
+    return array;
+}
+
+}  // namespace
+
+LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors)
+{
+    if (emitted.is_reproducible)
+        num_multiprocessors = kReproducibleMultiprocessors;
+    FormulaNames names = {{"num_elements", segments.num_elements},
+                          {"num_items", num_items(segments)},
+                          {"state_bytes", emitted.state_bytes},
+                          {"num_multiprocessors", num_multiprocessors}};
+    if (!is_found(emitted.form))
+        names.emplace("num_segments", segments.num_segments);
+    for (const auto& [name, value] : emitted.configuration)
+        names.emplace(name, value);
+    for (const auto& [name, formula] : emitted.sizes)
+        names[name] = formula.value(names);
+
+    LaunchPlan plan;
+    for (const auto& scratch : emitted.scratch)
+        plan.scratch.push_back(
+            {scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero});
+    for (const auto& launch : emitted.launches) {
+        const auto grid = launch.grid.value(names);
+        const auto block = launch.block.value(names);
+        if (grid < 0 || grid > 2147483647 || block < 1 || block > 1024)
+            throw InternalError("kernel " + launch.kernel + " would be launched with " +
+                                std::to_string(grid) + " blocks of " + std::to_string(block) + " threads");
+        if (grid > 0)
+            plan.launches.push_back(
+                {launch.kernel, launch.parameters, grid, static_cast<int>(block), launch.shared_bytes});
+    }
+    return plan;
+}
+
+std::vector<NamedArray> segment_arrays(const Segments& segments)
+{
+    return segment_arrays(segments, segments.form);
+}
+
+std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form)
+{
+    std::vector<NamedArray> arrays;
+    if (form == SegmentForm::flags)
+        arrays.push_back({"flags", segments.flags.copy()});
+    if (form == SegmentForm::keys)
+        arrays.push_back({"keys", segments.item_keys.copy()});
+    if (form == SegmentForm::offsets)
+        arrays.push_back({"offsets", segments.offsets.copy()});
+    if (form == SegmentForm::ranges) {
+        arrays.push_back({"begins", segments.begins.copy()});
+        arrays.push_back({"offsets", segments.index_bits() == 64 ? item_offsets<std::int64_t>(segments)
+                                                                 : item_offsets<std::int32_t>(segments)});
+    }
+    return arrays;
+}
+
+std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
+{
+    constexpr int kPoison = 0xff;  // makes num_found negative
+    std::vector<NamedArray> arrays;
+    if (form == SegmentForm::keys)
+        arrays.push_back({"found_keys", Array(segments.item_keys.type(), segments.item_keys.length())});
+    if (is_found(form))
+        arrays.push_back({"num_found", Array(segments.index_type(), 1)});
+    for (auto& [name, array] : arrays)
+        if (array.bytes() != 0)
+            std::memset(array.data(), kPoison, array.bytes());
+    return arrays;
+}
+
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form)
+{
+    if (found.empty())
+        return;
+    const auto& counter = found.back().array;
+    const std::int64_t counted =
+        counter.type() == Type::i32 ? counter.as<std::int32_t>()[0] : counter.as<std::int64_t>()[0];
+    const bool is_missing = counted == -1 && (may_be_other_form || segments.num_elements == 0);
+    if (!is_missing && (counted < 0 || counted > segments.num_elements))
+        throw InternalError("a kernel has found " + std::to_string(counted) + " segments in " +
+                            std::to_string(segments.num_elements) + " elements");
+    const std::int64_t num_segments = is_missing ? segments.num_segments : counted;
+    const auto cut = [&](const Array& array) {
+        Array first(array.type(), static_cast<std::size_t>(num_segments));
+        if (first.bytes() != 0)
+            std::memcpy(first.data(), array.data(), first.bytes());
+        return first;
+    };
+    for (auto& [name, array] : results)
+        array = cut(array);
+    if (!is_missing && found.front().name == "found_keys")
+        results.keys = cut(found.front().array);
+}
+
+std::vector<std::byte> pack_number(int value)
+{
+    std::vector<std::byte> bytes;
+    append(bytes, value);
+    return bytes;
+}
+
+std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
+{
+    std::vector<std::byte> bytes;
+    for (const auto address : addresses)
+        append(bytes, address);
+    return bytes;
+}
+
+std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
+                                   std::span<const std::uint64_t> addresses,
+                                   std::span<const std::int64_t> lengths, std::uint64_t outside)
+{
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+        append(bytes, addresses[i]);
+        if (std::ranges::find(checked_tables, op.parameters[i].name) == checked_tables.end())
+            continue;
+        append(bytes, lengths[i]);
+        append(bytes, outside + i * sizeof(std::uint32_t));
+        append(bytes, std::uint64_t{0});  // the flag of each thread, and what fills the struct
+    }
+    return bytes;
+}
+
+void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words)
+{
+    std::vector<std::string> tables;
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] != 0)
+            tables.push_back(workload.op.parameters[i].name);
+    if (!tables.empty())
+        refuse_table_reads(workload, tables);
+}
+
+std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
+                                     std::span<const std::uint64_t> addresses)
+{
+    auto bytes = pack_pointers(addresses);
+    if (form == SegmentForm::uniform)
+        append_index(bytes, segments, segments.uniform_length);
+    append_index(bytes, segments, num_items(segments));
+    if (!is_found(form))
+        append_index(bytes, segments, segments.num_segments);
+    // A struct with pointers is as long as a multiple of theirs.
+    if (!addresses.empty())
+        bytes.resize((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) *
+                     sizeof(std::uint64_t));
+    return bytes;
+}
+
+}  // namespace segfold

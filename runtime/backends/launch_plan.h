@@ -1,0 +1,87 @@
+#pragma once
+// An emitted text with the sizes of one workload: what to allocate, what to launch, what to pass.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "runtime/data/workload.h"
+
+namespace segfold {
+
+/// A scratch buffer of known size.
+struct ScratchBuffer {
+    std::string name;
+    std::int64_t bytes;
+    bool zero;  ///< must be zero before the first launch
+};
+
+/// A launch of known size; a grid of 0 blocks is left out.
+struct KernelLaunch {
+    std::string kernel;
+    std::vector<std::string> parameters;
+    std::int64_t grid;
+    int block;
+    std::int64_t shared_bytes;  ///< of dynamic shared memory, each block
+};
+
+struct LaunchPlan {
+    std::vector<ScratchBuffer> scratch;
+    std::vector<KernelLaunch> launches;
+};
+
+/// The multiprocessors for which the grids of reproducible plans are sized, on every device.
+constexpr int kReproducibleMultiprocessors = 128;
+
+/// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
+///
+/// Throws InternalError for a size that makes no sense.
+LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors);
+
+/// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
+/// uniform.
+///
+/// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items
+/// along the segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
+std::vector<NamedArray> segment_arrays(const Segments& segments);
+/// The same in another form that the segments have (Emitted::form).
+std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm form);
+
+/// The arrays that follow in the struct, which kernels write because they find the segments; poisoned.
+///
+/// form keys: found_keys [num_elements]. forms flags and keys: num_found [1]. Other forms: none.
+std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form);
+
+/// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
+/// as the kernel left it.
+///
+/// Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
+/// host knows of. Throws InternalError for a number of segments that no input has.
+void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
+                bool may_be_other_form = false);
+
+/// The bytes of an `int` parameter.
+std::vector<std::byte> pack_number(int value);
+
+/// The bytes of a struct of pointers, one for each address.
+std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
+
+/// The bytes of the kernel's struct Inputs.
+///
+///   addresses  of the arrays of `op`'s parameters
+///   lengths    of the same arrays
+///   outside    address of an `unsigned` for each parameter; those of checked tables are 0 before a launch
+///              and 1 after one that read outside of the table
+std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
+                                   std::span<const std::uint64_t> addresses,
+                                   std::span<const std::int64_t> lengths, std::uint64_t outside);
+
+/// Throws InputError where one of `words`, which are what pack_inputs() calls `outside`, is not 0.
+void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
+
+/// The bytes of the kernel's struct Segments; `addresses` are those of segment_arrays(), then found_arrays().
+std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
+                                     std::span<const std::uint64_t> addresses);
+
+}  // namespace segfold

@@ -1,0 +1,169 @@
+#include "runtime/backends/simt/simt_backend.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <map>
+
+#include "runtime/backends/launch_plan.h"
+#include "runtime/support/memory_at_hand.h"
+
+namespace segfold::simt {
+namespace {
+
+std::uint64_t address(Buffer& buffer) { return reinterpret_cast<std::uint64_t>(buffer.data()); }
+
+/// A copy of the array behind `skipped_bytes` that nobody has written.
+Buffer upload_array(const std::string& name, const Array& array, std::size_t skipped_bytes = 0)
+{
+    Buffer buffer(name, skipped_bytes + array.bytes());
+    if (array.bytes() != 0)
+        std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
+    return buffer;
+}
+
+/// Buffers of one kind and their addresses, in order.
+struct Buffers {
+    std::vector<Buffer> buffers;
+    std::vector<std::uint64_t> addresses;
+
+    void add(Buffer buffer, std::size_t skipped_bytes = 0)
+    {
+        buffers.push_back(std::move(buffer));
+        addresses.push_back(address(buffers.back()) + skipped_bytes);
+    }
+
+    void add_input(const std::string& name, const Array& array, int shifted_elements)
+    {
+        const auto skipped_bytes = static_cast<std::size_t>(shifted_elements) * size_bytes(array.type());
+        add(upload_array(name, array, skipped_bytes), skipped_bytes);
+    }
+};
+
+/// Makes a buffer what it was when it was made of `array`.
+void refill(Buffer& buffer, const Array& array)
+{
+    if (array.bytes() != 0)
+        std::memcpy(buffer.data(), array.data(), array.bytes());
+}
+
+Program compile(const Emitted& emitted, const CompileOptions& options)
+{
+    std::vector<std::string> kernels;
+    for (const auto& launch : emitted.launches)
+        if (std::ranges::find(kernels, launch.kernel) == kernels.end())
+            kernels.push_back(launch.kernel);
+    return Program::compile(emitted.source, kernels, options);
+}
+
+/// Refuses a workload whose buffers do not fit. Where accesses are checked, each word of four bytes has a
+/// cell of 32 bytes beside it.
+void require_room(const Workload& workload, const Emitted& emitted, const LaunchPlan& plan, bool is_checked)
+{
+    constexpr double kCellBytes = 8;
+    double bytes = 0;
+    for (const auto& array : workload.arrays)
+        bytes += static_cast<double>(array.bytes());
+    const auto& segments = workload.segments;
+    const auto index_bytes = static_cast<double>(size_bytes(segments.index_type()));
+    const bool finds = is_found(emitted.form);
+    const auto rows = static_cast<double>(finds ? segments.num_elements : segments.num_segments);
+    for (const auto& field : workload.op.results)
+        bytes += rows * static_cast<double>(size_bytes(field.type));
+    if (emitted.form == SegmentForm::offsets || emitted.form == SegmentForm::ranges)
+        bytes += rows * index_bytes * (emitted.form == SegmentForm::ranges ? 2 : 1);
+    for (const auto& scratch : plan.scratch)
+        bytes += static_cast<double>(scratch.bytes);
+    require_memory(bytes * (is_checked ? 1 + kCellBytes : 1),
+                   "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
+}
+
+}  // namespace
+
+Results run(const Workload& workload, const Emitted& emitted, const Options& asked,
+            const CompileOptions& compile_options, int num_multiprocessors, int num_launches,
+            int shifted_elements, std::optional<std::uint8_t> scratch_poison, RunTimes* times)
+{
+    check_workload(workload);
+    auto options = asked;
+    options.lines = emitted.lines;
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto program = compile(emitted, compile_options);
+    const double compile_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    double kernel_seconds = 0;
+    const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
+
+    require_room(workload, emitted, plan, compile_options.shadow_check);
+    Buffers inputs, segments, outputs;
+    const auto form = emitted.form;
+    std::vector<std::int64_t> lengths;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+        inputs.add_input(workload.op.parameters[i].name, workload.arrays[i], shifted_elements);
+        lengths.push_back(static_cast<std::int64_t>(workload.arrays[i].length()));
+    }
+    std::vector<std::uint32_t> outside(workload.arrays.size(), 0);
+    Buffer outside_words = upload<std::uint32_t>("outside", std::span(std::as_const(outside)));
+    for (const auto& [name, array] : segment_arrays(workload.segments, form))
+        segments.add_input(name, array, shifted_elements);
+    auto found = found_arrays(workload.segments, form);
+    for (const auto& [name, array] : found)
+        segments.add(upload_array(name, array));
+    auto results = allocate_results(workload, form);
+    for (const auto& [name, array] : results)
+        outputs.add(upload_array(name, array));
+
+    std::map<std::string, std::vector<std::byte>> values;
+    values["inputs"] =
+        pack_inputs(workload.op, emitted.checked_tables, inputs.addresses, lengths, address(outside_words));
+    values["segments"] = pack_segments(workload.segments, form, segments.addresses);
+    values["results"] = pack_pointers(outputs.addresses);
+    for (const auto& [name, value] : emitted.numbers)
+        values[name] = pack_number(value);
+    std::vector<Buffer> scratch;
+    for (const auto& [name, bytes, zero] : plan.scratch) {
+        scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));
+        if (zero || scratch_poison)
+            std::memset(scratch.back().data(), zero ? 0 : *scratch_poison, scratch.back().bytes());
+        values[name] = pack_pointers(std::vector{address(scratch.back())});
+    }
+
+    const auto launch_all = [&] {
+        for (const auto& launch : plan.launches) {
+            std::vector<void*> arguments;
+            for (const auto& parameter : launch.parameters)
+                arguments.push_back(values.at(parameter).data());
+            Dimensions dimensions;
+            dimensions.grid_x = static_cast<unsigned>(launch.grid);
+            dimensions.block_x = static_cast<unsigned>(launch.block);
+            dimensions.dynamic_shared_bytes = static_cast<unsigned>(launch.shared_bytes);
+            kernel_seconds += program.launch(launch.kernel, dimensions, arguments, options).seconds;
+        }
+    };
+    for (int i = 0; i + 1 < num_launches; ++i) {
+        launch_all();
+        for (std::size_t k = 0; k < results.size(); ++k)
+            refill(outputs.buffers[k], results[k].array);
+        for (std::size_t k = 0; k < found.size(); ++k)
+            refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
+    }
+    launch_all();
+    std::memcpy(outside.data(), outside_words.data(), outside_words.bytes());
+    refuse_noted_reads(workload, outside);
+    if (times) {
+        times->compile_seconds = compile_seconds;
+        times->kernel_seconds = kernel_seconds;
+    }
+    const auto copy_back = [](Array& array, Buffer& buffer) {
+        if (array.bytes() != 0)
+            std::memcpy(array.data(), buffer.data(), array.bytes());
+    };
+    for (std::size_t i = 0; i < results.size(); ++i)
+        copy_back(results[i].array, outputs.buffers[i]);
+    for (std::size_t i = 0; i < found.size(); ++i)
+        copy_back(found[i].array, segments.buffers[segments.buffers.size() - found.size() + i]);
+    take_found(results, found, workload.segments);
+    return results;
+}
+
+}  // namespace segfold::simt

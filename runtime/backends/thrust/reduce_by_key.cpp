@@ -1,0 +1,179 @@
+#include "runtime/backends/thrust/reduce_by_key.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/backends/thrust/job.h"
+#include "runtime/judge/reference.h"
+#include "runtime/judge/table_check.h"
+
+namespace segfold {
+namespace {
+
+std::string not_built(ThrustSystem system)
+{
+    return "thrust::reduce_by_key on " +
+           std::string(system == ThrustSystem::cuda
+                           ? "CUDA is not part of this build; build with nvcc (SEGFOLD_CUDA=ON)"
+                           : "the CPU is not part of this build; build with CCCL's headers and OpenMP");
+}
+
+Outcome run_on(ThrustSystem system, [[maybe_unused]] const ThrustJob& job, [[maybe_unused]] int device)
+{
+#ifdef SEGFOLD_THRUST_CUDA
+    if (system == ThrustSystem::cuda)
+        return run_on_cuda(job, device);
+#endif
+#ifdef SEGFOLD_THRUST_CPU
+    if (system == ThrustSystem::cpu)
+        return run_on_cpu(job);
+#endif
+    throw DeviceError(not_built(system));
+}
+
+std::string objection_of(const Bytecode& bytecode, const std::string& name)
+{
+    const auto fields = bytecode.state.size();
+    if (fields > kMaxThrustFields)
+        return "operator " + name + " has a state of " + std::to_string(fields) +
+               " fields; thrust's functors hold at most " + std::to_string(kMaxThrustFields);
+    for (const auto& [block, program] :
+         {std::pair{"lift", &bytecode.lift}, std::pair{"combine", &bytecode.combine},
+          std::pair{"finish", &bytecode.finish}}) {
+        const int slots = flatten(*program).num_slots;
+        if (slots > kMaxThrustSlots)
+            return "operator " + name + " needs " + std::to_string(slots) + " values at a time in its " +
+                   block + " part; thrust's functors hold at most " + std::to_string(kMaxThrustSlots);
+    }
+    return {};
+}
+
+/// The runs of a workload: where each non-empty segment's elements lie.
+void add_runs(const Segments& segments, ThrustJob& job)
+{
+    bool scattered = false;
+    bool gaps = false;
+    job.num_segments = segments.num_segments;
+    for (auto* list : {&job.starts, &job.begins, &job.segments})
+        list->reserve(static_cast<std::size_t>(segments.num_segments) + 1);
+    for (std::int64_t segment = 0; segment < segments.num_segments; ++segment) {
+        const std::int64_t begin = segments.begin(segment);
+        const std::int64_t length = segments.end(segment) - begin;
+        if (length == 0) {
+            gaps = true;
+            continue;
+        }
+        scattered = scattered || begin != job.num_elements;
+        job.starts.push_back(job.num_elements);
+        job.begins.push_back(begin);
+        job.segments.push_back(segment);
+        job.num_elements += length;
+    }
+    job.num_runs = static_cast<std::int64_t>(job.starts.size());
+    job.starts.push_back(job.num_elements);
+    if (!scattered)
+        job.begins = {};
+    if (!gaps)
+        job.segments = {};
+}
+
+ThrustJob make_job(const Workload& workload, const Bytecode& bytecode, Results& results)
+{
+    ThrustJob job;
+    job.lift = flatten(bytecode.lift);
+    job.combine = flatten(bytecode.combine);
+    job.finish = flatten(bytecode.finish);
+    job.state_fields = static_cast<int>(bytecode.state.size());
+    job.column_types = bytecode.columns;
+    for (std::size_t p = 0; p < workload.arrays.size(); ++p) {
+        const auto& array = workload.arrays[p];
+        if (workload.op.parameters[p].table) {
+            job.tables.push_back({array.data(), array.bytes()});
+            job.table_lengths.push_back(static_cast<std::int64_t>(array.length()));
+        } else {
+            job.columns.push_back({array.data(), array.bytes()});
+        }
+    }
+    add_runs(workload.segments, job);
+    for (auto& field : results) {
+        job.results.push_back(field.array.data());
+        job.result_types.push_back(field.array.type());
+    }
+    return job;
+}
+
+void fill_empty_segments(const Workload& workload, const Bytecode& bytecode, Results& results)
+{
+    Evaluator<double> evaluator(bytecode, inputs_of(workload).tables);
+    std::vector<Slot<double>> result(evaluator.result_fields());
+    for (std::int64_t segment = 0; segment < workload.segments.num_segments; ++segment) {
+        if (workload.segments.length(segment) != 0)
+            continue;
+        evaluator.empty(segment, result.data());
+        for (std::size_t f = 0; f < results.size(); ++f)
+            Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), segment);
+    }
+}
+
+}  // namespace
+
+std::string_view name(ThrustSystem system) { return system == ThrustSystem::cuda ? "cuda" : "cpu"; }
+
+std::string thrust_unavailable_reason(ThrustSystem system)
+{
+#ifdef SEGFOLD_THRUST_CUDA
+    if (system == ThrustSystem::cuda) {
+        const auto objection = cuda_objection();
+        return objection.empty() ? "" : "thrust::reduce_by_key cannot run on CUDA: " + objection;
+    }
+#endif
+#ifdef SEGFOLD_THRUST_CPU
+    if (system == ThrustSystem::cpu)
+        return {};
+#endif
+    return not_built(system);
+}
+
+bool thrust_available(ThrustSystem system) { return thrust_unavailable_reason(system).empty(); }
+
+std::string thrust_description(ThrustSystem system)
+{
+    if (!thrust_available(system))
+        return {};
+#ifdef SEGFOLD_THRUST_CUDA
+    if (system == ThrustSystem::cuda)
+        return describe_cuda();
+#endif
+#ifdef SEGFOLD_THRUST_CPU
+    if (system == ThrustSystem::cpu)
+        return describe_cpu();
+#endif
+    return {};
+}
+
+std::string thrust_objection(const Operator& op) { return objection_of(compile_bytecode(op), op.name); }
+
+Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
+{
+    check_workload(workload);
+    if (const auto reason = thrust_unavailable_reason(system); !reason.empty())
+        throw DeviceError(reason);
+    const Bytecode bytecode = compile_bytecode(workload.op);
+    if (const auto objection = objection_of(bytecode, workload.op.name); !objection.empty())
+        throw InputError(objection);
+    Results results = allocate_results(workload);
+    const auto job = make_job(workload, bytecode, results);
+    if (job.num_runs != 0) {
+        const Outcome outcome = run_on(system, job, device);
+        if (outcome.failed)  // some element did; the host finds the first one
+            refuse_table_reads(workload, {bytecode.table_names[outcome.table]});
+    }
+    if (job.num_runs != job.num_segments)
+        fill_empty_segments(workload, bytecode, results);
+    return results;
+}
+
+}  // namespace segfold

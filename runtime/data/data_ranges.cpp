@@ -1,0 +1,139 @@
+#include "runtime/data/data_ranges.h"
+
+#include <cmath>
+#include <mutex>
+
+#include "dsl/interpreter.h"
+#include "runtime/support/segment_blocks.h"
+#include "runtime/support/visit_type.h"
+
+namespace segfold {
+namespace {
+
+/// Elements that a thread takes at a time.
+constexpr std::int64_t kBlock = std::int64_t{1} << 16;
+
+/// Calls `work(begin, end)` for parts of an array on all threads.
+template <class Work>
+void for_parts(const Array& array, const Work& work)
+{
+    const auto length = static_cast<std::int64_t>(array.length());
+    for_blocks((length + kBlock - 1) / kBlock, 0, [&](std::int64_t first, std::int64_t last) {
+        work(first * kBlock, std::min(last * kBlock, length));
+    });
+}
+
+bool is_before(const FieldValue& left, const FieldValue& right)
+{
+    if (is_float(left.type))
+        return left.real < right.real;
+    const std::uint64_t flip = is_signed_integer(left.type) ? std::uint64_t{1} << 63 : 0;
+    return (left.bits ^ flip) < (right.bits ^ flip);
+}
+
+void widen(ColumnRange& range, const FieldValue& value)
+{
+    if (!range.lowest || is_before(value, *range.lowest))
+        range.lowest = value;
+    if (!range.highest || is_before(*range.highest, value))
+        range.highest = value;
+}
+
+void see(ColumnRange& range, const FieldValue& value)
+{
+    if (!is_float(value.type) || std::isfinite(value.real)) {
+        widen(range, value);
+        range.has_negative_zero |= value.real == 0 && std::signbit(value.real);
+    } else if (std::isnan(value.real)) {
+        range.has_nan = true;
+    } else {
+        (value.real > 0 ? range.has_positive_infinity : range.has_negative_infinity) = true;
+    }
+}
+
+void join(ColumnRange& range, const ColumnRange& part)
+{
+    for (const auto& end : {part.lowest, part.highest})
+        if (end)
+            widen(range, *end);
+    range.has_negative_zero |= part.has_negative_zero;
+    range.has_positive_infinity |= part.has_positive_infinity;
+    range.has_negative_infinity |= part.has_negative_infinity;
+    range.has_nan |= part.has_nan;
+}
+
+ColumnRange range_of(const Array& array)
+{
+    ColumnRange range;
+    std::mutex mutex;
+    for_parts(array, [&](std::int64_t begin, std::int64_t end) {
+        ColumnRange part;
+        for (std::int64_t i = begin; i < end; ++i) {
+            Slot<double> slot{};
+            Machine<double>::load(slot, array.type(), array.data(), i);
+            FieldValue value{array.type()};
+            if (is_float(value.type))
+                value.real = Machine<double>::get_real(slot, value.type);
+            else
+                value.bits = slot.bits;
+            see(part, value);
+        }
+        const std::lock_guard lock(mutex);
+        join(range, part);
+    });
+    return range;
+}
+
+/// The bits of a float's exponent, which are all ones in infinities and NaN alone.
+template <class Element>
+bool has_full_exponent(const Element* values, std::int64_t count, std::uint64_t exponent)
+{
+    bool found = false;
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, values + i, sizeof(Element));
+        found |= (bits & exponent) == exponent;
+    }
+    return found;
+}
+
+bool is_finite(const Array& array)
+{
+    const std::uint64_t exponent = array.type() == Type::f16    ? 0x7c00
+                                   : array.type() == Type::bf16 ? 0x7f80
+                                   : array.type() == Type::f32  ? 0x7f800000
+                                                                : 0x7ff0000000000000;
+    std::mutex mutex;
+    bool finite = true;
+    visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
+        const auto* values = reinterpret_cast<const Element*>(array.data());
+        for_parts(array, [&](std::int64_t begin, std::int64_t end) {
+            if (!has_full_exponent(values + begin, end - begin, exponent))
+                return;
+            const std::lock_guard lock(mutex);
+            finite = false;
+        });
+    });
+    return finite;
+}
+
+}  // namespace
+
+DataRanges data_ranges(const Workload& workload)
+{
+    DataRanges ranges;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+        if (!workload.op.parameters[i].table)
+            ranges.push_back(range_of(workload.arrays[i]));
+    return ranges;
+}
+
+std::optional<std::string> find_not_finite(const Workload& workload)
+{
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i)
+        if (is_float(workload.arrays[i].type()) && !is_finite(workload.arrays[i]))
+            return workload.op.parameters[i].name;
+    return std::nullopt;
+}
+
+}  // namespace segfold

@@ -1,0 +1,16 @@
+#pragma once
+// Segments of generated lengths.
+#include <cstdint>
+
+#include "dsl/layout.h"
+#include "runtime/data/segments.h"
+
+namespace segfold {
+
+/// Draws lengths as a generated layout says until they add up to `num_elements`; the last one is cut to fit.
+///
+/// The same layout and number of elements give the same segments on any machine and with any number of
+/// threads.
+Segments generate_segments(const Layout& layout, std::int64_t num_elements);
+
+}  // namespace segfold

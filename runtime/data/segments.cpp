@@ -1,0 +1,487 @@
+#include "runtime/data/segments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/support/parallel.h"
+#include "runtime/support/visit_type.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kChunk = std::int64_t{1} << 18;  // elements one thread scans at a time
+
+void check_integers(const Array& array, std::string_view what)
+{
+    if (!is_integer(array.type()))
+        throw InputError(fmt::format("{} are {}; they must be integers", what, name(array.type())));
+}
+
+/// Calls `visit` with the bits of the elements as a span of unsigned integers.
+template <class Visit>
+void visit_bits(const Array& array, Visit visit)
+{
+    switch (size_bytes(array.type())) {
+        case 1:
+            return visit(array.as<std::uint8_t>());
+        case 2:
+            return visit(array.as<std::uint16_t>());
+        case 4:
+            return visit(array.as<std::uint32_t>());
+        default:
+            return visit(array.as<std::uint64_t>());
+    }
+}
+
+/// Calls `visit` with the elements of an index array, i32 or i64, as a mutable span.
+template <class Visit>
+void visit_indices(Array& array, Visit visit)
+{
+    if (array.type() == Type::i32)
+        visit(array.as<std::int32_t>());
+    else
+        visit(array.as<std::int64_t>());
+}
+
+std::int64_t index_at(const Array& array, std::int64_t place)
+{
+    const auto i = static_cast<std::size_t>(place);
+    return array.type() == Type::i32 ? array.as<std::int32_t>()[i] : array.as<std::int64_t>()[i];
+}
+
+std::int64_t signed_length(const Array& array) { return static_cast<std::int64_t>(array.length()); }
+
+Type index_type_for(std::initializer_list<std::int64_t> largest)
+{
+    return std::ranges::max(largest) <= kMaxNarrowIndex ? Type::i32 : Type::i64;
+}
+
+/// The array as indices of `type`; every element must fit.
+Array to_indices(Array array, Type type)
+{
+    if (array.type() == type)
+        return array;
+    Array converted(type, array.length());
+    visit_indices(converted, [&](auto into) {
+        using Index = typename decltype(into)::value_type;
+        visit_integers(array, [&](auto from) {
+            std::ranges::transform(from, into.begin(), [](auto value) { return static_cast<Index>(value); });
+        });
+    });
+    return converted;
+}
+
+void check_num_elements(std::int64_t num_elements)
+{
+    if (num_elements < 0)
+        throw InputError(fmt::format("the number of elements is {}; it must not be negative", num_elements));
+}
+
+/// Throws unless every bound lies within the data; `verb` says which bound it is.
+void check_bounds(const Array& bounds, std::string_view what, std::string_view verb,
+                  std::int64_t num_elements)
+{
+    check_integers(bounds, what);
+    visit_integers(bounds, [&](auto values) {
+        for (std::size_t s = 0; s < values.size(); ++s)
+            if (std::cmp_less(values[s], 0) || std::cmp_greater(values[s], num_elements))
+                throw InputError(
+                    fmt::format("range {} {} at {}, outside of the data; it must be from 0 to {}, the "
+                                "number of elements",
+                                s, verb, values[s], num_elements));
+    });
+}
+
+/// The sum of the lengths of all ranges, or the largest integer where that overflows.
+std::int64_t total_range_length(const Array& begins, const Array& ends)
+{
+    std::int64_t total = 0;
+    for (std::int64_t s = 0; s < signed_length(begins); ++s) {
+        const std::int64_t begin = index_at(begins, s), end = index_at(ends, s);
+        if (end < begin)
+            throw InputError(
+                fmt::format("range {} ends at {}, before its begin {}; an end must not lie before its "
+                            "begin",
+                            s, end, begin));
+        if (__builtin_add_overflow(total, end - begin, &total))
+            total = std::numeric_limits<std::int64_t>::max();
+    }
+    return total;
+}
+
+/// Segments that start at every element for which `starts(element)` holds; the first element must be one.
+template <class Starts>
+Segments segments_from_starts(std::int64_t num_elements, Starts starts)
+{
+    const std::int64_t num_chunks = (num_elements + kChunk - 1) / kChunk;
+    std::vector<std::int64_t> before(static_cast<std::size_t>(num_chunks) + 1);  // starts before a chunk
+    const auto for_chunks = [&](auto work) {
+        parallel_for(num_chunks, 4, [&](std::int64_t first, std::int64_t last) {
+            for (std::int64_t chunk = first; chunk < last; ++chunk)
+                work(static_cast<std::size_t>(chunk), chunk * kChunk,
+                     std::min(num_elements, (chunk + 1) * kChunk));
+        });
+    };
+    for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t end) {
+        std::int64_t count = 0;
+        for (std::int64_t i = begin; i < end; ++i)
+            count += starts(i) ? 1 : 0;
+        before[chunk + 1] = count;
+    });
+    for (std::size_t chunk = 1; chunk < before.size(); ++chunk)
+        before[chunk] += before[chunk - 1];
+
+    Segments segments;
+    segments.form = SegmentForm::offsets;
+    segments.num_elements = num_elements;
+    segments.num_segments = before.back();
+    const Type type = index_type_for({num_elements});
+    segments.has_wide_indices = type == Type::i64;
+    segments.offsets = Array(type, static_cast<std::size_t>(before.back()) + 1);
+    visit_indices(segments.offsets, [&](auto offsets) {
+        using Index = typename decltype(offsets)::value_type;
+        for_chunks([&](std::size_t chunk, std::int64_t begin, std::int64_t) {
+            // Written without a branch, and never past the chunk's last start.
+            auto* place = offsets.data() + before[chunk];
+            auto* const stop = offsets.data() + before[chunk + 1];
+            for (std::int64_t i = begin; place != stop; ++i) {
+                *place = static_cast<Index>(i);
+                place += starts(i) ? 1 : 0;
+            }
+        });
+        offsets.back() = static_cast<Index>(num_elements);
+    });
+    return segments;
+}
+
+}  // namespace
+
+std::int64_t Segments::begin(std::int64_t segment) const
+{
+    switch (form) {
+        case SegmentForm::whole:
+            return 0;
+        case SegmentForm::uniform:
+            return segment * uniform_length;
+        case SegmentForm::offsets:
+        case SegmentForm::flags:
+        case SegmentForm::keys:
+            return index_at(offsets, segment);
+        case SegmentForm::ranges:
+            return index_at(begins, segment);
+    }
+    throw InternalError("unknown segment form");
+}
+
+std::int64_t Segments::end(std::int64_t segment) const
+{
+    switch (form) {
+        case SegmentForm::whole:
+            return num_elements;
+        case SegmentForm::uniform:
+            return (segment + 1) * uniform_length;
+        case SegmentForm::offsets:
+        case SegmentForm::flags:
+        case SegmentForm::keys:
+            return index_at(offsets, segment + 1);
+        case SegmentForm::ranges:
+            return index_at(ends, segment);
+    }
+    throw InternalError("unknown segment form");
+}
+
+LengthRange length_range(const Segments& segments)
+{
+    if (segments.num_segments == 0)
+        return {};
+    if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
+        return {segments.length(0), segments.length(0)};
+    LengthRange all{std::numeric_limits<std::int64_t>::max(), 0};
+    std::mutex mutex;
+    parallel_for(segments.num_segments, kChunk, [&](std::int64_t begin, std::int64_t end) {
+        LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
+        for (std::int64_t s = begin; s < end; ++s) {
+            const std::int64_t length = segments.length(s);
+            range = {std::min(range.shortest, length), std::max(range.longest, length)};
+        }
+        const std::lock_guard lock(mutex);
+        all = {std::min(all.shortest, range.shortest), std::max(all.longest, range.longest)};
+    });
+    return all;
+}
+
+Segments Segments::copy() const
+{
+    Segments other;
+    other.form = form;
+    other.num_elements = num_elements;
+    other.num_segments = num_segments;
+    other.uniform_length = uniform_length;
+    other.offsets = offsets.copy();
+    other.begins = begins.copy();
+    other.ends = ends.copy();
+    other.flags = flags.copy();
+    other.item_keys = item_keys.copy();
+    if (keys)
+        other.keys = keys->copy();
+    other.has_wide_indices = has_wide_indices;
+    return other;
+}
+
+std::int64_t num_items(const Segments& segments)
+{
+    if (segments.form != SegmentForm::ranges)
+        return segments.num_elements;
+    std::int64_t items = 0;
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        items += segments.length(s);
+    return items;
+}
+
+Segments whole_segments(std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    Segments segments;
+    segments.num_elements = num_elements;
+    segments.num_segments = 1;
+    segments.has_wide_indices = num_elements > kMaxNarrowIndex;
+    return segments;
+}
+
+Segments uniform_segments(std::int64_t num_elements, std::int64_t length)
+{
+    check_num_elements(num_elements);
+    if (length <= 0)
+        throw InputError(fmt::format("the uniform length is {}; it must be at least 1", length));
+    if (num_elements % length != 0)
+        throw InputError(
+            fmt::format("{} elements do not divide into segments of {}: {} are left over; the number of "
+                        "elements must be a multiple of the length",
+                        num_elements, length, num_elements % length));
+    Segments segments;
+    segments.form = SegmentForm::uniform;
+    segments.num_elements = num_elements;
+    segments.num_segments = num_elements / length;
+    segments.uniform_length = length;
+    segments.has_wide_indices = std::max(num_elements, length) > kMaxNarrowIndex;
+    return segments;
+}
+
+Segments segments_from_offsets(Array offsets, std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    check_integers(offsets, "offsets");
+    visit_integers(offsets, [&](auto values) {
+        if (values.empty())
+            throw InputError("offsets are empty; S segments need S + 1 offsets, so at least one");
+        if (values.front() != 0)
+            throw InputError(
+                fmt::format("offsets begin with {}; the first offset must be 0", values.front()));
+        const auto falling = std::ranges::adjacent_find(values, std::ranges::greater());
+        if (falling != values.end())
+            throw InputError(
+                fmt::format("offsets decrease at segment {}: {} after {}; offsets must be non-decreasing",
+                            falling - values.begin(), falling[1], falling[0]));
+        if (std::cmp_greater(values.back(), num_elements)) {
+            const auto beyond = std::ranges::partition_point(
+                values, [&](auto v) { return std::cmp_less_equal(v, num_elements); });
+            throw InputError(
+                fmt::format("offsets go beyond the data at segment {}: it ends at {} but there are {} "
+                            "elements; the last offset must be the number of elements",
+                            beyond - values.begin() - 1, *beyond, num_elements));
+        }
+        if (std::cmp_not_equal(values.back(), num_elements))
+            throw InputError(
+                fmt::format("offsets end at {} but there are {} elements; the last offset must be the "
+                            "number of elements",
+                            values.back(), num_elements));
+    });
+    Segments segments;
+    segments.form = SegmentForm::offsets;
+    segments.num_elements = num_elements;
+    segments.num_segments = signed_length(offsets) - 1;
+    const Type type = index_type_for({num_elements, segments.num_segments});
+    segments.has_wide_indices = type == Type::i64;
+    segments.offsets = to_indices(std::move(offsets), type);
+    return segments;
+}
+
+Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    if (begins.length() != ends.length())
+        throw InputError(
+            fmt::format("ranges have {} begins but {} ends; there must be one of each per segment",
+                        begins.length(), ends.length()));
+    check_bounds(begins, "begins", "begins", num_elements);
+    check_bounds(ends, "ends", "ends", num_elements);
+
+    Segments segments;
+    segments.form = SegmentForm::ranges;
+    segments.num_elements = num_elements;
+    segments.num_segments = signed_length(begins);
+    Type type = index_type_for({num_elements, segments.num_segments});
+    segments.begins = to_indices(std::move(begins), type);
+    segments.ends = to_indices(std::move(ends), type);
+    const std::int64_t total = total_range_length(segments.begins, segments.ends);
+    type = index_type_for({num_elements, segments.num_segments, total});
+    segments.has_wide_indices = type == Type::i64;
+    segments.begins = to_indices(std::move(segments.begins), type);
+    segments.ends = to_indices(std::move(segments.ends), type);
+    return segments;
+}
+
+Segments segments_from_lengths(const Array& lengths, std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    check_integers(lengths, "lengths");
+    Segments segments;
+    segments.form = SegmentForm::offsets;
+    segments.num_elements = num_elements;
+    segments.num_segments = signed_length(lengths);
+    const Type type = index_type_for({num_elements, segments.num_segments});
+    segments.has_wide_indices = type == Type::i64;
+    segments.offsets = Array(type, lengths.length() + 1);
+    visit_integers(lengths, [&](auto values) {
+        visit_indices(segments.offsets, [&](auto offsets) {
+            using Index = typename decltype(offsets)::value_type;
+            std::int64_t sum = 0;
+            offsets[0] = 0;
+            for (std::size_t s = 0; s < values.size(); ++s) {
+                if (std::cmp_less(values[s], 0))
+                    throw InputError(
+                        fmt::format("length {} is {}; lengths must not be negative", s, values[s]));
+                if (std::cmp_greater(values[s], num_elements - sum))
+                    throw InputError(
+                        fmt::format("lengths exceed the {} elements at segment {}: its length is {} after "
+                                    "{} elements; lengths must add up to the number of elements",
+                                    num_elements, s, values[s], sum));
+                sum += static_cast<std::int64_t>(values[s]);
+                offsets[s + 1] = static_cast<Index>(sum);
+            }
+            if (sum != num_elements)
+                throw InputError(
+                    fmt::format("lengths add up to {} but there are {} elements; they must add up to the "
+                                "number of elements",
+                                sum, num_elements));
+        });
+    });
+    return segments;
+}
+
+Segments segments_from_flags(Array flags, std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    if (is_float(flags.type()))
+        throw InputError(fmt::format("flags are {}; they must be bool or integers", name(flags.type())));
+    if (signed_length(flags) != num_elements)
+        throw InputError(fmt::format("there are {} flags but {} elements; give one flag per element",
+                                     flags.length(), num_elements));
+    Segments segments;
+    visit_bits(flags, [&](auto bits) {
+        const auto* flag = bits.data();
+        segments =
+            segments_from_starts(num_elements, [flag](std::int64_t i) { return i == 0 || flag[i] != 0; });
+        if (size_bytes(flags.type()) != 1) {
+            segments.flags = Array(Type::u8, flags.length());
+            std::ranges::transform(bits, segments.flags.as<std::uint8_t>().begin(),
+                                   [](auto value) { return value != 0; });
+        }
+    });
+    segments.form = SegmentForm::flags;
+    if (size_bytes(flags.type()) == 1)
+        segments.flags = std::move(flags);
+    // The first element starts a segment either way, and kernels rely on the flag.
+    if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0)
+        segments.flags.as<std::uint8_t>()[0] = 1;
+    return segments;
+}
+
+Segments segments_from_keys(Array keys, std::int64_t num_elements)
+{
+    check_num_elements(num_elements);
+    if (signed_length(keys) != num_elements)
+        throw InputError(fmt::format("there are {} keys but {} elements; give one key per element",
+                                     keys.length(), num_elements));
+    Segments segments;
+    visit_bits(keys, [&](auto bits) {
+        using Bits = typename decltype(bits)::value_type;
+        const auto* key = bits.data();
+        segments = segments_from_starts(num_elements,
+                                        [key](std::int64_t i) { return i == 0 || key[i] != key[i - 1]; });
+        segments.keys.emplace(keys.type(), static_cast<std::size_t>(segments.num_segments));
+        auto* run_keys = reinterpret_cast<std::remove_const_t<Bits>*>(segments.keys->data());
+        visit_indices(segments.offsets, [&](auto offsets) {
+            parallel_for(segments.num_segments, kChunk, [&](std::int64_t first, std::int64_t last) {
+                for (std::int64_t s = first; s < last; ++s)
+                    run_keys[s] = key[offsets[static_cast<std::size_t>(s)]];
+            });
+        });
+    });
+    segments.form = SegmentForm::keys;
+    segments.item_keys = std::move(keys);
+    return segments;
+}
+
+Segments given_as(SegmentForm form, const Segments& segments)
+{
+    Array marks(form == SegmentForm::flags ? Type::u8 : Type::i32,
+                static_cast<std::size_t>(segments.num_elements));
+    std::int64_t next = 0;
+    for (std::int64_t s = 0; s < segments.num_segments; ++s) {
+        const std::int64_t begin = segments.begin(s), end = segments.end(s);
+        if (begin != next || begin == end)
+            throw InputError(
+                fmt::format("segment {} covers elements {} to {} after {}; for {}, segments must be "
+                            "contiguous and not empty",
+                            s, begin, end, next, name(form)));
+        next = end;
+        for (std::int64_t i = begin; i < end; ++i)
+            if (form == SegmentForm::flags)
+                marks.as<std::uint8_t>()[static_cast<std::size_t>(i)] = i == begin;
+            else
+                marks.as<std::int32_t>()[static_cast<std::size_t>(i)] =
+                    static_cast<std::int32_t>(s % 1000003);
+    }
+    return form == SegmentForm::flags ? segments_from_flags(std::move(marks), segments.num_elements)
+                                      : segments_from_keys(std::move(marks), segments.num_elements);
+}
+
+Segments with_index_bits(Segments segments, int bits)
+{
+    if (bits != 32 && bits != 64)
+        throw InputError(fmt::format("the width of an index is {} bits; it must be 32 or 64", bits));
+    if (bits == segments.index_bits())
+        return segments;
+    if (bits == 32) {
+        std::int64_t largest =
+            std::max({segments.num_elements, segments.num_segments, segments.uniform_length});
+        if (segments.form == SegmentForm::ranges)
+            largest = std::max(largest, total_range_length(segments.begins, segments.ends));
+        if (largest > kMaxNarrowIndex)
+            throw InputError(fmt::format("32-bit indices reach to {} but {} are needed; use 64 bits",
+                                         kMaxNarrowIndex, largest));
+    }
+    segments.has_wide_indices = bits == 64;
+    const Type type = segments.index_type();
+    if (converted_form(segments.form) == SegmentForm::offsets)
+        segments.offsets = to_indices(std::move(segments.offsets), type);
+    if (segments.form == SegmentForm::ranges) {
+        segments.begins = to_indices(std::move(segments.begins), type);
+        segments.ends = to_indices(std::move(segments.ends), type);
+    }
+    return segments;
+}
+
+}  // namespace segfold

@@ -1,0 +1,12 @@
+#pragma once
+// What a workload's segments tell about which plan is fast.
+#include "codegen/catalogue.h"
+#include "runtime/data/segments.h"
+
+namespace segfold {
+
+/// The sizes that a plan is chosen by. The longest segment is looked for only where that takes no time to
+/// speak of.
+[[nodiscard]] Shape shape_of(const Segments& segments);
+
+}  // namespace segfold

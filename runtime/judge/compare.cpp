@@ -1,0 +1,347 @@
+#include "runtime/judge/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <mutex>
+
+#include "dsl/error.h"
+#include "runtime/judge/tolerance.h"
+#include "runtime/judge/value_text.h"
+#include "runtime/support/segment_blocks.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kJudgedAlone = std::int64_t{1} << 20;  // judged alone, by all threads
+constexpr std::int64_t kShownElements = 8;                    // at each end
+
+void check_shape(const Workload& workload, const Results& results, const std::string& name)
+{
+    const auto& fields = workload.op.results;
+    bool fits = results.size() == fields.size();
+    for (std::size_t f = 0; fits && f < fields.size(); ++f)
+        fits = results[f].name == fields[f].name && results[f].array.type() == fields[f].type &&
+               static_cast<std::int64_t>(results[f].array.length()) == workload.segments.num_segments;
+    if (!fits)
+        throw InternalError(name + " do not have the fields, types and lengths of operator " +
+                            workload.op.name + "'s results");
+    const auto& keys = workload.segments.keys;
+    if (results.keys &&
+        (!keys || results.keys->bytes() != keys->bytes() ||
+         (keys->bytes() != 0 && std::memcmp(results.keys->data(), keys->data(), keys->bytes()) != 0)))
+        throw InternalError(name + " do not have the key of each run");
+}
+
+/// True if element `i` of both arrays has the same bits; any two NaNs count as the same.
+bool same_bits(const Array& left, const Array& right, std::int64_t i)
+{
+    Slot<double> a{};
+    Slot<double> b{};
+    Machine<double>::load(a, left.type(), left.data(), i);
+    Machine<double>::load(b, right.type(), right.data(), i);
+    if (!is_float(left.type()))
+        return a.bits == b.bits;
+    const double x = Machine<double>::get_real(a, left.type());
+    const double y = Machine<double>::get_real(b, left.type());
+    return (x == y && std::signbit(x) == std::signbit(y)) || (std::isnan(x) && std::isnan(y));
+}
+
+bool same_bits(const Results& left, const Results& right, std::int64_t segment)
+{
+    for (std::size_t f = 0; f < left.size(); ++f)
+        if (!same_bits(left[f].array, right[f].array, segment))
+            return false;
+    return true;
+}
+
+/// Place and elements of a segment; the fields are left to be filled.
+ComparedSegment describe_segment(const Workload& workload, std::int64_t segment)
+{
+    ComparedSegment described;
+    described.segment = segment;
+    described.begin = workload.segments.begin(segment);
+    described.end = workload.segments.end(segment);
+    const std::int64_t length = described.end - described.begin;
+    for (std::size_t p = 0; p < workload.arrays.size() && length != 0; ++p) {
+        if (workload.op.parameters[p].table)
+            continue;
+        ComparedElements elements{workload.op.parameters[p].name, {}, {}};
+        const bool all = length <= 2 * kShownElements;
+        for (std::int64_t i = 0; i < (all ? length : kShownElements); ++i)
+            elements.first.push_back(value_text(workload.arrays[p], described.begin + i));
+        for (std::int64_t i = all ? 0 : kShownElements; i > 0; --i)
+            elements.last.push_back(value_text(workload.arrays[p], described.end - i));
+        described.elements.push_back(std::move(elements));
+    }
+    return described;
+}
+
+ComparedSegment describe_bits(const Workload& workload, const Results& actual, const Results& expected,
+                              std::int64_t segment)
+{
+    auto described = describe_segment(workload, segment);
+    described.ratio = std::numeric_limits<double>::infinity();
+    for (std::size_t f = 0; f < actual.size(); ++f)
+        described.fields.push_back({actual[f].name, value_text(actual[f].array, segment),
+                                    value_text(expected[f].array, segment), "", std::nullopt, std::nullopt,
+                                    !same_bits(actual[f].array, expected[f].array, segment)});
+    return described;
+}
+
+Comparison compare_bits(const Workload& workload, const Results& actual, const Results& expected, int threads)
+{
+    Comparison comparison;
+    comparison.bit_for_bit = true;
+    comparison.num_segments = workload.segments.num_segments;
+    std::int64_t first = comparison.num_segments;
+    std::mutex mutex;
+    for_blocks(comparison.num_segments, threads, [&](std::int64_t begin, std::int64_t end) {
+        std::int64_t num_wrong = 0;
+        std::int64_t first_here = end;
+        for (std::int64_t segment = begin; segment < end; ++segment)
+            if (!same_bits(actual, expected, segment)) {
+                ++num_wrong;
+                first_here = std::min(first_here, segment);
+            }
+        const std::lock_guard lock(mutex);
+        comparison.num_wrong += num_wrong;
+        if (num_wrong != 0)
+            first = std::min(first, first_here);
+    });
+    if (comparison.num_wrong != 0)
+        comparison.first_wrong = describe_bits(workload, actual, expected, first);
+    return comparison;
+}
+
+/// Compares with wide results within bounds.
+class BoundedComparison {
+public:
+    BoundedComparison(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
+                      const WideResults& wide, const Results& actual, const JudgeOptions& options)
+        : workload_(workload),
+          wide_(wide),
+          actual_(actual),
+          options_(options),
+          tolerance_(workload, bytecode, inputs, options.seed)
+    {}
+
+    Comparison run()
+    {
+        const std::int64_t num_segments = workload_.segments.num_segments;
+        // Most segments agree at once; the long ones among the others are judged one by one, each by all
+        // threads.
+        std::vector<std::int64_t> open;
+        for_blocks(num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
+            std::vector<std::int64_t> open_here;
+            Values values(actual_.size(), wide_.size());
+            for (std::int64_t segment = begin; segment < end; ++segment) {
+                read(segment, values);
+                if (!tolerance_.agrees_at_once(values.actual, values.wide))
+                    open_here.push_back(segment);
+            }
+            const std::lock_guard lock(mutex_);
+            open.insert(open.end(), open_here.begin(), open_here.end());
+        });
+        std::ranges::sort(open);
+        for (const std::int64_t segment : open)
+            if (is_long(segment))
+                judge(segment, thread_count(options_.threads));
+        for_blocks(static_cast<std::int64_t>(open.size()), options_.threads,
+                   [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t i = begin; i < end; ++i)
+                           if (!is_long(open[static_cast<std::size_t>(i)]))
+                               judge(open[static_cast<std::size_t>(i)], 1);
+                   });
+        // Few are left: kernels bracket in ways of their own.
+        const bool are_few = refused_.size() <= kFewSegments;
+        for (auto& [segment, verdict] : refused_) {
+            if (are_few && workload_.segments.length(segment) <= Tolerance::kMostRunElements) {
+                Values values(actual_.size(), wide_.size());
+                read(segment, values);
+                verdict = tolerance_.judge_by_runs(segment, values.actual, values.wide);
+                known_verdicts_[segment] = verdict;
+            }
+            note(segment, verdict);
+        }
+        return summary();
+    }
+
+private:
+    static constexpr std::size_t kFewSegments = 4096;
+
+    struct Values {
+        Values(std::size_t actual_fields, std::size_t wide_fields) : actual(actual_fields), wide(wide_fields)
+        {}
+        std::vector<WideValue> actual, wide;
+    };
+
+    void read(std::int64_t segment, Values& values) const
+    {
+        read_wide(actual_, segment, values.actual);
+        for (std::size_t f = 0; f < wide_.size(); ++f)
+            values.wide[f] = wide_[f].values[static_cast<std::size_t>(segment)];
+    }
+
+    void judge(std::int64_t segment, int threads)
+    {
+        Values values(actual_.size(), wide_.size());
+        read(segment, values);
+        const auto verdict = tolerance_.judge(segment, values.actual, values.wide, threads);
+        const std::lock_guard lock(mutex_);
+        if (is_long(segment))
+            known_verdicts_[segment] = verdict;
+        if (verdict.agrees)
+            note(segment, verdict);
+        else
+            refused_[segment] = verdict;
+    }
+
+    void note(std::int64_t segment, const SegmentVerdict& verdict)
+    {
+        if (!verdict.agrees) {
+            ++num_wrong_;
+            first_wrong_ = std::min(first_wrong_, segment);
+        }
+        // Wrong ones before right ones, then by ratio, then by place: the same with any number of threads.
+        if (worst_ < 0 || verdict.ratio > worst_ratio_ ||
+            (verdict.ratio == worst_ratio_ && segment < worst_)) {
+            worst_ratio_ = verdict.ratio;
+            worst_ = segment;
+        }
+    }
+
+    [[nodiscard]] bool is_long(std::int64_t segment) const
+    {
+        return workload_.segments.length(segment) >= kJudgedAlone;
+    }
+
+    /// A short segment is judged with every fold, so that its bound does not depend on the results.
+    [[nodiscard]] ComparedSegment describe(std::int64_t segment)
+    {
+        Values values(actual_.size(), wide_.size());
+        read(segment, values);
+        const auto known = known_verdicts_.find(segment);
+        const auto verdict =
+            known != known_verdicts_.end()
+                ? known->second
+                : tolerance_.judge(segment, values.actual, values.wide, thread_count(options_.threads), true);
+        auto described = describe_segment(workload_, segment);
+        described.ratio = static_cast<double>(verdict.ratio);
+        for (std::size_t f = 0; f < actual_.size(); ++f)
+            described.fields.push_back({actual_[f].name, value_text(actual_[f].array, segment),
+                                        value_text(wide_[f].type, values.wide[f]), "",
+                                        static_cast<double>(verdict.errors[f]),
+                                        static_cast<double>(verdict.bounds[f]), verdict.wrong[f]});
+        return described;
+    }
+
+    Comparison summary()
+    {
+        Comparison comparison;
+        comparison.num_segments = workload_.segments.num_segments;
+        comparison.num_wrong = num_wrong_;
+        if (num_wrong_ != 0)
+            comparison.first_wrong = describe(first_wrong_);
+        if (worst_ >= 0)
+            comparison.worst = worst_ == first_wrong_ ? comparison.first_wrong : describe(worst_);
+        return comparison;
+    }
+
+    const Workload& workload_;
+    const WideResults& wide_;
+    const Results& actual_;
+    const JudgeOptions& options_;
+    Tolerance tolerance_;
+    std::mutex mutex_;
+    std::map<std::int64_t, SegmentVerdict> known_verdicts_;
+    std::map<std::int64_t, SegmentVerdict> refused_;
+    std::int64_t num_wrong_ = 0;
+    std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t worst_ = -1;
+    long double worst_ratio_ = 0;
+};
+
+/// Adds what the other results say about a segment.
+void add_other(std::optional<ComparedSegment>& described, const Results& other)
+{
+    if (!described)
+        return;
+    for (std::size_t f = 0; f < other.size(); ++f)
+        described->fields[f].other = value_text(other[f].array, described->segment);
+}
+
+}  // namespace
+
+Judge::Judge(const Workload& workload, JudgeOptions options)
+    : workload_(workload),
+      options_(options),
+      bytecode_(compile_bytecode(workload.op)),
+      inputs_(inputs_of(workload)),
+      bit_for_bit_(options.bit_for_bit || is_exact(workload.op))
+{
+    if (bit_for_bit_)
+        exact_ = reduce_sequentially(workload, Precision::working, options.threads);
+    else
+        wide_ = reduce_widely(workload, options.threads);
+}
+
+Results Judge::reference() const
+{
+    Results results = allocate_results(workload_);
+    for (std::size_t f = 0; f < results.size(); ++f) {
+        auto& array = results[f].array;
+        if (bit_for_bit_)
+            array = exact_[f].array.copy();
+        else
+            for (std::size_t i = 0; i < array.length(); ++i)
+                Machine<long double>::store(wide_[f].values[i], array.type(), array.data(),
+                                            static_cast<std::int64_t>(i));
+    }
+    return results;
+}
+
+Comparison Judge::compare(const Results& actual) const
+{
+    check_shape(workload_, actual, "the results");
+    auto comparison = bit_for_bit_
+                          ? compare_bits(workload_, actual, exact_, options_.threads)
+                          : BoundedComparison(workload_, bytecode_, inputs_, wide_, actual, options_).run();
+    comparison.against = "the reference";
+    return comparison;
+}
+
+Comparison Judge::compare(const Results& actual, const Results& other, const std::string& name) const
+{
+    check_shape(workload_, actual, "the results");
+    check_shape(workload_, other, "the results of " + name);
+    if (bit_for_bit_) {
+        auto comparison = compare_bits(workload_, actual, other, options_.threads);
+        comparison.against = name;
+        return comparison;
+    }
+    auto comparison = compare(actual);
+    if (comparison.agrees()) {
+        auto of_other = compare(other);
+        if (!of_other.agrees()) {
+            comparison = std::move(of_other);
+            comparison.culprit = name;
+        }
+    }
+    if (comparison.culprit.empty()) {
+        add_other(comparison.first_wrong, other);
+        add_other(comparison.worst, other);
+    }
+    comparison.against = name;
+    return comparison;
+}
+
+Comparison compare(const Workload& workload, const Results& actual, JudgeOptions options)
+{
+    return Judge(workload, options).compare(actual);
+}
+
+}  // namespace segfold

@@ -1,0 +1,110 @@
+#pragma once
+// Says whether results are right, and if not, where, by how much, and of what data.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/bytecode.h"
+#include "runtime/data/workload.h"
+#include "runtime/judge/reference.h"
+
+namespace segfold {
+
+/// One result field of a segment, as two sides have it; texts are in the field's own type, shortest that
+/// reads back.
+struct ComparedField {
+    std::string name;
+    std::string actual;
+    std::string expected;
+    std::string other;            ///< of the results compared with; empty where that is the reference
+    std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
+    std::optional<double> bound;  ///< how large the error may be
+    bool wrong = false;
+};
+
+/// The first and last elements of a column in a segment, at most eight each.
+struct ComparedElements {
+    std::string column;
+    std::vector<std::string> first;
+    std::vector<std::string> last;  ///< empty where `first` holds all elements
+};
+
+/// What is known about one segment; elements begin .. end - 1.
+struct ComparedSegment {
+    std::int64_t segment = 0;
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    double ratio = 0;  ///< largest error in units of its bound; infinity where no error was allowed
+    std::vector<ComparedField> fields;
+    std::vector<ComparedElements> elements;
+};
+
+/// The outcome of comparing results.
+struct Comparison {
+    bool bit_for_bit = false;  ///< agreement was asked for in every bit, else within bounds
+    std::int64_t num_segments = 0;
+    std::int64_t num_wrong = 0;
+    std::string against;  ///< "the reference", or the name of the other results
+    std::string culprit;  ///< the other results' name where those are wrong and the actual ones are not
+    std::optional<ComparedSegment> first_wrong;
+    std::optional<ComparedSegment>
+        worst;  ///< largest ratio, right or wrong; absent when bit for bit or all equal
+
+    [[nodiscard]] bool agrees() const { return num_wrong == 0; }
+};
+
+/// Text for people: one line when all agree, else the number of wrong segments, the first one with its
+/// elements, and the worst one where that is another. Ends without a line break.
+///
+///     2 of 5000 segments are wrong, the first one:
+///     segment 41 (elements 1203 to 1259, length 57): mean is 3.25, reference says 3.5, bound 2.1e-06
+///         x: 1.5, 2, 3, 4, 5, 6, 7, 8, ..., 50, 51, 52, 53, 54, 55, 56, 57
+std::string print(const Comparison& comparison);
+
+struct JudgeOptions {
+    int threads = 0;           ///< 0: all
+    std::uint64_t seed = 7;    ///< of the lots that bounds are drawn by
+    bool bit_for_bit = false;  ///< ask for the reference's bits of a rounding operator too
+};
+
+/// Holds the right answer of a workload and compares results with it, any number of times.
+///
+/// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
+/// any NaN, and -0 and 0 differ. All others are compared with the reference in wide precision, within bounds
+/// measured on each segment that needs one (runtime/judge/tolerance.h).
+class Judge {
+public:
+    /// Computes the reference. The workload must outlive the judge. Throws InputError where it cannot be run.
+    explicit Judge(const Workload& workload, JudgeOptions options = {});
+
+    [[nodiscard]] bool bit_for_bit() const { return bit_for_bit_; }
+
+    /// The reference's results, rounded to their types.
+    [[nodiscard]] Results reference() const;
+
+    /// Compares results with the reference. Throws InternalError where fields, types or lengths are not the
+    /// workload's.
+    [[nodiscard]] Comparison compare(const Results& actual) const;
+
+    /// Compares results with those of another back end, stage or plan, called `name` in messages.
+    ///
+    /// For exact operators both must have the same bits, whatever the reference says. For others both must
+    /// lie within their bounds of the reference.
+    [[nodiscard]] Comparison compare(const Results& actual, const Results& other,
+                                     const std::string& name) const;
+
+private:
+    const Workload& workload_;
+    JudgeOptions options_;
+    Bytecode bytecode_;
+    OperatorInputs inputs_;
+    bool bit_for_bit_;
+    Results exact_;     ///< when bit for bit
+    WideResults wide_;  ///< when not
+};
+
+/// Compares results with the reference, once.
+Comparison compare(const Workload& workload, const Results& actual, JudgeOptions options = {});
+
+}  // namespace segfold

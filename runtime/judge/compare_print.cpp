@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "runtime/judge/compare.h"
+
+namespace segfold {
+namespace {
+
+std::string place_of(const ComparedSegment& segment)
+{
+    const std::int64_t length = segment.end - segment.begin;
+    if (length == 0)
+        return fmt::format("segment {} (empty, at element {})", segment.segment, segment.begin);
+    if (length == 1)
+        return fmt::format("segment {} (element {}, length 1)", segment.segment, segment.begin);
+    return fmt::format("segment {} (elements {} to {}, length {})", segment.segment, segment.begin,
+                       segment.end - 1, length);
+}
+
+/// "mean is 3.25, reference says 3.5, bound 2.1e-06"; the wrong fields, or all where none is.
+std::string fields_of(const ComparedSegment& segment, const Comparison& comparison)
+{
+    bool any_wrong = false;
+    for (const auto& field : segment.fields)
+        any_wrong = any_wrong || field.wrong;
+    std::string text;
+    for (const auto& field : segment.fields) {
+        if (any_wrong && !field.wrong)
+            continue;
+        text += text.empty() ? "" : "; ";
+        text += fmt::format("{} is {}", field.name, field.actual);
+        if (!field.other.empty())
+            text += fmt::format(", {} says {}", comparison.against, field.other);
+        const bool other_only = comparison.bit_for_bit && comparison.against != "the reference";
+        text += fmt::format(", {} says {}", other_only ? comparison.against : "reference", field.expected);
+        if (field.bound && std::isfinite(*field.bound))
+            text += fmt::format(", bound {:.2g}", *field.bound);
+    }
+    return text;
+}
+
+std::string elements_of(const ComparedSegment& segment)
+{
+    std::string text;
+    for (const auto& elements : segment.elements) {
+        text += fmt::format("\n    {}: {}", elements.column, fmt::join(elements.first, ", "));
+        if (!elements.last.empty())
+            text += fmt::format(", ..., {}", fmt::join(elements.last, ", "));
+    }
+    return text;
+}
+
+std::string agreement(const Comparison& comparison)
+{
+    const auto segments = comparison.num_segments == 1
+                              ? std::string("the segment agrees")
+                              : fmt::format("all {} segments agree", comparison.num_segments);
+    if (comparison.bit_for_bit)
+        return fmt::format("{} with {} bit for bit", segments, comparison.against);
+    const bool with_other = comparison.against != "the reference";
+    const auto with =
+        with_other ? comparison.against + ", within bounds of the reference" : comparison.against;
+    if (!comparison.worst)
+        return fmt::format("{} with {}, each within 4 ulp", segments, with);
+    return fmt::format("{} with {}; the largest error is {:.2g} of its bound, in {}: {}", segments, with,
+                       comparison.worst->ratio, place_of(*comparison.worst),
+                       fields_of(*comparison.worst, comparison));
+}
+
+}  // namespace
+
+std::string print(const Comparison& comparison)
+{
+    if (comparison.agrees())
+        return agreement(comparison);
+    std::string text = comparison.culprit.empty() ? "" : comparison.culprit + ": ";
+    text += comparison.num_segments == 1
+                ? std::string("the segment is wrong:")
+                : fmt::format("{} of {} segments {} wrong, the first one:", comparison.num_wrong,
+                              comparison.num_segments, comparison.num_wrong == 1 ? "is" : "are");
+    const auto& first = *comparison.first_wrong;
+    text += fmt::format("\n{}: {}", place_of(first), fields_of(first, comparison)) + elements_of(first);
+    const auto& worst = comparison.worst;
+    if (!worst || worst->segment == first.segment)
+        return text;
+    text += std::isfinite(worst->ratio)
+                ? fmt::format("\nthe worst one, off by {:.2g} times its bound:", worst->ratio)
+                : std::string("\nthe worst one:");
+    return text + fmt::format("\n{}: {}", place_of(*worst), fields_of(*worst, comparison)) +
+           elements_of(*worst);
+}
+
+}  // namespace segfold

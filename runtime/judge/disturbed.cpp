@@ -1,0 +1,183 @@
+#include "runtime/judge/disturbed.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "runtime/judge/fold_order.h"
+
+namespace segfold {
+namespace {
+
+using Wide = Machine<long double>;
+
+/// How far, relatively, the value of an instruction may be off in working precision; 0 where it is exact.
+long double movement_of(const Instruction& step)
+{
+    constexpr long double kFunctionError = 4;  // CUDA's functions are off by up to 2 ulp, 4 unit roundoffs
+    switch (step.opcode) {
+        case Opcode::add:
+        case Opcode::subtract:
+        case Opcode::multiply:
+        case Opcode::divide:
+        case Opcode::square_root:
+        case Opcode::multiply_add:
+            return is_float(step.type) ? unit_roundoff(step.type) : 0;
+        case Opcode::convert:
+            return is_float(step.target) ? unit_roundoff(step.target) : 0;
+        case Opcode::reciprocal_root:
+        case Opcode::exponential:
+        case Opcode::exponential2:
+        case Opcode::exponential_m1:
+        case Opcode::logarithm:
+        case Opcode::logarithm2:
+        case Opcode::logarithm_1p:
+        case Opcode::power:
+        case Opcode::sine:
+        case Opcode::cosine:
+        case Opcode::hyperbolic_tangent:
+            return kFunctionError * unit_roundoff(step.type);
+        default:
+            return 0;
+    }
+}
+
+/// What stands for a value that cannot be read.
+void set_unknown(WideValue& slot, Type type)
+{
+    if (is_float(type))
+        slot.real = std::numeric_limits<long double>::quiet_NaN();
+    else
+        slot.bits = 0;
+}
+
+/// True if the type would hold the value with four bits of its significand to spare, or the value is 0.
+bool fits_with_room(Type type, long double value)
+{
+    constexpr int kRoom = 4;
+    constexpr int kWideDigits = std::numeric_limits<long double>::digits;
+    const int digits = type == Type::f16 ? 11 : type == Type::bf16 ? 8 : type == Type::f32 ? 24 : 53;
+    // What is left of the value when its low bits are pushed out and back (Dekker 1971).
+    const auto push = static_cast<long double>(std::uint64_t{1} << (kWideDigits - digits + kRoom));
+    const long double pushed = value * (push + 1);
+    return pushed - (pushed - value) == value;
+}
+
+Type type_of_value(const Instruction& step)
+{
+    return step.opcode == Opcode::convert ? step.target : step.type;
+}
+
+}  // namespace
+
+long double round_to(Type type, long double value)
+{
+    switch (type) {
+        case Type::f16:
+            return f16_to_f32(f32_to_f16(static_cast<float>(value)));
+        case Type::bf16:
+            return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
+        case Type::f32:
+            return static_cast<float>(value);
+        case Type::f64:
+            return static_cast<double>(value);
+        default:
+            return value;
+    }
+}
+
+long double unit_roundoff(Type type)
+{
+    return type == Type::f16    ? 0x1p-11L
+           : type == Type::bf16 ? 0x1p-8L
+           : type == Type::f32  ? 0x1p-24L
+                                : 0x1p-53L;
+}
+
+DisturbedEvaluator::DisturbedEvaluator(const Bytecode& bytecode, const OperatorInputs& inputs,
+                                       std::uint64_t seed)
+    : bytecode_(&bytecode),
+      inputs_(&inputs),
+      seed_(mix_bits(seed)),
+      lift_(make_frame(bytecode.lift)),
+      combine_(make_frame(bytecode.combine)),
+      finish_(make_frame(bytecode.finish)),
+      empty_(make_frame(bytecode.empty))
+{}
+
+DisturbedEvaluator::Frame DisturbedEvaluator::make_frame(const Program& program)
+{
+    Frame frame{&program, std::vector<Value>(program.num_slots), {}};
+    for (const auto& constant : program.constants)
+        Wide::set_constant(frame.slots[constant.slot], constant);
+    for (const auto& step : program.code)
+        frame.movements.push_back(movement_of(step));
+    return frame;
+}
+
+void DisturbedEvaluator::run(Frame& frame, std::uint64_t lot, Value* out)
+{
+    const auto& code = frame.program->code;
+    Value* const slots = frame.slots.data();
+    for (std::size_t at = 0; at < code.size(); ++at) {
+        const auto& step = code[at];
+        if (step.opcode == Opcode::jump || (step.opcode == Opcode::jump_unless && !slots[step.a].bits)) {
+            at = step.out - std::size_t{1};
+            continue;
+        }
+        if (step.opcode == Opcode::jump_unless)
+            continue;
+        // Only a computed place can lie outside of a table here, since the reference has read all the others.
+        if (Wide::run(&step, 1, slots, inputs_->tables.data()).failed)
+            set_unknown(slots[step.out], step.target);
+        if (frame.movements[at] == 0)
+            continue;
+        auto& value = slots[step.out].real;
+        if (fits_with_room(type_of_value(step), value))
+            continue;
+        // Half to one unit up or down: errors of one size would cancel too often in a fold of few elements.
+        const std::uint64_t draw = mix_bits(lot + at);
+        const long double size = 0.5L + 0.5L * static_cast<long double>(draw >> 11) * 0x1p-53L;
+        const long double movement = frame.movements[at] * size;
+        value *= (draw & 1) != 0 ? 1 + movement : 1 - movement;
+    }
+    for (std::size_t i = 0; i < frame.program->outputs.size(); ++i)
+        out[i] = slots[frame.program->outputs[i]];
+}
+
+void DisturbedEvaluator::lift(std::int64_t index, std::int64_t position, std::int64_t segment, Value* state)
+{
+    const std::size_t n = inputs_->columns.size();
+    for (std::size_t i = 0; i < n; ++i)
+        Wide::load(lift_.slots[i], bytecode_->columns[i], inputs_->columns[i], index);
+    lift_.slots[n].bits = static_cast<std::uint64_t>(index);
+    lift_.slots[n + 1].bits = static_cast<std::uint64_t>(position);
+    lift_.slots[n + 2].bits = static_cast<std::uint64_t>(segment);
+    run(lift_, mix_bits(seed_ ^ (2 * static_cast<std::uint64_t>(index))), state);
+}
+
+void DisturbedEvaluator::combine(const Value* earlier, const Value* later, std::int64_t node, Value* out)
+{
+    const std::size_t n = state_fields();
+    std::copy_n(earlier, n, combine_.slots.begin());
+    std::copy_n(later, n, combine_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    run(combine_, mix_bits(seed_ ^ (2 * static_cast<std::uint64_t>(node) + 1)), out);
+}
+
+void DisturbedEvaluator::finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result)
+{
+    const std::size_t n = state_fields();
+    std::copy_n(state, n, finish_.slots.begin());
+    finish_.slots[n].bits = static_cast<std::uint64_t>(segment);
+    finish_.slots[n + 1].bits = static_cast<std::uint64_t>(length);
+    run(finish_, mix_bits(~seed_ ^ static_cast<std::uint64_t>(segment)), result);
+}
+
+void DisturbedEvaluator::empty(std::int64_t segment, Value* result)
+{
+    empty_.slots[0].bits = static_cast<std::uint64_t>(segment);
+    empty_.slots[1].bits = 0;
+    run(empty_, mix_bits(~seed_ ^ static_cast<std::uint64_t>(segment)), result);
+}
+
+}  // namespace segfold

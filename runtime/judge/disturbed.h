@@ -1,0 +1,58 @@
+#pragma once
+// An operator run in wide precision with every rounding replaced by a small random error: how far its results
+// move is how well its data determines them.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dsl/bytecode.h"
+#include "runtime/judge/reference.h"
+
+namespace segfold {
+
+/// Runs an operator's parts in long double and, wherever the working precision would have rounded, moves the
+/// value by the unit roundoff of its type, up or down by lot.
+///
+/// A value that the type holds with four bits to spare is left alone, so sums of small integers stay exact.
+/// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
+/// times as far. The lots depend on the seed and on the place in the fold alone. Source: Monte Carlo
+/// arithmetic, Parker 1997, with random signs of full size in place of random sizes.
+class DisturbedEvaluator {
+public:
+    using Value = WideValue;
+
+    /// Bytecode and inputs must outlive the evaluator.
+    DisturbedEvaluator(const Bytecode& bytecode, const OperatorInputs& inputs, std::uint64_t seed);
+
+    [[nodiscard]] std::size_t state_fields() const { return bytecode_->state.size(); }
+
+    void lift(std::int64_t index, std::int64_t position, std::int64_t segment, Value* state);
+    /// `node` tells the combinations of one fold apart; `out` may be one of the operands.
+    void combine(const Value* earlier, const Value* later, std::int64_t node, Value* out);
+    void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
+    void empty(std::int64_t segment, Value* result);
+
+private:
+    /// A program with its slots, and for each instruction how far, relatively, its value is moved.
+    struct Frame {
+        const Program* program;
+        std::vector<Value> slots;
+        std::vector<long double> movements;
+    };
+
+    static Frame make_frame(const Program& program);
+    void run(Frame& frame, std::uint64_t lot, Value* out);
+
+    const Bytecode* bytecode_;
+    const OperatorInputs* inputs_;
+    std::uint64_t seed_;
+    Frame lift_, combine_, finish_, empty_;
+};
+
+/// `value` as the nearest value of `type`; a type that is not floating-point leaves it alone.
+[[nodiscard]] long double round_to(Type type, long double value);
+
+/// Half the distance from 1 to the next value of a floating-point type.
+[[nodiscard]] long double unit_roundoff(Type type);
+
+}  // namespace segfold

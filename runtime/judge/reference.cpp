@@ -1,0 +1,146 @@
+#include "runtime/judge/reference.h"
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "runtime/judge/table_check.h"
+#include "runtime/support/segment_blocks.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLongReference = std::int64_t{1} << 20;
+constexpr std::int64_t kPartLength = std::int64_t{1} << 14;
+
+/// A workload as evaluators want it.
+struct Folding {
+    explicit Folding(const Workload& checked)
+        : workload(checked), bytecode(compile_bytecode(checked.op)), inputs(inputs_of(checked))
+    {}
+
+    const Workload& workload;
+    Bytecode bytecode;
+    OperatorInputs inputs;
+};
+
+/// Folds parts of a segment, then the parts' states, both left to right; the parts by all threads.
+template <class Real>
+void fold_in_parts(const Folding& folding, std::int64_t segment, int threads, Slot<Real>* state)
+{
+    const std::int64_t begin = folding.workload.segments.begin(segment);
+    const std::int64_t end = folding.workload.segments.end(segment);
+    const std::int64_t num_parts = (end - begin + kPartLength - 1) / kPartLength;
+    const std::size_t n = folding.bytecode.state.size();
+    std::vector<Slot<Real>> states(static_cast<std::size_t>(num_parts) * n);
+    for_blocks(num_parts, threads, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+        for (std::int64_t part = first; part < last; ++part) {
+            const std::int64_t position = part * kPartLength;
+            evaluator.fold(folding.inputs.columns, begin + position,
+                           std::min(begin + position + kPartLength, end), position, segment,
+                           &states[static_cast<std::size_t>(part) * n]);
+        }
+    });
+    Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+    std::copy_n(states.begin(), n, state);
+    for (std::size_t part = 1; part < static_cast<std::size_t>(num_parts); ++part)
+        evaluator.combine(state, &states[part * n], state);
+}
+
+/// Folds every segment and hands `store(segment, result)` the values of its result fields. Segments of
+/// `long_length` elements and more are folded in parts.
+template <class Real, class Store>
+void fold_segments(const Workload& workload, int threads, std::int64_t long_length, const Store& store)
+{
+    check_workload(workload);
+    const Folding folding(workload);
+    const auto& segments = workload.segments;
+    std::mutex mutex;
+    std::vector<std::int64_t> long_segments;
+    for_blocks(segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+        std::vector<Slot<Real>> state(evaluator.state_fields());
+        std::vector<Slot<Real>> result(evaluator.result_fields());
+        for (std::int64_t segment = first; segment < last; ++segment) {
+            const std::int64_t begin = segments.begin(segment);
+            const std::int64_t end = segments.end(segment);
+            if (end - begin >= long_length) {
+                const std::lock_guard lock(mutex);
+                long_segments.push_back(segment);
+                continue;
+            }
+            if (begin == end) {
+                evaluator.empty(segment, result.data());
+            } else {
+                evaluator.fold(folding.inputs.columns, begin, end, 0, segment, state.data());
+                evaluator.finish(state.data(), segment, end - begin, result.data());
+            }
+            store(segment, result);
+        }
+    });
+    Evaluator<Real> evaluator(folding.bytecode, folding.inputs.tables);
+    std::vector<Slot<Real>> state(evaluator.state_fields());
+    std::vector<Slot<Real>> result(evaluator.result_fields());
+    for (const std::int64_t segment : long_segments) {
+        fold_in_parts(folding, segment, threads, state.data());
+        evaluator.finish(state.data(), segment, segments.length(segment), result.data());
+        store(segment, result);
+    }
+}
+
+template <class Real>
+Results fold_and_round(const Workload& workload, int threads)
+{
+    Results results = allocate_results(workload);
+    fold_segments<Real>(
+        workload, threads, kNever, [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
+            for (std::size_t f = 0; f < results.size(); ++f)
+                Machine<Real>::store(result[f], results[f].array.type(), results[f].array.data(), segment);
+        });
+    return results;
+}
+
+}  // namespace
+
+OperatorInputs inputs_of(const Workload& workload)
+{
+    OperatorInputs inputs;
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+        const auto& array = workload.arrays[i];
+        if (workload.op.parameters[i].table)
+            inputs.tables.push_back({array.data(), static_cast<std::int64_t>(array.length())});
+        else
+            inputs.columns.push_back(array.data());
+    }
+    return inputs;
+}
+
+Results reduce_sequentially(const Workload& workload, Precision precision, int threads)
+{
+    return precision == Precision::working ? fold_and_round<double>(workload, threads)
+                                           : fold_and_round<long double>(workload, threads);
+}
+
+WideResults reduce_widely(const Workload& workload, int threads)
+{
+    WideResults results;
+    for (const auto& field : workload.op.results)
+        results.push_back({field.name, field.type,
+                           std::vector<WideValue>(static_cast<std::size_t>(workload.segments.num_segments))});
+    check_workload(workload);
+    try {
+        fold_segments<long double>(workload, threads, kLongReference,
+                                   [&](std::int64_t segment, const std::vector<WideValue>& result) {
+                                       for (std::size_t f = 0; f < results.size(); ++f)
+                                           results[f].values[static_cast<std::size_t>(segment)] = result[f];
+                                   });
+    } catch (const InputError&) {
+        check_tables(workload);  // names the first element, though long segments were left for last
+        throw;
+    }
+    return results;
+}
+
+}  // namespace segfold

@@ -1,0 +1,48 @@
+#pragma once
+// The right answer: each segment folded one element after the other by the evaluator of the language.
+#include <string>
+#include <vector>
+
+#include "dsl/evaluator.h"
+#include "runtime/data/workload.h"
+
+namespace segfold {
+
+/// Where the evaluator finds a workload's arrays: columns and tables, each in the order of the parameters.
+struct OperatorInputs {
+    std::vector<const void*> columns;
+    std::vector<TableView> tables;
+};
+
+/// The arrays of a workload, which must outlive the result.
+[[nodiscard]] OperatorInputs inputs_of(const Workload& workload);
+
+/// A value in wide precision: `real` where its type is floating-point, else `bits`.
+using WideValue = Slot<long double>;
+
+/// One result field in wide precision.
+struct WideField {
+    std::string name;
+    Type type;                      ///< what the field's values are when rounded
+    std::vector<WideValue> values;  ///< [num_segments]
+};
+
+/// One field for each result field; nothing in them was ever rounded to a type narrower than long double.
+using WideResults = std::vector<WideField>;
+
+/// Folds each segment in order: the definition every back end is compared with.
+///
+/// Working precision rounds after every operation as the types say; wide precision rounds once, to the type
+/// of the result. Segments are spread over `threads` threads (0: all); one segment is always folded by one
+/// thread, left to right, however long it is. Throws InputError where the workload cannot be run
+/// (check_workload), and where a table is read outside of its length.
+Results reduce_sequentially(const Workload& workload, Precision precision = Precision::working,
+                            int threads = 0);
+
+/// The same in wide precision, with the results as they are: 16 bytes for each segment and field.
+///
+/// Segments of 2^20 elements and more are folded in parts of 2^14 by all threads, and then the parts: in
+/// floating point that is closer to the exact result than the sequential fold.
+WideResults reduce_widely(const Workload& workload, int threads = 0);
+
+}  // namespace segfold

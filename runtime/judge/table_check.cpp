@@ -1,0 +1,176 @@
+#include "runtime/judge/table_check.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <numeric>
+
+#include "dsl/evaluator.h"
+#include "dsl/table_reads.h"
+#include "runtime/judge/reference.h"
+#include "runtime/support/parallel.h"
+#include "runtime/support/segment_blocks.h"
+#include "runtime/support/visit_type.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kPartElements = std::int64_t{1} << 18;
+constexpr std::int64_t kPieceItems = std::int64_t{1} << 12;
+
+/// The least and the greatest of some values, at least one.
+template <class T>
+std::pair<T, T> ends_of(const T* values, std::int64_t count)
+{
+    // Lanes of their own and loops of a fixed length are what compilers turn into vector instructions.
+    constexpr std::int64_t kLanes = 64;
+    std::array<T, kLanes> least, greatest;
+    least.fill(values[0]);
+    greatest.fill(values[0]);
+    std::int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes)
+        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+            const T value = values[i + lane];
+            auto& low = least[static_cast<std::size_t>(lane)];
+            auto& high = greatest[static_cast<std::size_t>(lane)];
+            low = value < low ? value : low;
+            high = high < value ? value : high;
+        }
+    for (; i < count; ++i) {
+        least[0] = std::min(least[0], values[i]);
+        greatest[0] = std::max(greatest[0], values[i]);
+    }
+    return {*std::ranges::min_element(least), *std::ranges::max_element(greatest)};
+}
+
+Interval values_in(const Array& array)
+{
+    if (array.length() == 0)
+        return {};
+    if (!is_integer(array.type()))
+        return values_of(array.type());
+    Interval all;
+    visit_integers(array, [&](auto values) {
+        std::mutex mutex;
+        parallel_for(static_cast<std::int64_t>(values.size()), kPartElements,
+                     [&](std::int64_t begin, std::int64_t end) {
+                         const auto [low, high] = ends_of(values.data() + begin, end - begin);
+                         const std::lock_guard lock(mutex);
+                         all = hull(all, {low, high});
+                     });
+    });
+    return all;
+}
+
+/// What a workload's data are, found out as it is asked for.
+class WorkloadRanges {
+public:
+    explicit WorkloadRanges(const Workload& workload) : workload_(workload) {}
+
+    Interval values(const std::string& name)
+    {
+        const auto [place, is_new] = known_.try_emplace(name);
+        if (is_new)
+            place->second = find(name);
+        return place->second;
+    }
+
+    [[nodiscard]] std::int64_t length(const std::string& table) const
+    {
+        return static_cast<std::int64_t>(array_of(table).length());
+    }
+
+private:
+    [[nodiscard]] const Array& array_of(const std::string& name) const
+    {
+        const auto& parameters = workload_.op.parameters;
+        const auto place = std::ranges::find(parameters, name, &Parameter::name) - parameters.begin();
+        return workload_.arrays.at(static_cast<std::size_t>(place));
+    }
+
+    [[nodiscard]] Interval find(const std::string& name) const
+    {
+        const auto& segments = workload_.segments;
+        if (name == "index")
+            return {0, segments.num_elements - 1};
+        if (name == "position")
+            return {0, length_range(segments).longest - 1};
+        if (name == "segment")
+            return {0, segments.num_segments - 1};
+        return values_in(array_of(name));
+    }
+
+    const Workload& workload_;
+    std::map<std::string, Interval> known_;
+};
+
+bool has_tables(const Operator& op) { return std::ranges::any_of(op.parameters, &Parameter::table); }
+
+/// Lifts every element of every segment; throws for the first that reads outside of a table.
+void lift_all(const Workload& workload)
+{
+    const auto& segments = workload.segments;
+    const auto bytecode = compile_bytecode(workload.op);
+    const auto inputs = inputs_of(workload);
+    std::vector<std::int64_t> item_begins;  // of ranges; elsewhere items are elements
+    if (segments.form == SegmentForm::ranges) {
+        item_begins.push_back(0);
+        for (std::int64_t s = 0; s < segments.num_segments; ++s)
+            item_begins.push_back(item_begins.back() + segments.length(s));
+    }
+    const auto item_begin = [&](std::int64_t segment) {
+        return item_begins.empty() ? segments.begin(segment) : item_begins[static_cast<std::size_t>(segment)];
+    };
+    const auto items = num_items(segments);
+    // The exception of the earliest piece comes out, whatever the number of threads.
+    for_blocks((items + kPieceItems - 1) / kPieceItems, 0, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<double> evaluator(bytecode, inputs.tables);
+        std::vector<Slot<double>> state(evaluator.state_fields());
+        std::int64_t item = first * kPieceItems;
+        const auto end = std::min(last * kPieceItems, items);
+        std::int64_t segment = 0, beyond = segments.num_segments;
+        while (beyond - segment > 1) {  // the last segment that begins at or before the item
+            const auto middle = std::midpoint(segment, beyond);
+            (item_begin(middle) <= item ? segment : beyond) = middle;
+        }
+        for (; item < end; ++segment) {
+            const auto begin = segments.begin(segment), length = segments.length(segment);
+            for (auto position = item - item_begin(segment); position < length && item < end;
+                 ++position, ++item)
+                evaluator.lift(inputs.columns, begin + position, position, segment, state.data());
+        }
+    });
+}
+
+}  // namespace
+
+std::vector<std::string> unproved_tables(const Workload& workload)
+{
+    if (!has_tables(workload.op))
+        return {};
+    WorkloadRanges ranges(workload);
+    return unproved_tables(workload.op, {[&](const std::string& name) { return ranges.values(name); },
+                                         [&](const std::string& table) { return ranges.length(table); }});
+}
+
+void check_tables(const Workload& workload)
+{
+    if (!unproved_tables(workload).empty())
+        lift_all(workload);
+}
+
+void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables)
+{
+    lift_all(workload);
+    std::string names;
+    for (const auto& table : tables)
+        names += (names.empty() ? "'" : ", '") + table + "'";
+    throw InputError(
+        "table " + names +
+        " is read outside of its length by the back end, and by no element as the host evaluates "
+        "the operator; where an index is computed in floating point, keep it away from the "
+        "table's ends by as much as it may be rounded");
+}
+
+}  // namespace segfold

@@ -1,0 +1,25 @@
+#pragma once
+// Whether a workload's elements read tables inside of their lengths, and who is the first that does not.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/data/workload.h"
+
+namespace segfold {
+
+/// The tables for which the ranges of the workload's columns, tables and segments do not tell that every read
+/// lies inside; a problem's `checked_tables`.
+[[nodiscard]] std::vector<std::string> unproved_tables(const Workload& workload);
+
+/// Throws InputError for the first element, in the order of the segments, that reads a table outside of its
+/// length.
+///
+/// Elements are lifted on the host, by all its threads, where the ranges of the data do not tell.
+void check_tables(const Workload& workload);
+
+/// Throws InputError after a back end has noted reads outside of `tables`: for the first such element, or for
+/// the tables, where the back end computes an index otherwise than the language does on the host.
+[[noreturn]] void refuse_table_reads(const Workload& workload, const std::vector<std::string>& tables);
+
+}  // namespace segfold

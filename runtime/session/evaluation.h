@@ -1,0 +1,36 @@
+#pragma once
+// What became of one measurement of a plan.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace segfold::tune {
+
+/// What became of an evaluation.
+enum class Outcome : std::uint8_t {
+    correct,    ///< measured, and its results are right
+    abandoned,  ///< could not win any more; its time is that of one run
+    compile,    ///< does not compile
+    resources,  ///< takes more of a multiprocessor than is there, or spills so much that nobody ran it
+    wrong,      ///< results differ from the reference
+    timeout,    ///< did not end in time
+    runtime     ///< ended with an error, or took its process with it
+};
+
+/// "correct", "abandoned", "compile", ...
+std::string_view name(Outcome outcome);
+/// The outcome of that name, or nothing.
+std::optional<Outcome> parse_outcome(std::string_view name);
+
+/// One point measured once.
+struct Evaluation {
+    Outcome outcome = Outcome::correct;
+    double milliseconds = 0;  ///< the median; of what was abandoned that of one run; 0 where there is none
+    std::vector<double> samples = {};
+    std::string reason = {};  ///< why the outcome is not correct
+    double compile_milliseconds = 0;
+};
+
+}  // namespace segfold::tune

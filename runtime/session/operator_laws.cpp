@@ -1,0 +1,185 @@
+#include "runtime/session/operator_laws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/check.h"
+#include "dsl/error.h"
+#include "runtime/data/data_ranges.h"
+
+namespace segfold {
+namespace {
+
+/// The clock is a safeguard alone: it never rings for an operator of ordinary size.
+constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuickLawOptions.seed};
+
+/// The operator with zeros where its lift gives NaN.
+Operator without_nan(Operator op)
+{
+    for (std::size_t i = 0; i < op.state.size(); ++i) {
+        auto& value = op.lift.assignments[i].value;
+        if (is_float(op.state[i].type))
+            value = select(call("isnan", {value}), Expression(0.0), value);
+    }
+    return check(std::move(op));
+}
+
+bool has_floats(const Operator& op)
+{
+    return std::ranges::any_of(op.state, [](const auto& field) { return is_float(field.type); });
+}
+
+template <class Values>
+bool contains(const Values& values, Law law)
+{
+    return std::ranges::find(values, law) != std::end(values);
+}
+
+/// What a quick search over values of the data finds; nothing is refuted where there are no elements.
+LawReport report_on(const DataRanges& ranges, const Workload& workload)
+{
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    return workload.segments.num_elements == 0 ? LawReport() : check_laws(workload.op, options);
+}
+
+/// Leaves finite values alone; false where there was nothing else, or where a column would have none.
+bool keep_finite(DataRanges& ranges)
+{
+    bool were_others = false;
+    for (auto& range : ranges) {
+        if (!range.lowest)
+            return false;
+        were_others = were_others || !range.is_finite();
+        range = {range.lowest, range.highest, range.has_negative_zero};
+    }
+    return were_others;
+}
+
+/// Whether infinities or NaN are known to break the identity.
+bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& laws)
+{
+    const auto* finding = report.find(Law::identity);
+    return finding != nullptr && (finding->nan_differs || contains(laws.refuted_by_nan, Law::identity));
+}
+
+}  // namespace
+
+bool claims(const Operator& op, Law law)
+{
+    return law == Law::associative || (law == Law::identity && op.has_identity()) ||
+           (law == Law::commutative && op.laws.commutative) || (law == Law::idempotent && op.laws.idempotent);
+}
+
+OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std::vector<Law>& assumed)
+{
+    OperatorLaws laws;
+    laws.report = check_laws(op, options);
+    const bool is_in_doubt = laws.report.refuted(Law::associative) || laws.report.refuted(Law::identity);
+    if (is_in_doubt && has_floats(op)) {
+        const auto but_for_nan = check_laws(without_nan(op), options);
+        for (const auto law : {Law::associative, Law::identity})
+            if (laws.report.refuted(law) && !but_for_nan.refuted(law))
+                laws.refuted_by_nan.push_back(law);
+    }
+    const auto holds = [&](Law law) {
+        return !laws.report.refuted(law) || contains(laws.refuted_by_nan, law);
+    };
+    for (const auto law : assumed)
+        if (!holds(law))
+            laws.assumed.push_back(law);
+    const auto usable = [&](Law law) {
+        return claims(op, law) && (holds(law) || contains(laws.assumed, law));
+    };
+    laws.usable = {usable(Law::associative), usable(Law::commutative), usable(Law::idempotent)};
+    laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
+    return laws;
+}
+
+OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
+{
+    return judge_laws(op, kPatientLawOptions, assumed);
+}
+
+bool depends_on_data(const OperatorLaws& laws)
+{
+    return !laws.has_sound_identity ||
+           (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
+}
+
+OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
+{
+    if (!depends_on_data(laws))
+        return laws;
+    auto report = laws.report;
+    bool holds_on_finite = is_neutral_on_finite_alone(report, laws);
+    if (!laws.has_sound_identity) {
+        auto ranges = data_ranges(workload);
+        report = report_on(ranges, workload);
+        laws.spares_data = !report.refuted(Law::identity);
+        holds_on_finite = laws.spares_data
+                              ? is_neutral_on_finite_alone(report, laws)
+                              : keep_finite(ranges) && !report_on(ranges, workload).refuted(Law::identity);
+        laws.has_sound_identity = laws.spares_data || holds_on_finite;
+        if (!laws.has_sound_identity)  // a counter-example of the data says more
+            std::ranges::replace_if(
+                laws.report.findings, [](const LawFinding& finding) { return finding.law == Law::identity; },
+                *report.find(Law::identity));
+    }
+    if (!laws.has_sound_identity || !holds_on_finite)
+        return laws;
+    if (const auto name = find_not_finite(workload))
+        laws.without_identity = fmt::format(
+            "the identity is neutral on finite values alone, and '{}' has infinities or NaN", *name);
+    return laws;
+}
+
+void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume)
+{
+    if (laws.has_sound_identity)
+        return;
+    const auto error = spec_error(
+        op.source, op.state[0].position,
+        fmt::format("operator {} states an identity that is none, and every stage relies on it", op.name));
+    throw SpecError(fmt::format(
+        "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
+        "another one{}",
+        error.what(), print(*laws.report.find(Law::identity), op),
+        takes_assume ? ", or rely on it all the same with --assume identity" : ""));
+}
+
+std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op)
+{
+    std::vector<std::string> warnings;
+    const auto warn = [&](Law law, const std::string& what) {
+        warnings.push_back(
+            fmt::format("operator {} {}\n{}", op.name, what, print(*laws.report.find(law), op)));
+    };
+    if (laws.spares_data)
+        warn(Law::identity,
+             "states an identity that is none; it is relied on, as no values of the data's range "
+             "were found to show it");
+    for (const auto law : laws.assumed)
+        warn(law, fmt::format("is refuted to {}, and relied on because of --assume {}",
+                              law == Law::identity ? "have an identity" : "be " + std::string(name(law)),
+                              name(law)));
+    if (laws.without_identity)
+        warnings.push_back(
+            fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));
+    for (const auto law : laws.refuted_by_nan)
+        if (law != Law::identity || !laws.without_identity)
+            warn(law, fmt::format(
+                          "{} for all states but NaN; results of segments with NaN may depend on the stage",
+                          law == Law::identity ? "has an identity" : "is associative"));
+    if (!laws.usable.associative)
+        warn(Law::associative,
+             "is not associative; only stages that fold strictly from left to right can serve");
+    if (laws.report.refuted(Law::commutative) && !laws.usable.commutative)
+        warn(Law::commutative, "is not commutative; the order of the elements is kept");
+    if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)
+        warn(Law::idempotent, "is not idempotent; no element is folded twice");
+    return warnings;
+}
+
+}  // namespace segfold

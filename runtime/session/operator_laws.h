@@ -1,0 +1,54 @@
+#pragma once
+// What a run may rely on of an operator's laws.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/problem.h"
+#include "dsl/laws.h"
+#include "runtime/data/workload.h"
+
+namespace segfold {
+
+/// A search for counter-examples, and what follows from it.
+///
+/// Many an operator on floats obeys its laws but for NaN: max(-inf, nan) is -inf, so -inf is not neutral.
+/// Associativity and identity that NaN alone refutes are relied on all the same, with a warning; nothing
+/// could run without them.
+struct OperatorLaws {
+    LawReport report;
+    UsableLaws usable;
+    bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
+    std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
+    std::vector<Law> assumed;         ///< refuted, and relied on because the user vouches for them
+    bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
+    /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
+    std::optional<std::string> without_identity = {};
+};
+
+/// Searches as long as `options` say. Laws that are refuted and in `assumed` are relied on.
+OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {},
+                        const std::vector<Law>& assumed = {});
+
+/// A short search, bounded by cases and not by the clock, so that the same operator always gets the same
+/// plan.
+OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
+
+/// True where on_data() may say something else.
+[[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
+
+/// What the data change: an identity that only other values refute is relied on, and one that is neutral on
+/// finite values alone is left out where infinities or NaN occur.
+[[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
+
+/// Whether the operator says that it obeys a law: associativity always, an identity where it states one.
+[[nodiscard]] bool claims(const Operator& op, Law law);
+
+/// Throws SpecError with the counter-example where the identity is refuted and cannot be relied on; ways out
+/// are named, --assume where the verb has it.
+void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume);
+
+/// What the user should know before relying on results; no line breaks at the ends.
+std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op);
+
+}  // namespace segfold

@@ -1,0 +1,29 @@
+#pragma once
+// Compulsory bytes: what any program that folds these segments has to move.
+#include <cstdint>
+
+#include "dsl/operator.h"
+#include "runtime/data/segments.h"
+
+namespace segfold::bench {
+
+/// Bytes that must be read or written at least once.
+struct Traffic {
+    std::int64_t columns = 0;  ///< each column that lift reads, once
+    std::int64_t layout = 0;   ///< offsets, or begins and offsets, or flags, or keys and those of runs, once
+    std::int64_t results = 0;  ///< each result, once
+    std::int64_t keys =
+        0;  ///< what a peer by key reads and writes in place of `layout`: a key an element and a run
+
+    [[nodiscard]] std::int64_t total() const { return columns + layout + results; }
+    [[nodiscard]] std::int64_t total_by_key() const { return columns + keys + results; }
+};
+
+/// The compulsory bytes of a fold.
+///
+/// Tables are not counted: how much of one is read, and how often from the caches, depends on the data, so
+/// that the share of the ceiling is never flattered. A column that lift does not read is not counted either.
+/// Ranges that leave gaps count the items in them, ranges that overlap each element once.
+[[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments);
+
+}  // namespace segfold::bench
