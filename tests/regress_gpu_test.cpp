@@ -54,7 +54,7 @@ protected:
 TEST_F(RegressOnGpu, RelationsHold)
 {
     const cuda::Context context;
-    const auto runner = regress::cuda_runner(context);
+    const auto backend = cuda::make_backend(context);
     // One configuration for each operator: a text takes a tenth of a second to compile, and there are
     // hundreds.
     const std::vector<std::pair<const char*, regress::Tiles>> cases = {
@@ -62,7 +62,7 @@ TEST_F(RegressOnGpu, RelationsHold)
     for (const auto& [name, tiles] : cases) {
         const auto op = standard_operator(name);
         const regress::Setting setting{
-            op, {true, op.laws.commutative, false}, Catalogue::standard(), *runner, 50000, 7, make_arrays};
+            op, {true, op.laws.commutative, false}, Catalogue::standard(), *backend, 50000, 7, make_arrays};
         regress::Materials materials;
         for (const auto& stage : Catalogue::standard().stages())
             for (const auto& relation : regress::relations()) {

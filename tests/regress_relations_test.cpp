@@ -29,9 +29,9 @@ std::vector<Array> make_arrays(const Operator& op, const Segments& segments, std
 std::set<std::string> broken(const Catalogue& catalogue, const std::string& stage, const Operator& op,
                              std::int64_t num_elements = 1000)
 {
-    const auto runner = regress::simt_runner(1);
+    const auto backend = make_backend("simt");
     const regress::Setting setting{
-        op,         {true, op.laws.commutative, op.laws.idempotent}, catalogue, *runner, num_elements, 7,
+        op,         {true, op.laws.commutative, op.laws.idempotent}, catalogue, *backend, num_elements, 7,
         make_arrays};
     regress::Materials materials;
     std::set<std::string> names;

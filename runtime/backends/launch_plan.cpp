@@ -8,21 +8,6 @@
 namespace segfold {
 namespace {
 
-template <class T>
-void append(std::vector<std::byte>& bytes, T value)
-{
-    const auto* first = reinterpret_cast<const std::byte*>(&value);
-    bytes.insert(bytes.end(), first, first + sizeof value);
-}
-
-void append_index(std::vector<std::byte>& bytes, const Segments& segments, std::int64_t value)
-{
-    if (segments.index_bits() == 64)
-        append(bytes, value);
-    else
-        append(bytes, static_cast<std::int32_t>(value));
-}
-
 /// Offsets of items along the segments: the running sum of their lengths.
 template <class Index>
 Array item_offsets(const Segments& segments)
@@ -39,16 +24,22 @@ Array item_offsets(const Segments& segments)
 
 }  // namespace
 
-LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors)
+SegmentSizes sizes_of(const Segments& segments)
+{
+    return {segments.num_elements, segments.num_segments, num_items(segments), segments.uniform_length,
+            segments.index_bits()};
+}
+
+LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
 {
     if (emitted.is_reproducible)
         num_multiprocessors = kReproducibleMultiprocessors;
-    FormulaNames names = {{"num_elements", segments.num_elements},
-                          {"num_items", num_items(segments)},
+    FormulaNames names = {{"num_elements", sizes.num_elements},
+                          {"num_items", sizes.num_items},
                           {"state_bytes", emitted.state_bytes},
                           {"num_multiprocessors", num_multiprocessors}};
     if (!is_found(emitted.form))
-        names.emplace("num_segments", segments.num_segments);
+        names.emplace("num_segments", sizes.num_segments);
     for (const auto& [name, value] : emitted.configuration)
         names.emplace(name, value);
     for (const auto& [name, formula] : emitted.sizes)
@@ -132,34 +123,11 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
         results.keys = cut(found.front().array);
 }
 
-std::vector<std::byte> pack_number(int value)
-{
-    std::vector<std::byte> bytes;
-    append(bytes, value);
-    return bytes;
-}
-
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses)
 {
-    std::vector<std::byte> bytes;
-    for (const auto address : addresses)
-        append(bytes, address);
-    return bytes;
-}
-
-std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
-                                   std::span<const std::uint64_t> addresses,
-                                   std::span<const std::int64_t> lengths, std::uint64_t outside)
-{
-    std::vector<std::byte> bytes;
-    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-        append(bytes, addresses[i]);
-        if (std::ranges::find(checked_tables, op.parameters[i].name) == checked_tables.end())
-            continue;
-        append(bytes, lengths[i]);
-        append(bytes, outside + i * sizeof(std::uint32_t));
-        append(bytes, std::uint64_t{0});  // the flag of each thread, and what fills the struct
-    }
+    std::vector<std::byte> bytes(addresses.size_bytes());
+    if (!bytes.empty())
+        std::memcpy(bytes.data(), addresses.data(), bytes.size());
     return bytes;
 }
 
@@ -171,22 +139,6 @@ void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t>
             tables.push_back(workload.op.parameters[i].name);
     if (!tables.empty())
         refuse_table_reads(workload, tables);
-}
-
-std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
-                                     std::span<const std::uint64_t> addresses)
-{
-    auto bytes = pack_pointers(addresses);
-    if (form == SegmentForm::uniform)
-        append_index(bytes, segments, segments.uniform_length);
-    append_index(bytes, segments, num_items(segments));
-    if (!is_found(form))
-        append_index(bytes, segments, segments.num_segments);
-    // A struct with pointers is as long as a multiple of theirs.
-    if (!addresses.empty())
-        bytes.resize((bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t) *
-                     sizeof(std::uint64_t));
-    return bytes;
 }
 
 }  // namespace segfold

@@ -34,10 +34,23 @@ struct LaunchPlan {
 /// The multiprocessors for which the grids of reproducible plans are sized, on every device.
 constexpr int kReproducibleMultiprocessors = 128;
 
+/// The numbers of a workload's segments that launches and kernels are given.
+struct SegmentSizes {
+    std::int64_t num_elements = 0;
+    std::int64_t num_segments = 0;    ///< not looked at for forms whose segments the kernels find
+    std::int64_t num_items = 0;       ///< see num_items(); num_elements for every form but ranges
+    std::int64_t uniform_length = 0;  ///< form uniform
+    int index_bits = 32;
+
+    bool operator==(const SegmentSizes&) const = default;
+};
+
+[[nodiscard]] SegmentSizes sizes_of(const Segments& segments);
+
 /// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
 ///
 /// Throws InternalError for a size that makes no sense.
-LaunchPlan plan_launches(const Emitted& emitted, const Segments& segments, int num_multiprocessors);
+LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
 /// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
 /// uniform.
@@ -61,27 +74,10 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
                 bool may_be_other_form = false);
 
-/// The bytes of an `int` parameter.
-std::vector<std::byte> pack_number(int value);
-
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);
 
-/// The bytes of the kernel's struct Inputs.
-///
-///   addresses  of the arrays of `op`'s parameters
-///   lengths    of the same arrays
-///   outside    address of an `unsigned` for each parameter; those of checked tables are 0 before a launch
-///              and 1 after one that read outside of the table
-std::vector<std::byte> pack_inputs(const Operator& op, const std::vector<std::string>& checked_tables,
-                                   std::span<const std::uint64_t> addresses,
-                                   std::span<const std::int64_t> lengths, std::uint64_t outside);
-
-/// Throws InputError where one of `words`, which are what pack_inputs() calls `outside`, is not 0.
+/// Throws InputError where one of `words`, which are what BoundPlan::bind_inputs() calls `outside`, is not 0.
 void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t> words);
-
-/// The bytes of the kernel's struct Segments; `addresses` are those of segment_arrays(), then found_arrays().
-std::vector<std::byte> pack_segments(const Segments& segments, SegmentForm form,
-                                     std::span<const std::uint64_t> addresses);
 
 }  // namespace segfold

@@ -264,8 +264,8 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
                                {tune::identity_of(device), problem, shape, catalogue});
     for (const auto& ignored : lookup.ignored)
         write_error("warning: " + ignored);
-    const auto chosen =
-        choose_plan(arguments, problem, shape, laws, catalogue, lookup.point ? &*lookup.point : nullptr);
+    const auto chosen = choose_plan(plan_request(arguments), problem, shape, laws, catalogue,
+                                    lookup.point ? &*lookup.point : nullptr);
     std::vector<bench::LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
     if (arguments.has("reproducible"))
         plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});

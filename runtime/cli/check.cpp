@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/cli/backend_argument.h"
 #include "runtime/cli/check_matrix.h"
 #include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
@@ -54,15 +55,14 @@ bool has_offence(const OperatorLaws& laws)
     });
 }
 
-CheckRequest check_request(const Arguments& arguments, const Operator& op, const Executor& executor,
+CheckRequest check_request(const Arguments& arguments, const Operator& op, const Backend& backend,
                            const Catalogue& catalogue)
 {
     CheckRequest request;
     request.workload = workload_request(arguments, op, false);
     if (!arguments.has("values"))
         request.workload.values = suiting_values(op);
-    request.workload.standard_elements =
-        executor.backend() == Backend::cuda ? kElementsOnGpu : kElementsOnHost;
+    request.workload.standard_elements = backend.device() ? kElementsOnGpu : kElementsOnHost;
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
     else
@@ -180,7 +180,7 @@ std::string print_failures(const CheckMatrix& matrix)
     return text;
 }
 
-std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix, const Executor& executor)
+std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix, const Backend& backend)
 {
     const auto first = request.workload.seed;
     const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
@@ -189,7 +189,7 @@ std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix,
     auto text = print_facts(
         {{"data",
           fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
-         {"back end", fmt::format("{}: {}", name(executor.backend()), executor.description())},
+         {"back end", fmt::format("{}: {}", backend.name(), backend.description())},
          {"thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust}});
     return text + "\n" + print_matrix(request, matrix) + print_unmet(matrix) + print_failures(matrix) +
            print_summary(matrix);
@@ -226,13 +226,13 @@ int verb_check(const Words& words)
                               join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
     const Kernels kernels(arguments);
-    const Executor executor(arguments);
-    if (!executor.runs_stages())
+    const auto backend = backend_argument(arguments);
+    if (!backend->runs_stages())
         throw InputError(
             fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
                         "the reference and Thrust anyway",
-                        name(executor.backend())));
-    const auto request = check_request(arguments, op, executor, kernels.catalogue());
+                        backend->name()));
+    const auto request = check_request(arguments, op, *backend, kernels.catalogue());
 
     Progress progress;
     progress.show("laws");
@@ -241,7 +241,7 @@ int verb_check(const Words& words)
     const bool has_stages = laws.has_sound_identity;
     CheckMatrix matrix;
     if (has_stages) {
-        matrix = run_checks(op, request, laws, executor, kernels.catalogue(), progress);
+        matrix = run_checks(op, request, laws, *backend, kernels.catalogue(), progress);
         require_asked_stage(arguments, matrix);
     }
     progress.clear();
@@ -252,15 +252,15 @@ int verb_check(const Words& words)
                    {{"operator", json_of(op)},
                     {"laws", json_of(laws.report, op)},
                     {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
-                    {"backend", name(executor.backend())},
-                    {"device", executor.description()},
+                    {"backend", backend->name()},
+                    {"device", backend->description()},
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + law_notes(laws) + "\n";
-        text += has_stages ? print_checks(request, matrix, executor)
+        text += has_stages ? print_checks(request, matrix, *backend)
                            : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }

@@ -1,5 +1,7 @@
 #include "runtime/cli/check_matrix.h"
 
+#include "runtime/backends/simt/program.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,15 +44,14 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
 /// Everything that the outcomes of one workload share.
 class Column {
 public:
-    Column(const Workload& workload, const OperatorLaws& laws, const Executor& executor,
-           const Catalogue& catalogue)
+    Column(const Workload& workload, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue)
         : workload_(workload),
-          executor_(executor),
+          backend_(backend),
           catalogue_(catalogue),
           judge_(workload),
           problem_(make_problem(workload, laws))
     {
-        problem_.target = executor.target();
+        problem_.target = backend.target();
         if (!laws.usable.associative)
             thrust_.reason = "thrust::reduce_by_key needs an associative operator";
         else
@@ -71,9 +72,10 @@ public:
         outcome.configuration = chosen.empty() && tiles == regress::Tiles::smallest
                                     ? regress::smallest_configuration(stage, problem_)
                                     : configure(stage, chosen, plan_facts(problem_));
-        const Plan plan{&stage, true, emit(problem_, stage, outcome.configuration, catalogue_)};
+        const auto emitted = emit(problem_, stage, outcome.configuration, catalogue_);
+        const PlanText plan{emitted, stage.name};
         try {
-            const auto results = executor_.run(workload_, &plan, round);
+            const auto results = backend_.run(workload_, &plan, {.round = round});
             outcome.comparisons.push_back(judge_.compare(results));
             if (thrust_.results)
                 outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
@@ -84,7 +86,7 @@ public:
 
 private:
     const Workload& workload_;
-    const Executor& executor_;
+    Backend& backend_;
     const Catalogue& catalogue_;
     Judge judge_;
     Problem problem_;
@@ -127,7 +129,7 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
 }
 
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
-                       const Executor& executor, const Catalogue& catalogue, Progress& progress)
+                       Backend& backend, const Catalogue& catalogue, Progress& progress)
 {
     CheckMatrix matrix;
     for (std::int64_t round = 0; round < request.num_seeds; ++round) {
@@ -139,7 +141,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
             progress.show(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
-            const Column column(prepared.workload, laws, executor, catalogue);
+            const Column column(prepared.workload, laws, backend, catalogue);
             for (const auto* stage : request.stages) {
                 progress.show(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
                 matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});

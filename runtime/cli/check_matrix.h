@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/executor.h"
+#include "runtime/backends/backend.h"
+#include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/judge/compare.h"
+#include "runtime/session/validation.h"
 
 namespace segfold::cli {
 
@@ -63,6 +65,6 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
 
 /// Runs everything. A fault of a kernel is an outcome; other failures are exceptions.
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
-                       const Executor& executor, const Catalogue& catalogue, Progress& progress);
+                       Backend& backend, const Catalogue& catalogue, Progress& progress);
 
 }  // namespace segfold::cli

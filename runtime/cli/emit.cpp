@@ -29,7 +29,7 @@ constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"},
                                {"all", "DIR"},
                                {"check-tables"}};
 
-Json emit_document(const Problem& problem, const Plan& plan)
+Json emit_document(const Problem& problem, const PlanChoice& plan)
 {
     const auto& emitted = plan.emitted;
     Json document = {{"operator", json_of(problem.op)},  {"form", name(emitted.form)},
@@ -143,7 +143,7 @@ int verb_emit(const Words& words)
     auto problem = make_problem(op, request.form, index_bits, laws);
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
-    const auto plan = choose_plan(arguments, problem, request.shape, laws, kernels.catalogue());
+    const auto plan = choose_plan(plan_request(arguments), problem, request.shape, laws, kernels.catalogue());
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (is_compiled)

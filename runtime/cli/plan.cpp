@@ -7,32 +7,9 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
-#include "runtime/judge/table_check.h"
 
 namespace segfold::cli {
 namespace {
-
-/// The counter-examples to the laws that the stage needs.
-std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
-{
-    std::string text;
-    for (const auto& finding : report.findings) {
-        const bool is_needed = std::ranges::any_of(
-            stage.needs, [&](const Formula& need) { return need.text() == name(finding.law); });
-        if (is_needed && finding.verdict == Verdict::refuted)
-            text += "\n" + print(finding, op);
-    }
-    return text;
-}
-
-void require(const Stage& stage, const Problem& problem, const LawReport& report, const Catalogue& catalogue)
-{
-    try {
-        catalogue.require(stage, problem);
-    } catch (const InputError& error) {
-        throw InputError(error.what() + counter_examples(stage, report, problem.op));
-    }
-}
 
 /// Adds "NAME=VALUE" of a flag.
 void add_setting(std::map<std::string, int>& chosen, std::string_view flag, const std::string& text)
@@ -64,43 +41,13 @@ Kernels::Kernels(const Arguments& arguments)
 
 const Catalogue& Kernels::catalogue() const { return own_ ? *own_ : Catalogue::standard(); }
 
-Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
+PlanRequest plan_request(const Arguments& arguments)
 {
-    Problem problem(laws.without_identity ? without_identity(op) : op, form, index_bits);
-    problem.laws = laws.usable;
-    return problem;
-}
-
-Problem make_problem(const Workload& workload, const OperatorLaws& laws)
-{
-    const auto& segments = workload.segments;
-    auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
-    if (segments.form == SegmentForm::keys)
-        problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
-    problem.checked_tables = unproved_tables(workload);
-    return problem;
-}
-
-Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
-{
-    require_sound_identity(laws, problem.op, true);
     if (arguments.has("reproducible"))
         for (const auto flag : {"stage", "set"})
             arguments.refuse(flag, "changes the order of combination, which --reproducible fixes");
-    const auto numbers = arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant;
-    if (tuned != nullptr && chosen_by_flag(arguments).empty()) {
-        const auto& stage = catalogue.stage(tuned->stage);
-        require(stage, problem, laws.report, catalogue);
-        return {&stage, false, emit(problem, stage, tuned->configuration, catalogue, numbers), true};
-    }
-    const auto asked = arguments.value("stage");
-    const auto& stage = asked ? catalogue.stage(*asked) : catalogue.rule_of_thumb(problem, shape);
-    require(stage, problem, laws.report, catalogue);
-    const auto configuration = configure(stage, settings(arguments), plan_facts(problem, shape));
-    Plan plan{&stage, asked.has_value(), emit(problem, stage, configuration, catalogue, numbers)};
-    plan.emitted.is_reproducible = arguments.has("reproducible");
-    return plan;
+    return {arguments.value("stage"), settings(arguments), arguments.has("reproducible"),
+            arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant};
 }
 
 std::string chosen_by_flag(const Arguments& arguments)

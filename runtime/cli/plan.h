@@ -1,17 +1,14 @@
 #pragma once
-// Which stage runs, in which configuration, and whether the operator's laws allow it.
+// The flags that choose a plan.
 #include <optional>
 
 #include "codegen/emit.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/law_arguments.h"
-#include "runtime/data/workload.h"
-#include "runtime/session/operator_laws.h"
-#include "runtime/session/point.h"
+#include "runtime/session/choice.h"
 
 namespace segfold::cli {
 
-/// The flags that choose a plan.
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
@@ -25,33 +22,9 @@ private:
     std::optional<Catalogue> own_;
 };
 
-/// A problem that relies on no more than `laws` allow; its operator has no identity where they say so.
-Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
-
-/// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
-Problem make_problem(const Workload& workload, const OperatorLaws& laws);
-
-/// A stage with its configuration and its text.
-struct Plan {
-    const Stage* stage = nullptr;  ///< of the catalogue
-    bool is_asked = false;         ///< by --stage; else a record or the rule of thumb chose
-    Emitted emitted;
-    bool is_tuned = false;  ///< a tuning record chose
-
-    /// "asked for", "tuning record", "rule of thumb"
-    [[nodiscard]] std::string chosen_by() const
-    {
-        return is_asked ? "asked for" : is_tuned ? "tuning record" : "rule of thumb";
-    }
-};
-
-/// The plan of --stage and --set, or `tuned` where neither is given nor --reproducible, or that of the rule
-/// of thumb.
-///
-/// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
-/// refuted, and for an operator whose identity is refuted, which all stages rely on.
-Plan choose_plan(const Arguments& arguments, const Problem& problem, const Shape& shape,
-                 const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned = nullptr);
+/// What --stage, --set, --reproducible and --at-launch decide. Throws InputError where they exclude each
+/// other.
+PlanRequest plan_request(const Arguments& arguments);
 
 /// Whether --stage, --set or --reproducible leave a tuning record nothing to choose; empty, or the flag.
 std::string chosen_by_flag(const Arguments& arguments);

@@ -142,14 +142,14 @@ int verb_regress(const Words& words)
     Progress progress;
     RegressReport report;
     if (asked.relations) {
-        const Executor executor(arguments);
-        if (!executor.runs_stages())
+        const auto backend = backend_argument(arguments);
+        if (!backend->runs_stages())
             throw InputError(
                 fmt::format("--backend {}: regress runs stages, which take cuda or simt; both are "
                             "compared with the reference and Thrust anyway",
-                            name(executor.backend())));
+                            backend->name()));
         report.relations = hold_relations(arguments, operators(arguments, kRelationOperators), catalogue,
-                                          executor, progress);
+                                          *backend, progress);
     }
     const auto* then = baseline ? &*baseline : nullptr;
     if (asked.static_costs)

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/executor.h"
+#include "runtime/backends/backend.h"
+#include "runtime/cli/backend_argument.h"
+#include "runtime/cli/plan.h"
 #include "runtime/cli/regress_report.h"
 #include "runtime/cli/terminal.h"
 
@@ -22,7 +24,7 @@ using regress::NamedOperator;
 
 /// Tries relations on the back end.
 [[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
-                                             const Catalogue& catalogue, const Executor& executor,
+                                             const Catalogue& catalogue, Backend& backend,
                                              Progress& progress);
 
 /// Compiles and compares with the baseline, or where that has no static costs with the program's own.

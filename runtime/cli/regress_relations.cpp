@@ -66,13 +66,12 @@ private:
 };
 
 std::vector<regress::RelationOutcome> hold(const NamedOperator& named, const Request& request,
-                                           const Catalogue& catalogue, regress::Runner& runner,
-                                           Attempts& attempts)
+                                           const Catalogue& catalogue, Backend& backend, Attempts& attempts)
 {
     std::vector<regress::RelationOutcome> outcomes;
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
         const regress::Setting setting{
-            named.op, named.laws, catalogue, runner, request.num_elements, request.seed + i, regress_arrays};
+            named.op, named.laws, catalogue, backend, request.num_elements, request.seed + i, regress_arrays};
         regress::Materials materials;
         for (const auto* stage : request.stages)
             for (const auto* relation : request.relations) {
@@ -120,21 +119,20 @@ std::vector<Array> regress_arrays(const Operator& op, const Segments& segments, 
 }
 
 RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
-                               const Catalogue& catalogue, const Executor& executor, Progress& progress)
+                               const Catalogue& catalogue, Backend& backend, Progress& progress)
 {
-    const auto request = request_of(arguments, catalogue, executor.backend() == Backend::cuda);
-    const auto runner = executor.runner();
+    const auto request = request_of(arguments, catalogue, backend.device().has_value());
     RelationsReport report;
-    report.backend = fmt::format("{}: {}", name(executor.backend()), executor.description());
+    report.backend = fmt::format("{}: {}", backend.name(), backend.description());
     report.num_elements = request.num_elements;
-    report.replay_words = fmt::format("--backend {}", name(executor.backend()));
+    report.replay_words = fmt::format("--backend {}", backend.name());
     for (const auto flag : {"device", "schedule-seed", "kernels"})
         if (const auto value = arguments.value(flag))
             report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
     Attempts attempts(progress,
                       ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)
-        report.operators.push_back({named.name, hold(named, request, catalogue, *runner, attempts)});
+        report.operators.push_back({named.name, hold(named, request, catalogue, backend, attempts)});
     return report;
 }
 

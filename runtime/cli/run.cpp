@@ -6,9 +6,10 @@
 
 #include "dsl/error.h"
 #include "dsl/visible.h"
-#include "runtime/cli/executor.h"
+#include "runtime/cli/backend_argument.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
+#include "runtime/cli/plan.h"
 #include "runtime/cli/results_view.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
@@ -16,6 +17,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
+#include "runtime/session/validation.h"
 
 namespace segfold::cli {
 namespace {
@@ -23,44 +25,17 @@ namespace {
 constexpr std::int64_t kRunElements = std::int64_t{1} << 16;
 constexpr Flag kRunFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
 
-/// What --check found out.
-struct Judgement {
-    std::vector<Comparison> comparisons;
-    std::string thrust;          ///< what it ran on
-    std::string without_thrust;  ///< why Thrust has no say
-
-    [[nodiscard]] bool agrees() const
-    {
-        return std::ranges::all_of(comparisons, [](const auto& comparison) { return comparison.agrees(); });
-    }
-};
-
-Judgement judge(const Workload& workload, const Results& results, Backend backend)
-{
-    const Judge reference(workload);
-    Judgement judgement;
-    judgement.comparisons.push_back(reference.compare(results));
-    if (backend == Backend::thrust)
-        return judgement;
-    const auto thrust = run_thrust(workload);
-    judgement.thrust = thrust.description;
-    judgement.without_thrust = thrust.reason;
-    if (thrust.results)
-        judgement.comparisons.push_back(reference.compare(results, *thrust.results, "thrust"));
-    return judgement;
-}
-
 /// Everything that a run has to say of itself.
 struct RunReport {
     const PreparedWorkload& prepared;
     const WorkloadRequest& request;
-    const Executor& executor;
-    const std::optional<Plan>& plan;
+    Backend& backend;
+    const std::optional<PlanChoice>& plan;
     const std::optional<Explanation>& explanation;
     const std::optional<std::string>& without_identity;
     const ResultsView& view;
     const Results& results;
-    const std::optional<Judgement>& judgement;
+    const std::optional<Validation>& judgement;
     std::string output;
     RunTimes times;
 };
@@ -103,7 +78,7 @@ std::string report_text(const RunReport& report)
                              count_text(segments.num_segments, "segment"),
                              visible(print(report.request.layout)), segments.index_bits())},
         {"inputs", describe_inputs(report.prepared)},
-        {"back end", fmt::format("{}: {}", name(report.executor.backend()), report.executor.description())}};
+        {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
     if (const auto& plan = report.plan)
         facts.emplace_back(
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
@@ -138,8 +113,8 @@ Json run_document(const RunReport& report)
                      {"index_bits", workload.segments.index_bits()}};
     for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
         document["inputs"][workload.op.parameters[i].name] = report.prepared.origins[i];
-    document["backend"] = name(report.executor.backend());
-    document["device"] = report.executor.description();
+    document["backend"] = report.backend.name();
+    document["device"] = report.backend.description();
     if (const auto& plan = report.plan) {
         document["stage"] = plan->stage->name;
         document["chosen_by"] = plan->chosen_by();
@@ -158,7 +133,7 @@ Json run_document(const RunReport& report)
         for (const auto& comparison : judgement->comparisons)
             document["comparisons"].push_back(json_of(comparison));
         document["agrees"] = judgement->agrees();
-        if (report.executor.backend() != Backend::thrust)
+        if (report.backend.name() != "thrust")
             document["thrust"] = json_of_thrust(judgement->thrust, judgement->without_thrust);
     }
     if (!report.output.empty())
@@ -178,17 +153,17 @@ std::string plan_text(const Stage& stage, const Configuration& configuration)
 }
 
 /// What the records say, or why nobody asks them.
-tune::Lookup lookup_for(const Arguments& arguments, const Executor& executor, const Problem& problem,
+tune::Lookup lookup_for(const Arguments& arguments, Backend& backend, const Problem& problem,
                         const Shape& shape, const Catalogue& catalogue)
 {
     tune::Lookup lookup;
-    const auto device = executor.device();
+    const auto device = backend.device();
     if (const auto flag = chosen_by_flag(arguments); !flag.empty())
         lookup.reason = flag + " chooses, and no record is asked";
     else if (arguments.has("no-tune"))
         lookup.reason = "--no-tune: no record is asked";
     else if (!device)
-        lookup.reason = fmt::format("records are of GPUs, and the back end is {}", name(executor.backend()));
+        lookup.reason = fmt::format("records are of GPUs, and the back end is {}", backend.name());
     else
         lookup = tune::look_up(tune::RecordStore::open(tune::record_folder()),
                                {tune::identity_of(*device), problem, shape, catalogue});
@@ -199,35 +174,35 @@ tune::Lookup lookup_for(const Arguments& arguments, const Executor& executor, co
 
 /// A plan and why it was taken.
 struct Choice {
-    std::optional<Plan> plan;
+    std::optional<PlanChoice> plan;
     std::optional<Explanation> explanation;
     std::optional<std::string> without_identity;  ///< why the operator runs without its identity
 };
 
-Choice choice_for(const Arguments& arguments, const Executor& executor, const Workload& workload,
+Choice choice_for(const Arguments& arguments, Backend& backend, const Workload& workload,
                   const Catalogue& catalogue)
 {
-    if (!executor.runs_stages()) {
+    if (!backend.runs_stages()) {
         for (const auto flag : {"stage", "set", "kernels", "reproducible"})
             arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
-                                               name(executor.backend())));
+                                               backend.name()));
         arguments.refuse("assume", fmt::format("is about what stages rely on, and the back end {} runs none",
-                                               name(executor.backend())));
+                                               backend.name()));
         for (const auto flag : {"explain", "no-tune"})
-            arguments.refuse(flag,
-                             fmt::format("is about the choice of a stage, and the back end {} runs none",
-                                         name(executor.backend())));
+            arguments.refuse(
+                flag,
+                fmt::format("is about the choice of a stage, and the back end {} runs none", backend.name()));
         return {};
     }
     const auto laws = on_data(quick_laws(workload.op, assumed_laws(arguments, workload.op)), workload);
     auto problem = make_problem(workload, laws);
-    problem.target = executor.target();
+    problem.target = backend.target();
     const auto shape = shape_of(workload.segments);
-    auto lookup = lookup_for(arguments, executor, problem, shape, catalogue);
+    auto lookup = lookup_for(arguments, backend, problem, shape, catalogue);
     Choice choice;
     choice.without_identity = laws.without_identity;
-    choice.plan =
-        choose_plan(arguments, problem, shape, laws, catalogue, lookup.point ? &*lookup.point : nullptr);
+    choice.plan = choose_plan(plan_request(arguments), problem, shape, laws, catalogue,
+                              lookup.point ? &*lookup.point : nullptr);
     for (const auto& warning : law_warnings(laws, workload.op))
         write_error("warning: " + warning);
     if (!arguments.has("explain"))
@@ -253,23 +228,26 @@ int verb_run(const Words& words)
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kRunElements;
     const Kernels kernels(arguments);
-    const Executor executor(arguments);  // a GPU's context is made while data are
+    const auto backend = backend_argument(arguments);  // a GPU's context is made while data are
     const auto prepared = prepare_workload(op, request);
     const ResultsView view(arguments, prepared.workload);
     const auto [plan, explanation, without_identity] =
-        choice_for(arguments, executor, prepared.workload, kernels.catalogue());
+        choice_for(arguments, *backend, prepared.workload, kernels.catalogue());
     Progress progress;
-    progress.show(fmt::format("running on {}", name(executor.backend())));
+    progress.show(fmt::format("running on {}", backend->name()));
     RunTimes times;
-    const auto results = executor.run(prepared.workload, plan ? &*plan : nullptr, 0, &times);
-    std::optional<Judgement> judgement;
+    std::optional<PlanText> text;
+    if (plan)
+        text.emplace(plan->emitted, plan->stage->name);
+    const auto results = backend->run(prepared.workload, text ? &*text : nullptr, {}, &times);
+    std::optional<Validation> judgement;
     if (arguments.has("check")) {
         progress.show("comparing with the reference and Thrust");
-        judgement = judge(prepared.workload, results, executor.backend());
+        judgement = validate(prepared.workload, results, backend->name() != "thrust");
     }
     progress.clear();
     const auto output = view.save(results);
-    const RunReport report{prepared, request, executor,  plan,   explanation, without_identity,
+    const RunReport report{prepared, request, *backend,  plan,   explanation, without_identity,
                            view,     results, judgement, output, times};
     if (arguments.json())
         write_json("run", run_document(report));

@@ -287,7 +287,7 @@ std::optional<Breach> attempt_repetition(Trial& trial)
         const auto again = trial.run(workload, {.launches = 3});
         if (auto breach = trial.unequal_bits(again, usual, "at the third launch"))
             return breach;
-        if (!trial.setting().runner.has_schedules())
+        if (!trial.setting().backend.has_schedules())
             continue;
         const auto other = trial.run(workload, {.round = 1});
         if (auto breach = trial.unequal_bits(other, usual, "under another schedule"))
@@ -335,7 +335,7 @@ std::optional<std::string> unmet(const Setting& setting, const Stage& stage)
     for (const auto form : {whole, uniform, offsets, ranges, flags, keys}) {
         Problem problem(setting.op, form);
         problem.laws = setting.laws;
-        problem.target = setting.runner.target();
+        problem.target = setting.backend.target();
         auto reason = setting.catalogue.unmet(stage, problem);
         if (!reason)
             return std::nullopt;

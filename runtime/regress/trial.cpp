@@ -42,6 +42,8 @@ bool same_bytes(const Array& left, const Array& right, std::int64_t i)
     return std::memcmp(left.data() + at, right.data() + at, width) == 0;
 }
 
+constexpr std::uint8_t kScratchPoison = 0xcd;
+
 }  // namespace
 
 std::string_view name(Tiles tiles) { return tiles == Tiles::chosen ? "chosen" : "smallest"; }
@@ -94,7 +96,7 @@ std::vector<SegmentForm> Trial::forms(std::initializer_list<SegmentForm> wanted)
     for (const auto form : wanted) {
         Problem problem(setting_.op, form);
         problem.laws = setting_.laws;
-        problem.target = setting_.runner.target();
+        problem.target = setting_.backend.target();
         if (!setting_.catalogue.unmet(stage_, problem))
             served.push_back(form);
     }
@@ -186,7 +188,7 @@ const Emitted& Trial::emitted(const Workload& workload)
     Problem problem(op, segments.form, segments.index_bits());
     problem.checked_tables = unproved_tables(workload);
     problem.laws = setting_.laws;
-    problem.target = setting_.runner.target();
+    problem.target = setting_.backend.target();
     const auto key =
         fmt::format("{} {} {} {}", static_cast<int>(segments.form), segments.index_bits(),
                     op.finish.has_value() || op.empty.has_value(), fmt::join(problem.checked_tables, ","));
@@ -204,7 +206,11 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     last_ = {segments.form, "", segments.num_elements, segments.num_segments, "", false};
     const auto& text = emitted(workload);
     last_.configuration = segfold::print(text.configuration);
-    return setting_.runner.run(workload, text, stage_.name, circumstances);
+    const PlanText plan{text, stage_.name};
+    auto varied = circumstances;
+    varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
+    ++varied.round;  // the first schedule is drawn too
+    return setting_.backend.run(workload, &plan, varied);
 }
 
 Breach Trial::breach(std::string text) const

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codegen/catalogue.h"
+#include "runtime/backends/backend.h"
 #include "runtime/judge/compare.h"
-#include "runtime/regress/runner.h"
 
 namespace segfold::regress {
 
@@ -35,7 +35,7 @@ struct Setting {
     const Operator& op;
     UsableLaws laws;
     const Catalogue& catalogue;
-    Runner& runner;
+    Backend& backend;
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
-#include "runtime/backends/launch_plan.h"
+#include "runtime/backends/bound_plan.h"
 #include "runtime/backends/simt/program.h"
 
 namespace segfold::cpu {
@@ -37,7 +36,7 @@ SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
         throw InternalError(fmt::format("fold_sequentially: {} columns for the {} parameters of {}",
                                         columns.size(), op.parameters.size(), op.name));
     const auto emitted = emit_fold(op, segments);
-    const auto plan = plan_launches(emitted, segments, 1);
+    BoundPlan plan(op, emitted, sizes_of(segments), 1);
     const std::vector<std::string> kernels = {emitted.launches.front().kernel};
     simt::CompileOptions compile_options;
     compile_options.shadow_check = false;
@@ -56,10 +55,9 @@ SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
         places.push_back(address(named.array.data()));
     for (const auto& named : fold.results)
         results.push_back(address(named.array.data()));
-    std::map<std::string, std::vector<std::byte>> values = {
-        {"inputs", pack_pointers(inputs)},
-        {"segments", pack_segments(segments, emitted.form, places)},
-        {"results", pack_pointers(results)}};
+    plan.bind_inputs(inputs, {}, 0);
+    plan.bind_segments(places);
+    plan.bind_results(results);
 
     simt::Options options;
     options.shadow_check = false;
@@ -67,14 +65,13 @@ SequentialFold fold_sequentially(const Operator& op, const Segments& segments,
     options.resident_blocks = 1;
     options.os_threads = 1;
     for (int run = 0; run <= repeats; ++run)
-        for (const auto& launch : plan.launches) {
-            std::vector<void*> arguments;
-            for (const auto& parameter : launch.parameters)
-                arguments.push_back(values.at(parameter).data());
+        for (std::size_t i = 0; i < plan.launches().size(); ++i) {
+            const auto& launch = plan.launches()[i];
             simt::Dimensions dimensions;
             dimensions.grid_x = static_cast<unsigned>(launch.grid);
             dimensions.block_x = static_cast<unsigned>(launch.block);
-            const auto statistics = program.launch(launch.kernel, dimensions, arguments, options);
+            const auto statistics = program.launch(
+                launch.kernel, dimensions, {plan.arguments(i), plan.argument_sizes(i).size()}, options);
             if (run > 0)
                 fold.seconds.push_back(statistics.seconds);
         }

@@ -1,11 +1,11 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 
 #include <algorithm>
-#include <map>
+#include <optional>
 
+#include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/module.h"
-#include "runtime/backends/launch_plan.h"
 
 namespace segfold::cuda {
 namespace {
@@ -143,12 +143,11 @@ struct LoadedPlan::State {
     struct Step {
         Kernel kernel;
         LaunchShape shape;
-        std::vector<std::string> parameters;
     };
     std::shared_ptr<const Compiled> compiled;
     std::vector<DeviceBuffer> scratch;
-    std::vector<bool> is_zero;                             ///< of each scratch buffer: kernels rely on it
-    std::map<std::string, std::vector<std::byte>> values;  ///< parameter name -> its bytes
+    std::vector<bool> is_zero;  ///< of each scratch buffer: kernels rely on it
+    std::optional<BoundPlan> bound;
     std::vector<Step> steps;
 };
 
@@ -163,27 +162,26 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     const Module module(context, *state.compiled, name);
 
     const auto& inputs = resident.inputs();
-    state.values["inputs"] = pack_inputs(resident.workload().op, emitted.checked_tables, inputs.addresses,
-                                         inputs.lengths, resident.outside_address());
-    state.values["segments"] =
-        pack_segments(segments, emitted.form, resident.segments_as(emitted.form).addresses);
-    state.values["results"] = pack_pointers(resident.result_arrays().addresses);
-    for (const auto& [number, value] : emitted.numbers)
-        state.values[number] = pack_number(value);
-    const auto plan = plan_launches(emitted, segments, context.info().multiprocessors);
-    for (const auto& [scratch, bytes, zero] : plan.scratch) {
+    auto& bound = state.bound.emplace(resident.workload().op, emitted, sizes_of(segments),
+                                      context.info().multiprocessors);
+    bound.bind_inputs(inputs.addresses, inputs.lengths, resident.outside_address());
+    bound.bind_segments(resident.segments_as(emitted.form).addresses);
+    bound.bind_results(resident.result_arrays().addresses);
+    for (const auto& [scratch, bytes, zero] : bound.scratch()) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
         state.is_zero.push_back(zero);
         if (zero)
             state.scratch.back().zero();
-        state.values[scratch] = pack_pointers(std::vector<std::uint64_t>{state.scratch.back().address()});
+        bound.bind_scratch(state.scratch.size() - 1, state.scratch.back().address());
     }
-    for (const auto& launch : plan.launches) {
+    for (std::size_t i = 0; i < bound.launches().size(); ++i) {
+        const auto& launch = bound.launches()[i];
         LaunchShape shape;
         shape.grid.x = static_cast<std::uint64_t>(launch.grid);
         shape.block.x = static_cast<std::uint64_t>(launch.block);
         shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
-        state.steps.push_back({module.kernel(launch.kernel), shape, launch.parameters});
+        state.steps.push_back({module.kernel(launch.kernel), shape});
+        state.steps.back().kernel.check_arguments(bound.argument_sizes(i));
     }
 }
 
@@ -192,12 +190,8 @@ LoadedPlan::LoadedPlan(LoadedPlan&&) noexcept = default;
 
 void LoadedPlan::launch(Stream& stream) const
 {
-    for (const auto& step : state_->steps) {
-        Arguments arguments;
-        for (const auto& parameter : step.parameters)
-            arguments.add_bytes(state_->values.at(parameter));
-        step.kernel.launch(stream, step.shape, arguments);
-    }
+    for (std::size_t i = 0; i < state_->steps.size(); ++i)
+        state_->steps[i].kernel.launch(stream, state_->steps[i].shape, state_->bound->arguments(i));
 }
 
 void LoadedPlan::poison_scratch(std::uint8_t poison)

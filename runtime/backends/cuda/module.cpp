@@ -210,17 +210,17 @@ struct Kernel::State {
         allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
     }
 
-    void check_arguments(const Arguments& arguments) const
+    void check_arguments(std::span<const std::size_t> sizes) const
     {
         if (!parameters)
             return;
-        if (arguments.count() != parameters->size())
-            throw InternalError(fmt::format("kernel {}: {} arguments; it takes {}", name, arguments.count(),
-                                            parameters->size()));
+        if (sizes.size() != parameters->size())
+            throw InternalError(
+                fmt::format("kernel {}: {} arguments; it takes {}", name, sizes.size(), parameters->size()));
         for (std::size_t i = 0; i < parameters->size(); ++i)
-            if (arguments.size(i) != (*parameters)[i])
+            if (sizes[i] != (*parameters)[i])
                 throw InternalError(fmt::format("kernel {}: argument {} has {} bytes; the parameter has {}",
-                                                name, i, arguments.size(i), (*parameters)[i]));
+                                                name, i, sizes[i], (*parameters)[i]));
     }
 };
 
@@ -228,9 +228,11 @@ const std::string& Kernel::name() const { return state_->name; }
 
 void Kernel::launch(Stream& stream, const LaunchShape& shape, Arguments& arguments) const
 {
-    state_->check_arguments(arguments);
+    state_->check_arguments(arguments.sizes());
     launch(stream, shape, arguments.pointers());
 }
+
+void Kernel::check_arguments(std::span<const std::size_t> sizes) const { state_->check_arguments(sizes); }
 
 void Kernel::launch(Stream& stream, const LaunchShape& shape, void** arguments) const
 {

@@ -48,6 +48,7 @@ public:
 
     [[nodiscard]] std::size_t count() const { return sizes_.size(); }
     [[nodiscard]] std::size_t size(std::size_t argument) const { return sizes_[argument]; }
+    [[nodiscard]] std::span<const std::size_t> sizes() const { return sizes_; }
 
     /// As cuLaunchKernel takes them; valid until the next change.
     [[nodiscard]] void** pointers();
@@ -78,6 +79,10 @@ public:
     /// Throws DeviceError naming the kernel, the limit and the value. A failure while the kernel runs is
     /// thrown by Stream::synchronize.
     void launch(Stream& stream, const LaunchShape& shape, Arguments& arguments) const;
+
+    /// Throws InternalError where arguments of these sizes are not what the kernel takes, as far as the
+    /// driver can tell (12.4 and later).
+    void check_arguments(std::span<const std::size_t> sizes) const;
 
     /// The same with arguments as cuLaunchKernel takes them, unchecked.
     void launch(Stream& stream, const LaunchShape& shape, void** arguments) const;

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <map>
 
-#include "runtime/backends/launch_plan.h"
+#include "runtime/backends/bound_plan.h"
 #include "runtime/support/memory_at_hand.h"
 
 namespace segfold::simt {
@@ -40,7 +39,7 @@ struct Buffers {
     }
 };
 
-/// Makes a buffer what it was when it was made of `array`.
+/// Gives a buffer back its initial contents.
 void refill(Buffer& buffer, const Array& array)
 {
     if (array.bytes() != 0)
@@ -58,7 +57,8 @@ Program compile(const Emitted& emitted, const CompileOptions& options)
 
 /// Refuses a workload whose buffers do not fit. Where accesses are checked, each word of four bytes has a
 /// cell of 32 bytes beside it.
-void require_room(const Workload& workload, const Emitted& emitted, const LaunchPlan& plan, bool is_checked)
+void require_room(const Workload& workload, const Emitted& emitted,
+                  std::span<const ScratchBuffer> all_scratch, bool is_checked)
 {
     constexpr double kCellBytes = 8;
     double bytes = 0;
@@ -72,7 +72,7 @@ void require_room(const Workload& workload, const Emitted& emitted, const Launch
         bytes += rows * static_cast<double>(size_bytes(field.type));
     if (emitted.form == SegmentForm::offsets || emitted.form == SegmentForm::ranges)
         bytes += rows * index_bytes * (emitted.form == SegmentForm::ranges ? 2 : 1);
-    for (const auto& scratch : plan.scratch)
+    for (const auto& scratch : all_scratch)
         bytes += static_cast<double>(scratch.bytes);
     require_memory(bytes * (is_checked ? 1 + kCellBytes : 1),
                    "the buffers of simt for " + std::to_string(segments.num_elements) + " elements");
@@ -92,9 +92,9 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     const auto program = compile(emitted, compile_options);
     const double compile_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     double kernel_seconds = 0;
-    const auto plan = plan_launches(emitted, workload.segments, num_multiprocessors);
+    BoundPlan plan(workload.op, emitted, sizes_of(workload.segments), num_multiprocessors);
 
-    require_room(workload, emitted, plan, compile_options.shadow_check);
+    require_room(workload, emitted, plan.scratch(), compile_options.shadow_check);
     Buffers inputs, segments, outputs;
     const auto form = emitted.form;
     std::vector<std::int64_t> lengths;
@@ -113,31 +113,28 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     for (const auto& [name, array] : results)
         outputs.add(upload_array(name, array));
 
-    std::map<std::string, std::vector<std::byte>> values;
-    values["inputs"] =
-        pack_inputs(workload.op, emitted.checked_tables, inputs.addresses, lengths, address(outside_words));
-    values["segments"] = pack_segments(workload.segments, form, segments.addresses);
-    values["results"] = pack_pointers(outputs.addresses);
-    for (const auto& [name, value] : emitted.numbers)
-        values[name] = pack_number(value);
+    plan.bind_inputs(inputs.addresses, lengths, address(outside_words));
+    plan.bind_segments(segments.addresses);
+    plan.bind_results(outputs.addresses);
     std::vector<Buffer> scratch;
-    for (const auto& [name, bytes, zero] : plan.scratch) {
+    for (const auto& [name, bytes, zero] : plan.scratch()) {
         scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));
         if (zero || scratch_poison)
             std::memset(scratch.back().data(), zero ? 0 : *scratch_poison, scratch.back().bytes());
-        values[name] = pack_pointers(std::vector{address(scratch.back())});
+        plan.bind_scratch(scratch.size() - 1, address(scratch.back()));
     }
 
     const auto launch_all = [&] {
-        for (const auto& launch : plan.launches) {
-            std::vector<void*> arguments;
-            for (const auto& parameter : launch.parameters)
-                arguments.push_back(values.at(parameter).data());
+        for (std::size_t i = 0; i < plan.launches().size(); ++i) {
+            const auto& launch = plan.launches()[i];
             Dimensions dimensions;
             dimensions.grid_x = static_cast<unsigned>(launch.grid);
             dimensions.block_x = static_cast<unsigned>(launch.block);
             dimensions.dynamic_shared_bytes = static_cast<unsigned>(launch.shared_bytes);
-            kernel_seconds += program.launch(launch.kernel, dimensions, arguments, options).seconds;
+            kernel_seconds += program
+                                  .launch(launch.kernel, dimensions,
+                                          {plan.arguments(i), plan.argument_sizes(i).size()}, options)
+                                  .seconds;
         }
     };
     for (int i = 0; i + 1 < num_launches; ++i) {

@@ -137,6 +137,11 @@ std::string thrust_unavailable_reason(ThrustSystem system)
     return not_built(system);
 }
 
+ThrustSystem thrust_system()
+{
+    return thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
+}
+
 bool thrust_available(ThrustSystem system) { return thrust_unavailable_reason(system).empty(); }
 
 std::string thrust_description(ThrustSystem system)

@@ -11,6 +11,9 @@ namespace segfold {
 /// Where Thrust runs: on a GPU, or on the host's threads through OpenMP.
 enum class ThrustSystem : std::uint8_t { cuda, cpu };
 
+/// A GPU where Thrust can run on one, else the host.
+[[nodiscard]] ThrustSystem thrust_system();
+
 /// "cuda", "cpu"
 [[nodiscard]] std::string_view name(ThrustSystem system);
 

@@ -1,0 +1,100 @@
+#pragma once
+// The one interface behind which everything stands that runs workloads.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/data/workload.h"
+#include "runtime/support/run_times.h"
+
+namespace segfold {
+
+/// A stage's text for a problem, and the stage's name for messages.
+struct PlanText {
+    const Emitted& emitted;
+    std::string stage;
+};
+
+/// The circumstances of a run, which its results must not depend on.
+struct Circumstances {
+    int launches = 1;          ///< one after the other with the same scratch; the last one's results count
+    int shifted_elements = 0;  ///< by which columns begin behind an aligned address
+    std::optional<std::uint8_t> scratch_poison = {};  ///< what scratch memory holds that need not be zero
+    std::uint64_t round = 0;                          ///< simt: another order of threads and blocks
+};
+
+/// What a back end is asked for when it is made.
+struct BackendOptions {
+    std::optional<int> device;                   ///< ordinal of a GPU
+    std::optional<std::uint64_t> schedule_seed;  ///< simt: of the order of threads and blocks
+};
+
+/// Runs workloads. One object serves any number of them, from one thread at a time.
+class Backend {
+public:
+    virtual ~Backend() = default;
+
+    /// "cuda", "simt", "reference", "thrust"
+    [[nodiscard]] virtual std::string_view name() const = 0;
+    /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
+    [[nodiscard]] virtual std::string description() const = 0;
+    /// True where it runs emitted text; the others know no stages and take no plan.
+    [[nodiscard]] virtual bool runs_stages() const = 0;
+    /// Whether Circumstances::round changes the order of threads.
+    [[nodiscard]] virtual bool has_schedules() const { return false; }
+    /// What texts for it may rely on.
+    [[nodiscard]] virtual Target target() const { return {}; }
+    /// The GPU, where one is used: tuning records are asked for it.
+    [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
+
+    /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, is told how long the
+    /// parts took.
+    ///
+    /// Throws InputError for what check_workload() refuses and for a read outside of a checked table,
+    /// DeviceError where the device or a compiler fails, simt::SimtError for a fault that simt finds in a
+    /// kernel.
+    [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
+                              const Circumstances& circumstances = {}, RunTimes* times = nullptr);
+
+private:
+    /// `times` is never null; its `seconds` is the caller's to fill.
+    [[nodiscard]] virtual Results run_workload(const Workload& workload, const PlanText* plan,
+                                               const Circumstances& circumstances, RunTimes& times) = 0;
+};
+
+/// A row of the table of back ends.
+struct BackendEntry {
+    std::string name;
+    std::string summary;               ///< what runs there, one line
+    bool takes_device = false;         ///< BackendOptions::device
+    bool takes_schedule_seed = false;  ///< BackendOptions::schedule_seed
+    /// Throws DeviceError where it cannot run here.
+    std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
+};
+
+/// The back ends that are known: cuda, simt, reference, thrust, cpu, then those that were added.
+[[nodiscard]] const std::vector<BackendEntry>& backends();
+
+/// Adds a back end to the table; a new one is a folder and this call, or a line in backends.cpp. Not while
+/// other threads use the table. Throws InputError for a name that is taken.
+void add_backend(BackendEntry entry);
+
+/// Makes a back end by name; "auto" takes a GPU where there is one, else simt. Throws InputError for an
+/// unknown name and for an option that the back end does not take.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view name,
+                                                    const BackendOptions& options = {});
+
+namespace cuda {
+class Context;
+/// The back end "cuda" on a context that is there already.
+[[nodiscard]] std::unique_ptr<Backend> make_backend(const Context& context);
+}  // namespace cuda
+
+}  // namespace segfold

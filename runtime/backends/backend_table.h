@@ -1,0 +1,19 @@
+#pragma once
+// What makes each back end of the table in backends.cpp.
+#include <memory>
+#include <string>
+
+#include "runtime/backends/backend.h"
+
+namespace segfold {
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_simt_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_reference_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_thrust_backend(const BackendOptions& options);
+std::unique_ptr<Backend> make_cpu_backend(const BackendOptions& options);
+
+/// "16 threads"
+std::string host_threads_text();
+
+}  // namespace segfold

@@ -1,0 +1,85 @@
+// The back end "cuda" behind the common interface.
+#include <fmt/format.h>
+
+#include <future>
+
+#include "runtime/backends/backend_table.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+
+namespace segfold {
+namespace {
+
+class CudaBackend : public Backend {
+public:
+    /// The context is made while data and plan are.
+    explicit CudaBackend(int ordinal)
+        : gpu_(cuda::device(ordinal)),
+          context_(std::async(std::launch::async, [ordinal] { return cuda::Context(ordinal); }).share())
+    {}
+    explicit CudaBackend(const cuda::Context& context) : gpu_(context.info())
+    {
+        std::promise<cuda::Context> made;
+        made.set_value(context);
+        context_ = made.get_future().share();
+    }
+
+    [[nodiscard]] std::string_view name() const override { return "cuda"; }
+    [[nodiscard]] std::string description() const override
+    {
+        return fmt::format("{}, compute capability {}.{}", gpu_.name, gpu_.compute_major, gpu_.compute_minor);
+    }
+    [[nodiscard]] bool runs_stages() const override { return true; }
+    [[nodiscard]] Target target() const override { return cuda::target_of(gpu_); }
+    [[nodiscard]] std::optional<cuda::DeviceInfo> device() const override { return gpu_; }
+
+private:
+    Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
+                         RunTimes& times) override
+    {
+        check_workload(workload);
+        // To compile, the GPU's architecture is enough: the context may still be in the making, and the
+        // arrays are copied meanwhile.
+        const auto request = cuda::variant_of(gpu_, plan->emitted, plan->stage).request;
+        const auto compiling = std::async(std::launch::async, [&] { return programs_.get(request); });
+        const auto& context = context_.get();
+        auto inputs = std::make_shared<cuda::ResidentArrays>();
+        for (const auto& array : workload.arrays)
+            inputs->add_shifted(context, array, circumstances.shifted_elements);
+        cuda::ResidentWorkload resident(context, workload, std::move(inputs));
+        cuda::LoadedPlan loaded(context, resident, plan->emitted, plan->stage, &programs_);
+        if (circumstances.scratch_poison)
+            loaded.poison_scratch(*circumstances.scratch_poison);
+        cuda::Stream stream(context);
+        cuda::Event start(context), stop(context);
+        for (int i = 0; i < circumstances.launches; ++i) {
+            if (i > 0)
+                resident.poison_results();
+            start.record(stream);
+            loaded.launch(stream);
+            stop.record(stream);
+            stream.synchronize();
+        }
+        if (loaded.is_compiled_now())
+            times.compile_seconds = loaded.compile_seconds();
+        times.kernel_seconds = elapsed_milliseconds(start, stop) / 1e3;
+        return resident.results();
+    }
+
+    cuda::DeviceInfo gpu_;
+    std::shared_future<cuda::Context> context_;
+    cuda::CompileCache programs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_cuda_backend(const BackendOptions& options)
+{
+    return std::make_unique<CudaBackend>(options.device.value_or(0));
+}
+
+std::unique_ptr<Backend> cuda::make_backend(const Context& context)
+{
+    return std::make_unique<CudaBackend>(context);
+}
+
+}  // namespace segfold

@@ -1,0 +1,29 @@
+// The back end "reference": the sequential fold of each segment, as the language defines it.
+#include "runtime/backends/backend_table.h"
+#include "runtime/judge/reference.h"
+
+namespace segfold {
+namespace {
+
+class ReferenceBackend : public Backend {
+public:
+    [[nodiscard]] std::string_view name() const override { return "reference"; }
+    [[nodiscard]] std::string description() const override { return host_threads_text(); }
+    [[nodiscard]] bool runs_stages() const override { return false; }
+
+private:
+    Results run_workload(const Workload& workload, const PlanText* /*plan*/,
+                         const Circumstances& /*circumstances*/, RunTimes& /*times*/) override
+    {
+        return reduce_sequentially(workload);
+    }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_reference_backend(const BackendOptions& /*options*/)
+{
+    return std::make_unique<ReferenceBackend>();
+}
+
+}  // namespace segfold

@@ -1,0 +1,35 @@
+#include "runtime/cli/backend_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace segfold::cli {
+
+std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
+{
+    std::vector<std::string_view> names;
+    for (const auto& entry : backends())
+        names.push_back(entry.name);
+    names.emplace_back("auto");
+    const auto asked = arguments.choice("backend", names);
+    const auto device = arguments.integer("device", 0, 1023);
+    const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed);
+    BackendOptions options;
+    std::string_view name = asked ? names[*asked] : "auto";
+    if (name == "auto")
+        name = seed ? "simt" : device || !cuda::devices().empty() ? "cuda" : "simt";
+    const auto& entry = *std::ranges::find(backends(), name, &BackendEntry::name);
+    if (!entry.takes_device)
+        arguments.refuse("device", fmt::format("chooses a GPU, and the back end {} uses none", name));
+    if (!entry.takes_schedule_seed)
+        arguments.refuse("schedule-seed",
+                         fmt::format("orders the threads of simt, and the back end is {}", name));
+    if (device)
+        options.device = static_cast<int>(*device);
+    if (seed)
+        options.schedule_seed = static_cast<std::uint64_t>(*seed);
+    return make_backend(name, options);
+}
+
+}  // namespace segfold::cli

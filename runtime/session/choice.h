@@ -1,0 +1,54 @@
+#pragma once
+// Which stage runs, in which configuration, and whether the operator's laws allow it.
+#include <map>
+#include <optional>
+#include <string>
+
+#include "codegen/emit.h"
+#include "runtime/data/workload.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/point.h"
+
+namespace segfold {
+
+/// A problem that relies on no more than `laws` allow; its operator has no identity where they say so.
+Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
+
+/// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
+Problem make_problem(const Workload& workload, const OperatorLaws& laws);
+
+/// What a caller decides of a plan. What is left open, the records and the rule of thumb decide.
+struct PlanRequest {
+    std::optional<std::string> stage = {};
+    std::map<std::string, int> settings = {};  ///< tunables by name
+    /// The order of combination is to follow from the data alone; neither stage nor settings go with it.
+    bool is_reproducible = false;
+    Numbers numbers = Numbers::constant;
+
+    /// True where a tuning record may choose.
+    [[nodiscard]] bool is_open() const { return !stage && settings.empty() && !is_reproducible; }
+};
+
+/// A stage with its configuration and its text.
+struct PlanChoice {
+    const Stage* stage = nullptr;  ///< of the catalogue
+    bool is_asked = false;         ///< by name; else a record or the rule of thumb chose
+    Emitted emitted;
+    bool is_tuned = false;  ///< a tuning record chose
+
+    /// "asked for", "tuning record", "rule of thumb"
+    [[nodiscard]] std::string chosen_by() const
+    {
+        return is_asked ? "asked for" : is_tuned ? "tuning record" : "rule of thumb";
+    }
+};
+
+/// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
+///
+/// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
+/// refuted, and for an operator whose identity is refuted, which all stages rely on.
+PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
+                       const OperatorLaws& laws, const Catalogue& catalogue,
+                       const tune::Point* tuned = nullptr);
+
+}  // namespace segfold

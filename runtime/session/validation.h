@@ -1,0 +1,33 @@
+#pragma once
+// A run's results held against the reference and against Thrust.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/judge/compare.h"
+
+namespace segfold {
+
+/// The results of thrust::reduce_by_key, or why there are none.
+struct ThrustResults {
+    std::optional<Results> results;
+    std::string description;  ///< "Thrust 3.0.1, OpenMP with 16 threads"
+    std::string reason;       ///< one sentence; empty where there are results
+};
+
+/// Runs Thrust on a GPU where that is possible, else on the host's threads.
+ThrustResults run_thrust(const Workload& workload);
+
+/// What a validation found out.
+struct Validation {
+    std::vector<Comparison> comparisons;
+    std::string thrust;          ///< what it ran on
+    std::string without_thrust;  ///< why Thrust has no say
+
+    [[nodiscard]] bool agrees() const;
+};
+
+/// Holds results against the reference, and against Thrust where `with_thrust`.
+Validation validate(const Workload& workload, const Results& results, bool with_thrust = true);
+
+}  // namespace segfold
