@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/catalogue.h"
+#include "codegen/numbers.h"
 
 namespace segfold {
 
@@ -18,12 +19,6 @@ struct EmittedScratch {
     Formula count;
     bool zero;  ///< must be zero before the first launch
 };
-
-/// Where a text has the numbers that a stage lets a launch say (`//% number NAME`).
-///
-/// Constants are faster to run. Given at the launch, one text, compiled once, serves all configurations that
-/// differ in nothing else, which is how a tuner looks through many.
-enum class Numbers { constant, at_launch };
 
 /// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer or
 /// of a number.

@@ -69,9 +69,9 @@ struct Storage<Type::f64> {
     using type = double;
 };
 
-/// An owning one-dimensional array of one scalar type.
+/// A one-dimensional array of one scalar type, which owns its memory unless it was borrowed.
 ///
-/// The allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past
+/// An allocation is exactly `length * size_bytes(type)` bytes, so that a checker sees the first read past
 /// the end.
 class Array {
 public:
@@ -79,8 +79,21 @@ public:
 
     /// An array of `length` elements with unspecified values.
     Array(Type type, std::size_t length)
-        : type_(type), length_(length), bytes_(new std::byte[length * size_bytes(type)])
+        : type_(type),
+          length_(length),
+          owned_(new std::byte[length * size_bytes(type)]),
+          data_(owned_.get())
     {}
+
+    /// The caller's memory, which must outlive the array and is only read.
+    static Array borrow(Type type, const void* data, std::size_t length)
+    {
+        Array array;
+        array.type_ = type;
+        array.length_ = length;
+        array.data_ = static_cast<std::byte*>(const_cast<void*>(data));
+        return array;
+    }
 
     template <class T>
     static Array of(Type type, std::span<const T> values)
@@ -104,8 +117,8 @@ public:
     [[nodiscard]] Type type() const { return type_; }
     [[nodiscard]] std::size_t length() const { return length_; }
     [[nodiscard]] std::size_t bytes() const { return length_ * size_bytes(type_); }
-    [[nodiscard]] std::byte* data() { return bytes_.get(); }
-    [[nodiscard]] const std::byte* data() const { return bytes_.get(); }
+    [[nodiscard]] std::byte* data() { return data_; }
+    [[nodiscard]] const std::byte* data() const { return data_; }
 
     /// The elements as `T`, whose size must be the type's.
     template <class T>
@@ -131,7 +144,8 @@ private:
 
     Type type_ = Type::i32;
     std::size_t length_ = 0;
-    std::unique_ptr<std::byte[]> bytes_;
+    std::unique_ptr<std::byte[]> owned_;
+    std::byte* data_ = nullptr;  ///< owned or borrowed
 };
 
 /// A column with the name by which an operator or a file knows it.

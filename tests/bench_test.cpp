@@ -45,32 +45,32 @@ TEST(BenchStatistics, QuartilesInterpolate)
 TEST(BenchTraffic, CountsWhatMustMove)
 {
     const auto sum = standard_operator("sum_f32");
-    auto traffic = bench::compulsory_traffic(sum, whole_segments(1000));
+    auto traffic = compulsory_traffic(sum, whole_segments(1000));
     EXPECT_EQ(traffic.columns, 4000);
     EXPECT_EQ(traffic.layout, 0);
     EXPECT_EQ(traffic.results, 4);
     EXPECT_EQ(traffic.keys, 4004);
-    traffic = bench::compulsory_traffic(standard_operator("mean_variance_f64"), offsets_of({0, 3, 3, 10}));
+    traffic = compulsory_traffic(standard_operator("mean_variance_f64"), offsets_of({0, 3, 3, 10}));
     EXPECT_EQ(traffic.columns, 80);
     EXPECT_EQ(traffic.layout, 16);
     EXPECT_EQ(traffic.results, 48);
     EXPECT_EQ(traffic.total(), 144);
     EXPECT_EQ(traffic.total_by_key(), 80 + 48 + 4 * 13);
     const auto keys = given_as(SegmentForm::keys, offsets_of({0, 3, 10}));
-    EXPECT_EQ(bench::compulsory_traffic(sum, keys).layout, 40 + 8) << "keys are read, those of runs written";
-    EXPECT_EQ(bench::compulsory_traffic(sum, given_as(SegmentForm::flags, keys)).layout, 10);
-    EXPECT_EQ(bench::compulsory_traffic(sum, with_index_bits(offsets_of({0, 10}), 64)).layout, 16);
-    EXPECT_EQ(bench::compulsory_traffic(standard_operator("dot_f32"), uniform_segments(12, 4)).columns, 96);
+    EXPECT_EQ(compulsory_traffic(sum, keys).layout, 40 + 8) << "keys are read, those of runs written";
+    EXPECT_EQ(compulsory_traffic(sum, given_as(SegmentForm::flags, keys)).layout, 10);
+    EXPECT_EQ(compulsory_traffic(sum, with_index_bits(offsets_of({0, 10}), 64)).layout, 16);
+    EXPECT_EQ(compulsory_traffic(standard_operator("dot_f32"), uniform_segments(12, 4)).columns, 96);
 }
 
 TEST(BenchTraffic, LeavesOutWhatNeedNotMove)
 {
-    EXPECT_EQ(bench::compulsory_traffic(standard_operator("count_f32"), uniform_segments(12, 4)).columns, 0);
+    EXPECT_EQ(compulsory_traffic(standard_operator("count_f32"), uniform_segments(12, 4)).columns, 0);
     const auto gather =
         parse_operator("test.seg",
                        "operator gather(place: i32, t: table f64) -> f64 {\n  state sum: f64 = 0\n  "
                        "lift t[place]\n  combine(a, b) a + b\n}");
-    EXPECT_EQ(bench::compulsory_traffic(gather, uniform_segments(12, 4)).columns, 48);
+    EXPECT_EQ(compulsory_traffic(gather, uniform_segments(12, 4)).columns, 48);
     // Ranges 2-5 and 4-6 of ten elements: five items; of two elements: no more than are there.
     const auto range = [](std::int64_t elements, std::vector<std::int64_t> begins,
                           std::vector<std::int64_t> ends) {
@@ -78,9 +78,9 @@ TEST(BenchTraffic, LeavesOutWhatNeedNotMove)
                                     Array::of<std::int64_t>(Type::i64, ends), elements);
     };
     const auto sum = standard_operator("sum_f32");
-    EXPECT_EQ(bench::compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).columns, 20);
-    EXPECT_EQ(bench::compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).layout, 20);
-    EXPECT_EQ(bench::compulsory_traffic(sum, range(2, {0, 0, 0}, {2, 2, 2})).columns, 8);
+    EXPECT_EQ(compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).columns, 20);
+    EXPECT_EQ(compulsory_traffic(sum, range(10, {2, 4}, {5, 6})).layout, 20);
+    EXPECT_EQ(compulsory_traffic(sum, range(2, {0, 0, 0}, {2, 2, 2})).columns, 8);
 }
 
 TEST(BenchTolerance, GrowsAsTypesShrink)

@@ -16,6 +16,10 @@
 
 namespace segfold {
 
+namespace cuda {
+class Context;
+}
+
 /// A stage's text for a problem, and the stage's name for messages.
 struct PlanText {
     const Emitted& emitted;
@@ -53,6 +57,9 @@ public:
     [[nodiscard]] virtual Target target() const { return {}; }
     /// The GPU, where one is used: tuning records are asked for it.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
+
+    /// The GPU's context, where one is used; waits until it is made.
+    [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
 
     /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, is told how long the
     /// parts took.
@@ -92,7 +99,6 @@ void add_backend(BackendEntry entry);
                                                     const BackendOptions& options = {});
 
 namespace cuda {
-class Context;
 /// The back end "cuda" on a context that is there already.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(const Context& context);
 }  // namespace cuda

@@ -53,7 +53,7 @@ bench::Agreement check_host(const BenchData::Prepared& prepared, const Results& 
 
 /// One thread of the host; where there is no compiler, an entry that says so.
 bench::Entry measure_host(const PaperRow& row, const BenchData::Prepared& prepared,
-                          const bench::Traffic& traffic, int repeats)
+                          const Traffic& traffic, int repeats)
 {
     bench::Entry entry;
     entry.name = row.row;
@@ -190,7 +190,7 @@ bench::WorkloadRecord run_transfers(Climb& climb)
     record.layout = print(experiment.layout);
     record.num_elements = experiment.num_elements;
     record.num_segments = workload.segments.num_segments;
-    record.traffic = bench::compulsory_traffic(workload.op, workload.segments);
+    record.traffic = compulsory_traffic(workload.op, workload.segments);
     bench::Transfers transfers(climb.bench, problem,
                                {prepared.columns.front(), static_cast<std::size_t>(record.traffic.columns)},
                                climb.catalogue);

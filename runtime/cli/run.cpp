@@ -212,7 +212,7 @@ Choice choice_for(const Arguments& arguments, Backend& backend, const Workload& 
     choice.explanation = {
         std::move(lookup), plan_text(rule, default_configuration(rule, plan_facts(problem, shape))),
         fmt::format("{}, {}", plan_text(*plan.stage, plan.emitted.configuration), plan.chosen_by()),
-        bench::compulsory_traffic(workload.op, workload.segments)};
+        compulsory_traffic(workload.op, workload.segments)};
     return choice;
 }
 

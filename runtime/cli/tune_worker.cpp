@@ -34,7 +34,7 @@ std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, co
     record.layout = layout;
     record.shape = shape_of(workload.segments);
     record.evaluation.outcome = tune::Outcome::runtime;  // nothing has been measured
-    record.bytes = bench::compulsory_traffic(problem.op, workload.segments).total();
+    record.bytes = compulsory_traffic(problem.op, workload.segments).total();
     record.date = time_stamp();
     const auto& target = problem.target;
     return Json{{"record", tune::print(record)},

@@ -1,59 +1,8 @@
 #include "runtime/cli/tuned.h"
 
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 namespace segfold::cli {
-namespace {
-
-constexpr std::size_t kMostListedRecords = 5;
-
-double gigabytes_per_second(std::int64_t bytes, double milliseconds)
-{
-    return static_cast<double>(bytes) / milliseconds / 1e6;
-}
-
-/// Lines of a list that are shown, and how many are not.
-template <class Range, class Text>
-std::string lines(const Range& range, Text text)
-{
-    std::string all;
-    std::size_t shown = 0;
-    for (const auto& one : range)
-        if (++shown <= kMostListedRecords)
-            all += (all.empty() ? "" : "\n") + text(one);
-    return shown > kMostListedRecords ? fmt::format("{}\nand {} more", all, shown - kMostListedRecords) : all;
-}
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation)
-{
-    const auto& lookup = explanation.lookup;
-    std::vector<std::pair<std::string, std::string>> facts = {
-        {"plan", explanation.taken},
-        {"lookup", std::string(tune::name(lookup.match))},
-        {"why", lookup.reason},
-        {"rule of thumb", explanation.rule}};
-    if (!lookup.record.empty())
-        facts.emplace_back("record", lookup.record);
-    if (!lookup.considered.empty())
-        facts.emplace_back("considered", lines(lookup.considered, [](const tune::Considered& one) {
-                               return fmt::format("{:.4g} ms  {}  ({})", one.milliseconds, print(one.point),
-                                                  one.why);
-                           }));
-    if (!lookup.ignored.empty())
-        facts.emplace_back("ignored", lines(lookup.ignored, [](const std::string& text) { return text; }));
-    const auto& traffic = explanation.traffic;
-    facts.emplace_back(
-        "bytes", fmt::format("{} at least: {} of columns, {} of the layout, {} of results", traffic.total(),
-                             traffic.columns, traffic.layout, traffic.results));
-    if (const auto predicted = lookup.predicted_milliseconds)
-        facts.emplace_back("predicted", fmt::format("{:.4g} ms, {:.0f} GB/s", *predicted,
-                                                    gigabytes_per_second(traffic.total(), *predicted)));
-    return facts;
-}
 
 Json json_of(const Explanation& explanation)
 {

@@ -1,23 +1,9 @@
 #pragma once
-// What the tuning records say of a plan, told to people.
-#include <optional>
-
+// What the tuning records say of a plan, as a document.
 #include "runtime/cli/json.h"
-#include "runtime/session/lookup.h"
-#include "runtime/session/traffic.h"
+#include "runtime/session/explanation.h"
 
 namespace segfold::cli {
-
-/// A lookup with what it is about.
-struct Explanation {
-    tune::Lookup lookup;
-    std::string rule;        ///< the plan of the rule of thumb, or why it did not choose
-    std::string taken;       ///< the plan that runs, and who chose it
-    bench::Traffic traffic;  ///< compulsory bytes
-};
-
-/// "plan", "why", "record", "considered", ... as facts for a table.
-std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation);
 
 Json json_of(const Explanation& explanation);
 

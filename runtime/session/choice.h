@@ -6,7 +6,9 @@
 
 #include "codegen/emit.h"
 #include "runtime/data/workload.h"
+#include "runtime/session/lookup.h"
 #include "runtime/session/operator_laws.h"
+#include "runtime/session/plan_request.h"
 #include "runtime/session/point.h"
 
 namespace segfold {
@@ -16,18 +18,6 @@ Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const
 
 /// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
 Problem make_problem(const Workload& workload, const OperatorLaws& laws);
-
-/// What a caller decides of a plan. What is left open, the records and the rule of thumb decide.
-struct PlanRequest {
-    std::optional<std::string> stage = {};
-    std::map<std::string, int> settings = {};  ///< tunables by name
-    /// The order of combination is to follow from the data alone; neither stage nor settings go with it.
-    bool is_reproducible = false;
-    Numbers numbers = Numbers::constant;
-
-    /// True where a tuning record may choose.
-    [[nodiscard]] bool is_open() const { return !stage && settings.empty() && !is_reproducible; }
-};
 
 /// A stage with its configuration and its text.
 struct PlanChoice {
@@ -50,5 +40,14 @@ struct PlanChoice {
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue,
                        const tune::Point* tuned = nullptr);
+
+/// A choice with all that it rests on.
+struct Chosen {
+    std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
+    tune::Lookup lookup;
+    std::string rule;                             ///< the plan of the rule of thumb
+    std::optional<std::string> without_identity;  ///< why the operator runs without its identity
+    std::vector<std::string> warnings;            ///< of the laws
+};
 
 }  // namespace segfold

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace segfold::bench {
+namespace segfold {
 
 Traffic compulsory_traffic(const Operator& op, const Segments& segments)
 {
@@ -29,4 +29,4 @@ Traffic compulsory_traffic(const Operator& op, const Segments& segments)
     return traffic;
 }
 
-}  // namespace segfold::bench
+}  // namespace segfold

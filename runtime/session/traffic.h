@@ -5,7 +5,7 @@
 #include "dsl/operator.h"
 #include "runtime/data/segments.h"
 
-namespace segfold::bench {
+namespace segfold {
 
 /// Bytes that must be read or written at least once.
 struct Traffic {
@@ -26,4 +26,4 @@ struct Traffic {
 /// Ranges that leave gaps count the items in them, ranges that overlap each element once.
 [[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments);
 
-}  // namespace segfold::bench
+}  // namespace segfold

@@ -53,7 +53,7 @@ struct PlanMeter::State {
           ceiling(stopwatch.read_ceiling()),
           resident(context, data),
           agreements(used_context, stopwatch.stream(), workload, resident),
-          is_flushed(stopwatch.fits_cache(bench::compulsory_traffic(data.op, data.segments).total())),
+          is_flushed(stopwatch.fits_cache(compulsory_traffic(data.op, data.segments).total())),
           shared(asked, stages,
                  [this](const Emitted& emitted, const std::string& stage) {
                      return cuda::variant_of(context.info(), emitted, stage);

@@ -31,6 +31,7 @@ public:
     [[nodiscard]] bool runs_stages() const override { return true; }
     [[nodiscard]] Target target() const override { return cuda::target_of(gpu_); }
     [[nodiscard]] std::optional<cuda::DeviceInfo> device() const override { return gpu_; }
+    [[nodiscard]] const cuda::Context* context() const override { return &context_.get(); }
 
 private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

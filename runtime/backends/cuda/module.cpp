@@ -236,6 +236,13 @@ void Kernel::check_arguments(std::span<const std::size_t> sizes) const { state_-
 
 void Kernel::launch(Stream& stream, const LaunchShape& shape, void** arguments) const
 {
+    launch(stream.handle(), shape, arguments);
+    if (shape.grid.x != 0 && shape.grid.y != 0 && shape.grid.z != 0)
+        stream.note_launch(name());
+}
+
+void Kernel::launch(CUstream stream, const LaunchShape& shape, void** arguments) const
+{
     state_->check_shape(shape);
     const auto& [grid, block, shared_bytes] = shape;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0)
@@ -244,13 +251,12 @@ void Kernel::launch(Stream& stream, const LaunchShape& shape, void** arguments) 
     state_->allow_shared(shared_bytes);
     const CUresult result = driver().cuLaunchKernel(
         state_->function, narrow(grid.x), narrow(grid.y), narrow(grid.z), narrow(block.x), narrow(block.y),
-        narrow(block.z), narrow(shared_bytes), stream.handle(), arguments, nullptr);
+        narrow(block.z), narrow(shared_bytes), stream, arguments, nullptr);
     if (result != CUresult::success)
         throw DeviceError(
             fmt::format("kernel {} cannot be launched with a grid of {}, blocks of {} and {} bytes of "
                         "dynamic shared memory: {}",
                         name(), show(grid), show(block), shared_bytes, describe(result)));
-    stream.note_launch(name());
 }
 
 KernelResources Kernel::resources() const

@@ -86,6 +86,8 @@ public:
 
     /// The same with arguments as cuLaunchKernel takes them, unchecked.
     void launch(Stream& stream, const LaunchShape& shape, void** arguments) const;
+    /// The same on a stream that somebody else owns.
+    void launch(CUstream stream, const LaunchShape& shape, void** arguments) const;
 
     /// Registers, stack and static shared memory as the driver loaded them; spills are not known to it and
     /// are 0.

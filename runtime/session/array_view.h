@@ -1,0 +1,100 @@
+#pragma once
+// Arrays that a caller lends: on the host or on a GPU, by pointer, type and length.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "dsl/type.h"
+
+namespace segfold {
+
+/// The language's type of a C++ type; half types are lent with their type in words.
+template <class T>
+constexpr Type type_of_element()
+{
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_same_v<U, bool>)
+        return Type::boolean;
+    else if constexpr (std::is_same_v<U, float>)
+        return Type::f32;
+    else if constexpr (std::is_same_v<U, double>)
+        return Type::f64;
+    else {
+        static_assert(std::is_integral_v<U>,
+                      "segfold: elements are bool, integers, float or double; lend f16 and "
+                      "bf16 as ArrayView{Type::f16, pointer, length}");
+        constexpr bool is_signed = std::is_signed_v<U>;
+        if constexpr (sizeof(U) == 1)
+            return is_signed ? Type::i8 : Type::u8;
+        else if constexpr (sizeof(U) == 2)
+            return is_signed ? Type::i16 : Type::u16;
+        else if constexpr (sizeof(U) == 4)
+            return is_signed ? Type::i32 : Type::u32;
+        else
+            return is_signed ? Type::i64 : Type::u64;
+    }
+}
+
+/// Where an array lies.
+enum class Place : std::uint8_t { host, device };
+
+/// An array that is read. The memory is the caller's and must stay while it is in use.
+struct ArrayView {
+    Type type = Type::f32;
+    const void* data = nullptr;
+    std::int64_t length = 0;  ///< in elements
+    Place place = Place::host;
+
+    ArrayView() = default;
+    ArrayView(Type element, const void* pointer, std::int64_t count, Place where = Place::host)
+        : type(element), data(pointer), length(count), place(where)
+    {}
+    template <class T, std::size_t extent>
+    ArrayView(std::span<T, extent> values)  // NOLINT(google-explicit-constructor): lending is what it is for
+        : ArrayView(type_of_element<T>(), values.data(), static_cast<std::int64_t>(values.size()))
+    {}
+    template <class T, class Allocator>
+    requires(!std::is_same_v<T, bool>)
+        ArrayView(const std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
+        : ArrayView(std::span<const T>(values))
+    {}
+};
+
+/// An array that is written.
+struct MutableArrayView {
+    Type type = Type::f32;
+    void* data = nullptr;
+    std::int64_t length = 0;
+    Place place = Place::host;
+
+    MutableArrayView() = default;
+    MutableArrayView(Type element, void* pointer, std::int64_t count, Place where = Place::host)
+        : type(element), data(pointer), length(count), place(where)
+    {}
+    template <class T, std::size_t extent>
+    requires(!std::is_const_v<T>)
+        MutableArrayView(std::span<T, extent> values)  // NOLINT(google-explicit-constructor)
+        : MutableArrayView(type_of_element<T>(), values.data(), static_cast<std::int64_t>(values.size()))
+    {}
+    template <class T, class Allocator>
+    requires(!std::is_same_v<T, bool>)
+        MutableArrayView(std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
+        : MutableArrayView(std::span<T>(values))
+    {}
+};
+
+/// `length` elements on the session's GPU.
+template <class T>
+[[nodiscard]] ArrayView on_device(const T* pointer, std::int64_t length)
+{
+    return {type_of_element<T>(), pointer, length, Place::device};
+}
+template <class T>
+requires(!std::is_const_v<T>) [[nodiscard]] MutableArrayView on_device(T* pointer, std::int64_t length)
+{
+    return {type_of_element<T>(), pointer, length, Place::device};
+}
+
+}  // namespace segfold

@@ -1,0 +1,81 @@
+#include "runtime/session/borrowed.h"
+
+#include <fmt/format.h>
+
+#include "dsl/error.h"
+
+namespace segfold {
+namespace {
+
+Array borrow(const ArrayView& view, std::string_view what)
+{
+    if (view.place == Place::device)
+        throw InputError(
+            fmt::format("{} lie on a device; fold takes arrays of the host: make a plan for those of "
+                        "a device",
+                        what));
+    if (view.length < 0 || (view.data == nullptr && view.length != 0))
+        throw InputError(fmt::format("{} have {} elements and no address", what, view.length));
+    return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
+}
+
+Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements)
+{
+    switch (view.kind) {
+        case LayoutKind::whole:
+            return whole_segments(num_elements);
+        case LayoutKind::uniform:
+            return uniform_segments(num_elements, view.uniform_length);
+        case LayoutKind::offsets:
+            return segments_from_offsets(borrow(view.first, "the offsets"), num_elements);
+        case LayoutKind::lengths:
+            return segments_from_lengths(borrow(view.first, "the lengths"), num_elements);
+        case LayoutKind::ranges:
+            return segments_from_ranges(borrow(view.first, "the begins"), borrow(view.second, "the ends"),
+                                        num_elements);
+        case LayoutKind::flags:
+            return segments_from_flags(borrow(view.first, "the flags"), num_elements);
+        case LayoutKind::keys:
+            return segments_from_keys(borrow(view.first, "the keys"), num_elements);
+        default:
+            throw InputError("segments of this layout cannot be lent");
+    }
+}
+
+}  // namespace
+
+void require_inputs(const Operator& op, std::size_t count)
+{
+    if (count == op.parameters.size())
+        return;
+    std::vector<std::string_view> names;
+    for (const auto& parameter : op.parameters)
+        names.push_back(parameter.name);
+    throw InputError(fmt::format("operator {} takes {} array{} ({}), and {} {} given", op.name, names.size(),
+                                 names.size() == 1 ? "" : "s", fmt::join(names, ", "), count,
+                                 count == 1 ? "is" : "are"));
+}
+
+std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
+                             const SegmentsView& segments)
+{
+    for (std::size_t i = 0; i < op.parameters.size(); ++i)
+        if (!op.parameters[i].table)
+            return inputs[i].length;
+    if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
+        return segments.first.length;
+    throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
+}
+
+Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
+{
+    require_inputs(op, inputs.size());
+    Workload workload{op, {}, {}};
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        workload.arrays.push_back(
+            borrow(inputs[i], fmt::format("the elements of '{}'", op.parameters[i].name)));
+    workload.segments = borrow_segments(segments, num_elements_of(op, inputs, segments));
+    return workload;
+}
+
+}  // namespace segfold

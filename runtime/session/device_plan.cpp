@@ -1,0 +1,334 @@
+#include "runtime/session/device_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "dsl/embedded_file.h"
+#include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/kernel_cache.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> session_kernel_files();
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr std::int64_t kTile = std::int64_t{kThreads} * 16;
+constexpr std::int64_t kCheckingBlocks = 1024;
+
+cuda::CUstream handle(CUstream_st* stream) { return reinterpret_cast<cuda::CUstream>(stream); }
+
+std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
+
+/// Launches with arguments given one by one; nothing is allocated.
+template <class... Arguments>
+void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, Arguments... arguments)
+{
+    void* pointers[] = {&arguments...};
+    cuda::LaunchShape shape;
+    shape.grid.x = static_cast<std::uint64_t>(grid);
+    shape.block.x = kThreads;
+    kernel.launch(handle(stream), shape, pointers);
+}
+
+cuda::Module load(const cuda::Context& context, const PlanChoice& choice)
+{
+    const auto request = cuda::variant_of(context.info(), choice.emitted, choice.stage->name).request;
+    return {context, cuda::load_or_compile(request), choice.stage->name};
+}
+
+}  // namespace
+
+PlanMemory::PlanMemory(const cuda::Context& context, const DeviceAllocator& allocator, std::int64_t bytes)
+    : allocator_(allocator)
+{
+    if (bytes == 0)
+        return;
+    if (allocator_.allocate) {
+        address_ = reinterpret_cast<std::uint64_t>(allocator_.allocate(static_cast<std::size_t>(bytes)));
+        if (address_ == 0 || address_ % 256 != 0)
+            throw InputError(
+                fmt::format("the allocator gave address {:#x} for {} bytes of scratch memory; one that "
+                            "is a multiple of 256 is needed",
+                            address_, bytes));
+        return;
+    }
+    own_.emplace(context, static_cast<std::size_t>(bytes));
+    address_ = own_->address();
+}
+
+PlanMemory::PlanMemory(PlanMemory&& other) noexcept
+    : own_(std::move(other.own_)),
+      allocator_(std::move(other.allocator_)),
+      address_(std::exchange(other.address_, 0))
+{}
+
+PlanMemory::~PlanMemory()
+{
+    if (!own_ && address_ != 0 && allocator_.release)
+        allocator_.release(reinterpret_cast<void*>(address_));
+}
+
+void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes) const
+{
+    if (bytes == 0)
+        return;
+    const cuda::CurrentContext current(context);
+    cuda::check(cuda::driver().cuMemsetD8(address_, 0, static_cast<std::size_t>(bytes)), "cuMemsetD8");
+}
+
+struct DevicePlan::Offsets {
+    Offsets(const cuda::Context& context, int index_bits)
+        : module(context, compiled(context, index_bits), "item_offsets"),
+          sum_tiles(module.kernel("sum_tiles")),
+          scan_tiles(module.kernel("scan_tiles")),
+          write_offsets(module.kernel("write_offsets")),
+          check_offsets(module.kernel("check_offsets")),
+          check_ranges(module.kernel("check_ranges"))
+    {}
+
+    static cuda::Compiled compiled(const cuda::Context& context, int index_bits)
+    {
+        const auto& info = context.info();
+        std::string source = index_bits == 64 ? "using Index = long long;\n" : "using Index = int;\n";
+        source += session_kernel_files().front().text;
+        return cuda::load_or_compile(
+            {source, "item_offsets.cu", cuda::architecture_for(info.compute_major, info.compute_minor), {}});
+    }
+
+    cuda::Module module;
+    cuda::Kernel sum_tiles, scan_tiles, write_offsets, check_offsets, check_ranges;
+};
+
+DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
+                       std::shared_ptr<const PlanChoice> choice, const PlanSizes& sizes,
+                       const PlanOptions& options)
+    : context_(context),
+      op_(op),
+      choice_(std::move(choice)),
+      sizes_(sizes),
+      options_(options),
+      module_(load(context, *choice_)),
+      bound_(op, choice_->emitted, sizes.sizes, context.info().multiprocessors)
+{
+    const bool needs_offsets = sizes.kind == LayoutKind::lengths || sizes.kind == LayoutKind::ranges;
+    if (needs_offsets || (options.validates_segments && sizes.kind == LayoutKind::offsets))
+        makers_ = std::make_shared<const Offsets>(context, sizes.sizes.index_bits);
+    allocate();
+}
+
+DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes)
+    : context_(other.context_),
+      op_(other.op_),
+      choice_(other.choice_),
+      sizes_(sizes),
+      options_(other.options_),
+      module_(other.module_),
+      bound_(op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
+      makers_(other.makers_)
+{
+    allocate();
+}
+
+void DevicePlan::allocate()
+{
+    const auto take = [&](std::int64_t bytes) {
+        scratch_bytes_ += bytes;
+        return PlanMemory(context_, options_.scratch, bytes);
+    };
+    for (const auto& [name, bytes, zero] : bound_.scratch()) {
+        scratch_.push_back(take(bytes));
+        if (zero)
+            scratch_.back().zero(context_, bytes);
+        bound_.bind_scratch(scratch_.size() - 1, scratch_.back().address());
+    }
+    const auto index_bytes = sizes_.sizes.index_bits / 8;
+    if (sizes_.kind == LayoutKind::lengths || sizes_.kind == LayoutKind::ranges) {
+        const auto segments = sizes_.sizes.num_segments;
+        offsets_.emplace(take((segments + 1) * index_bytes));
+        offsets_->zero(context_, (segments + 1) * index_bytes);
+        tile_sums_.emplace(take((segments / kTile + 1) * index_bytes));
+    }
+    // A word for each parameter, then the place where a check notes what is wrong.
+    const auto words = static_cast<std::int64_t>((op_.parameters.size() + 1) / 2 * 2 * 4);
+    if (!choice_->emitted.checked_tables.empty() || options_.validates_segments) {
+        words_.emplace(take(words + 8));
+        words_->zero(context_, words + 8);
+    }
+    for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
+        const auto& launch = bound_.launches()[i];
+        auto& shape = shapes_.emplace_back();
+        shape.grid.x = static_cast<std::uint64_t>(launch.grid);
+        shape.block.x = static_cast<std::uint64_t>(launch.block);
+        shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
+        kernels_.push_back(module_.kernel(launch.kernel));
+        kernels_.back().check_arguments(bound_.argument_sizes(i));
+    }
+    addresses_.reserve(std::max({op_.parameters.size(), op_.results.size(), std::size_t{3}}));
+    lengths_.reserve(op_.parameters.size());
+    context_.synchronize();
+}
+
+void DevicePlan::bind_segments(const SegmentsView& segments, CUstream_st* stream)
+{
+    const auto begins = address(segments.first.data);
+    addresses_.clear();
+    switch (sizes_.form) {
+        case SegmentForm::whole:
+        case SegmentForm::uniform:
+            break;
+        case SegmentForm::flags:
+            addresses_.assign({begins, address(segments.num_found.data)});
+            break;
+        case SegmentForm::keys:
+            addresses_.assign({begins, address(segments.found_keys.data), address(segments.num_found.data)});
+            break;
+        case SegmentForm::offsets:
+        case SegmentForm::ranges:
+            if (sizes_.kind == LayoutKind::offsets) {
+                addresses_.assign({begins});
+                break;
+            }
+            const auto ends = address(segments.second.data);
+            const auto sums = tile_sums_->address(), offsets = offsets_->address();
+            const long long num_segments = sizes_.sizes.num_segments;
+            const long long num_tiles = (num_segments + kTile - 1) / kTile;
+            if (num_tiles > 0) {
+                launch(makers_->sum_tiles, num_tiles, stream, begins, ends, sums, num_segments);
+                launch(makers_->scan_tiles, 1, stream, sums, num_tiles);
+                launch(makers_->write_offsets, num_tiles, stream, begins, ends, sums, offsets, num_segments);
+            }
+            if (sizes_.form == SegmentForm::ranges)
+                addresses_.assign({begins, offsets});
+            else
+                addresses_.assign({offsets});
+    }
+    bound_.bind_segments(addresses_);
+}
+
+void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
+{
+    const auto num_segments = static_cast<long long>(sizes_.sizes.num_segments);
+    const auto num_elements = static_cast<long long>(sizes_.sizes.num_elements);
+    const auto place = words_->address() + (op_.parameters.size() + 1) / 2 * 2 * 4;
+    const auto index_bytes = static_cast<std::size_t>(sizes_.sizes.index_bits / 8);
+    const auto grid = std::clamp<std::int64_t>(num_segments / kThreads + 1, 1, kCheckingBlocks);
+    const auto& driver = cuda::driver();
+    const auto first_wrong = [&](auto&& queue) {
+        long long wrong = num_segments + 1;
+        cuda::check(driver.cuMemcpyHtoDAsync(place, &wrong, sizeof wrong, handle(stream)),
+                    "cuMemcpyHtoDAsync");
+        cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+        queue();
+        cuda::check(driver.cuMemcpyDtoHAsync(&wrong, place, sizeof wrong, handle(stream)),
+                    "cuMemcpyDtoHAsync");
+        cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+        return wrong;
+    };
+    const auto value = [&](std::uint64_t array, long long at) {
+        std::int64_t wide = 0;
+        std::int32_t narrow = 0;
+        void* target = index_bytes == 8 ? static_cast<void*>(&wide) : static_cast<void*>(&narrow);
+        cuda::check(
+            driver.cuMemcpyDtoH(target, array + static_cast<std::uint64_t>(at) * index_bytes, index_bytes),
+            "cuMemcpyDtoH");
+        return index_bytes == 8 ? wide : std::int64_t{narrow};
+    };
+    const auto begins = address(segments.first.data), ends = address(segments.second.data);
+    const cuda::CurrentContext current(context_);
+    if (sizes_.kind == LayoutKind::lengths || sizes_.kind == LayoutKind::ranges) {
+        const auto wrong = first_wrong([&] {
+            launch(makers_->check_ranges, grid, stream, begins, ends, num_segments, num_elements, place);
+        });
+        if (wrong <= num_segments && sizes_.kind == LayoutKind::lengths)
+            throw InputError(
+                fmt::format("lengths on the device: segment {} has {} elements; a length is not "
+                            "negative",
+                            wrong, value(begins, wrong)));
+        if (wrong <= num_segments)
+            throw InputError(
+                fmt::format("ranges on the device: segment {} is [{}, {}) of {} elements; begins and "
+                            "ends lie inside, no end before its begin",
+                            wrong, value(begins, wrong), value(ends, wrong), num_elements));
+    }
+    if (sizes_.kind != LayoutKind::offsets && sizes_.kind != LayoutKind::lengths)
+        return;
+    const auto offsets = sizes_.kind == LayoutKind::offsets ? begins : offsets_->address();
+    const auto wrong = first_wrong(
+        [&] { launch(makers_->check_offsets, grid, stream, offsets, num_segments, num_elements, place); });
+    if (wrong > num_segments)
+        return;
+    if (sizes_.kind == LayoutKind::lengths)
+        throw InputError(fmt::format("lengths on the device add up to {}; there are {} elements",
+                                     value(offsets, num_segments), num_elements));
+    if (wrong == num_segments)
+        throw InputError(
+            fmt::format("offsets on the device end with {}; the last must be {}, the number of elements",
+                        value(offsets, wrong), num_elements));
+    if (wrong == 0 && value(offsets, 0) != 0)
+        throw InputError(
+            fmt::format("offsets on the device begin with {}; the first must be 0", value(offsets, 0)));
+    throw InputError(
+        fmt::format("offsets on the device decrease at segment {}: {} after {}; offsets must be "
+                    "non-decreasing",
+                    wrong, value(offsets, wrong + 1), value(offsets, wrong)));
+}
+
+void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                     std::span<const MutableArrayView> results, CUstream_st* stream)
+{
+    if (scratch_bytes_ > 0 && has_stream_ && stream != stream_)
+        throw InputError(
+            fmt::format("the plan of {} has {} bytes of scratch memory, which belong to the stream of "
+                        "its first run; make a copy() for each stream, or move_to() the other one once "
+                        "what was queued is done",
+                        op_.name, scratch_bytes_));
+    has_stream_ = true;
+    stream_ = stream;
+    const cuda::CurrentContext current(context_);
+    bind_segments(segments, stream);
+    if (options_.validates_segments)
+        validate(segments, stream);
+    addresses_.clear();
+    lengths_.clear();
+    for (const auto& input : inputs) {
+        addresses_.push_back(address(input.data));
+        lengths_.push_back(input.length);
+    }
+    bound_.bind_inputs(addresses_, lengths_, words_ ? words_->address() : 0);
+    addresses_.clear();
+    for (const auto& result : results)
+        addresses_.push_back(address(result.data));
+    bound_.bind_results(addresses_);
+    if (is_found(sizes_.form) && kernels_.empty())  // there are no elements, and nobody would write it
+        cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
+                                                   static_cast<std::size_t>(sizes_.sizes.index_bits / 8),
+                                                   handle(stream)),
+                    "cuMemsetD8Async");
+    for (std::size_t i = 0; i < kernels_.size(); ++i)
+        kernels_[i].launch(handle(stream), shapes_[i], bound_.arguments(i));
+}
+
+std::vector<std::string> DevicePlan::tables_read_outside(CUstream_st* stream)
+{
+    std::vector<std::string> tables;
+    if (choice_->emitted.checked_tables.empty())
+        return tables;
+    const cuda::CurrentContext current(context_);
+    const auto& driver = cuda::driver();
+    std::vector<std::uint32_t> words(op_.parameters.size());
+    cuda::check(driver.cuStreamSynchronize(handle(stream)), "cuStreamSynchronize");
+    cuda::check(driver.cuMemcpyDtoH(words.data(), words_->address(), words.size() * sizeof(std::uint32_t)),
+                "cuMemcpyDtoH");
+    for (std::size_t i = 0; i < words.size(); ++i)
+        if (words[i] != 0)
+            tables.push_back(op_.parameters[i].name);
+    words_->zero(context_, static_cast<std::int64_t>(words.size() * sizeof(std::uint32_t)));
+    return tables;
+}
+
+}  // namespace segfold

@@ -1,0 +1,39 @@
+#include "runtime/session/folded.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+
+namespace segfold {
+
+const Array& Folded::find(std::string_view field) const
+{
+    std::vector<std::string_view> names;
+    for (const auto& named : results_) {
+        if (named.name == field || (field.empty() && results_.size() == 1))
+            return named.array;
+        names.push_back(named.name);
+    }
+    throw InputError(
+        fmt::format("the results have {}; {}", fmt::join(names, ", "),
+                    field.empty() ? "name one of them" : fmt::format("none is called '{}'", field)));
+}
+
+const Array& Folded::keys_array() const
+{
+    if (!results_.keys)
+        throw InputError("the segments were not given by keys, so that there are none");
+    return *results_.keys;
+}
+
+void Folded::require_type(std::string_view field, Type type, Type asked)
+{
+    if (type != asked)
+        throw InputError(fmt::format("{} hold {}; they were asked for as {}",
+                                     field.empty() ? "the results" : fmt::format("the values of '{}'", field),
+                                     name(type), name(asked)));
+}
+
+}  // namespace segfold

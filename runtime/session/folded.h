@@ -1,0 +1,64 @@
+#pragma once
+// What a fold gives back.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/data/workload.h"
+#include "runtime/session/array_view.h"
+
+namespace segfold {
+
+/// The results of a fold on the host, and what was said about them.
+class Folded {
+public:
+    Folded(Results results, std::int64_t num_segments)
+        : results_(std::move(results)), num_segments_(num_segments)
+    {}
+
+    [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
+
+    /// The values of a result field, one for each segment; without a name those of the only one.
+    ///
+    /// Throws InputError for a field that is none, and for a T that is not the field's type.
+    template <class T>
+    [[nodiscard]] std::span<const T> values(std::string_view field = "") const
+    {
+        const auto& array = find(field);
+        require_type(field, array.type(), type_of_element<T>());
+        return array.template as<T>();
+    }
+    /// The key of each run, where segments were given by keys.
+    template <class T>
+    [[nodiscard]] std::span<const T> keys() const
+    {
+        require_type("keys", keys_array().type(), type_of_element<T>());
+        return keys_array().template as<T>();
+    }
+
+    [[nodiscard]] const Results& results() const { return results_; }
+    /// "warp_stream ring_offsets=256 ... (tuning record)"; empty for a back end without stages.
+    [[nodiscard]] const std::string& plan() const { return plan_; }
+    /// What should be known before relying on results, such as a law that NaN alone refutes.
+    [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+    /// What FoldOptions::check has found, one line for each judge; empty without.
+    [[nodiscard]] const std::vector<std::string>& check() const { return check_; }
+    /// False where a check has found a difference.
+    [[nodiscard]] bool agrees() const { return agrees_; }
+
+private:
+    friend class Session;
+    [[nodiscard]] const Array& find(std::string_view field) const;
+    [[nodiscard]] const Array& keys_array() const;
+    static void require_type(std::string_view field, Type type, Type asked);
+
+    Results results_;
+    std::int64_t num_segments_ = 0;
+    std::string plan_;
+    std::vector<std::string> warnings_, check_;
+    bool agrees_ = true;
+};
+
+}  // namespace segfold

@@ -1,0 +1,342 @@
+#include "runtime/session/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/device_plan.h"
+
+namespace segfold {
+namespace {
+
+std::string_view place_text(Place place) { return place == Place::device ? "a device" : "the host"; }
+
+void require_array(std::string_view what, Type type, std::int64_t length, Place place, Type wanted_type,
+                   std::int64_t wanted_length, Place wanted_place, bool at_least = false)
+{
+    if (place != wanted_place)
+        throw InputError(fmt::format("{} lie on {}; the plan takes arrays of {}", what, place_text(place),
+                                     place_text(wanted_place)));
+    if (type != wanted_type)
+        throw InputError(fmt::format("{} are {}; the plan takes {}", what, name(type), name(wanted_type)));
+    if (at_least ? length < wanted_length : length != wanted_length)
+        throw InputError(fmt::format("{} are {}; the plan is for {}{}", what, length,
+                                     at_least ? "at least " : "", wanted_length));
+}
+
+Type index_type(int bits) { return bits == 64 ? Type::i64 : Type::i32; }
+
+/// 32 or 64 by an array of indices on a device, whose type kernels take as it is.
+int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num_elements)
+{
+    if (view.place == Place::host)
+        return num_elements > kMaxNarrowIndex ? 64 : 32;
+    if (view.type != Type::i32 && view.type != Type::i64)
+        throw InputError(
+            fmt::format("{} on a device are {}; they must be i32 or i64", what, name(view.type)));
+    if (view.type == Type::i32 && num_elements > kMaxNarrowIndex)
+        throw InputError(fmt::format("{} on a device are i32, and {} elements need i64", what, num_elements));
+    return view.type == Type::i64 ? 64 : 32;
+}
+
+/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody knows the sum of
+/// the lengths of ranges.
+bool suits_device(const Emitted& emitted, SegmentForm form)
+{
+    return emitted.form == form &&
+           (form != SegmentForm::ranges || emitted.source.find("segments.num_items") == std::string::npos);
+}
+
+}  // namespace
+
+PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
+{
+    if (num_elements < 0)
+        throw InputError(fmt::format("{} elements; a number of them is not negative", num_elements));
+    PlanSizes plan;
+    plan.kind = view.kind;
+    auto& sizes = plan.sizes;
+    sizes.num_elements = num_elements;
+    sizes.num_items = num_elements;
+    sizes.index_bits = num_elements > kMaxNarrowIndex ? 64 : 32;
+    const auto per_element = [&](std::string_view what) {
+        if (view.first.length != num_elements)
+            throw InputError(fmt::format("{} {} for {} elements; one for each is needed", view.first.length,
+                                         what, num_elements));
+    };
+    switch (view.kind) {
+        case LayoutKind::whole:
+            sizes.num_segments = 1;
+            break;
+        case LayoutKind::uniform:
+            plan.form = SegmentForm::uniform;
+            sizes.uniform_length = view.uniform_length;
+            sizes.num_segments = uniform_segments(num_elements, view.uniform_length).num_segments;
+            break;
+        case LayoutKind::offsets:
+            plan.form = SegmentForm::offsets;
+            if (view.first.length < 1)
+                throw InputError("no offsets; there is one more than segments");
+            sizes.num_segments = view.first.length - 1;
+            sizes.index_bits = index_bits_of(view.first, "offsets", num_elements);
+            break;
+        case LayoutKind::lengths:
+            plan.form = SegmentForm::offsets;
+            sizes.num_segments = view.first.length;
+            sizes.index_bits = index_bits_of(view.first, "lengths", num_elements);
+            break;
+        case LayoutKind::ranges:
+            plan.form = SegmentForm::ranges;
+            sizes.num_segments = view.first.length;
+            if (view.second.length != view.first.length)
+                throw InputError(fmt::format("{} begins and {} ends; there is one of each for a segment",
+                                             view.first.length, view.second.length));
+            sizes.index_bits = index_bits_of(view.first, "ranges", num_elements);
+            break;
+        case LayoutKind::flags:
+            plan.form = SegmentForm::flags;
+            per_element("flags");
+            if (view.first.place == Place::device && size_bytes(view.first.type) != 1)
+                throw InputError(fmt::format("flags on a device are {}; they must be bool, i8 or u8",
+                                             name(view.first.type)));
+            break;
+        case LayoutKind::keys:
+            plan.form = SegmentForm::keys;
+            per_element("keys");
+            plan.key_bytes = static_cast<int>(size_bytes(view.first.type));
+            break;
+        default:
+            throw InputError("segments of this layout cannot be lent");
+    }
+    return plan;
+}
+
+Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements)
+    : parts(std::move(made_of)), sizes(plan_sizes(segments, num_elements))
+{
+    const auto* context = parts.backend->context();
+    is_on_device = context != nullptr;
+    if (!parts.backend->runs_stages())
+        return;
+    choose();
+    if (is_on_device)
+        device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
+}
+
+Plan::State::State(const State& other)
+    : parts(other.parts),
+      choice(other.choice),
+      explanation(other.explanation),
+      warnings(other.warnings),
+      sizes(other.sizes),
+      device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
+      is_on_device(other.is_on_device)
+{}
+
+Plan::State::~State() = default;
+
+void Plan::State::choose()
+{
+    const auto& options = parts.options;
+    auto laws = parts.laws;
+    if (options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity)
+        laws.without_identity.reset();
+    else if (depends_on_data(laws) && laws.has_sound_identity)
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and the plan does not know its data";
+    Problem problem = make_problem(parts.op, sizes.form, sizes.sizes.index_bits, laws);
+    problem.target = parts.backend->target();
+    if (sizes.form == SegmentForm::keys)
+        problem.key_bytes = sizes.key_bytes;
+    if (!options.trusts_tables)
+        for (const auto& parameter : parts.op.parameters)
+            if (parameter.table)
+                problem.checked_tables.push_back(parameter.name);
+    const Shape shape{sizes.sizes.num_elements,
+                      is_found(sizes.form) ? std::max<std::int64_t>(1, sizes.sizes.num_elements / 64)
+                                           : sizes.sizes.num_segments,
+                      sizes.form == SegmentForm::uniform ? sizes.sizes.uniform_length : options.longest};
+    const auto& catalogue = *parts.catalogue;
+    if (parts.records != nullptr)
+        explanation.lookup = tune::look_up(
+            *parts.records, {tune::identity_of(*parts.backend->device()), problem, shape, catalogue});
+    else
+        explanation.lookup.reason = parts.reason;
+    const auto& point = explanation.lookup.point;
+    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr);
+    if (is_on_device && !suits_device(made.emitted, sizes.form)) {
+        if (options.request.stage)
+            throw InputError(
+                fmt::format("{} cannot take these segments as they lie on the device; leave the stage "
+                            "to the plan",
+                            *options.request.stage));
+        const Stage* last = nullptr;
+        for (const auto& stage : catalogue.stages())
+            if (!stage.is_rung && !catalogue.unmet(stage, problem) &&
+                served_form(stage, sizes.form) == sizes.form &&
+                suits_device(
+                    emit(problem, stage, default_configuration(stage, plan_facts(problem, shape)), catalogue),
+                    sizes.form))
+                last = &stage;
+        if (last == nullptr)
+            throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
+                                         name(sizes.form), parts.op.name));
+        auto request = options.request;
+        request.stage = last->name;
+        made = choose_plan(request, problem, shape, laws, catalogue);
+        made.is_asked = false;
+    }
+    warnings = law_warnings(laws, parts.op);
+    const auto& rule = catalogue.rule_of_thumb(problem, shape);
+    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
+    explanation.taken = fmt::format(
+        "{}, {}", print(tune::Point{made.stage->name, made.emitted.configuration}), made.chosen_by());
+    Segments counted;  // without arrays; ranges are taken to hold each element once
+    counted.form = sizes.form == SegmentForm::ranges ? SegmentForm::offsets : sizes.form;
+    counted.num_elements = sizes.sizes.num_elements;
+    counted.num_segments = sizes.sizes.num_segments;
+    counted.has_wide_indices = sizes.sizes.index_bits == 64;
+    explanation.traffic = compulsory_traffic(parts.op, counted);
+    choice = std::make_shared<const PlanChoice>(std::move(made));
+}
+
+void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                              std::span<const MutableArrayView> results)
+{
+    const auto workload = borrow_workload(parts.op, inputs, segments);
+    std::optional<PlanText> text;
+    if (choice)
+        text.emplace(choice->emitted, choice->stage->name);
+    const auto found = parts.backend->run(workload, text ? &*text : nullptr);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (found[i].array.bytes() != 0)
+            std::memcpy(results[i].data, found[i].array.data(), found[i].array.bytes());
+}
+
+Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)
+{
+    return Plan(std::make_unique<Plan::State>(std::move(parts), segments, num_elements));
+}
+
+Plan::Plan(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Plan::~Plan() = default;
+Plan::Plan(Plan&&) noexcept = default;
+Plan& Plan::operator=(Plan&&) noexcept = default;
+
+void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
+               std::span<const MutableArrayView> results, CUstream_st* stream)
+{
+    auto& state = *state_;
+    const std::lock_guard lock(state.mutex);
+    const auto& op = state.parts.op;
+    const auto place = state.is_on_device ? Place::device : Place::host;
+    const auto& sizes = state.sizes.sizes;
+    if (inputs.size() != op.parameters.size())
+        require_inputs(op, inputs.size());
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const auto& input = inputs[i];
+        if (input.type == parameter.type && input.place == place &&
+            (parameter.table || input.length == sizes.num_elements))
+            continue;
+        require_array(fmt::format("the elements of '{}'", parameter.name), input.type, input.length,
+                      input.place, parameter.type, parameter.table ? input.length : sizes.num_elements,
+                      place);
+    }
+    if (segments.kind != state.sizes.kind ||
+        (segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform &&
+         segments.first.place != place) ||
+        plan_sizes(segments, sizes.num_elements) != state.sizes)
+        throw InputError(
+            fmt::format("the segments are not those that the plan of {} is for: {} elements in {} "
+                        "segments by {} of {} on {}; resize() takes others",
+                        op.name, sizes.num_elements, sizes.num_segments, name(state.sizes.form),
+                        name(index_type(sizes.index_bits)), place_text(place)));
+    if (results.size() != op.results.size())
+        throw InputError(fmt::format("operator {} has {} result fields, and {} arrays are given for them",
+                                     op.name, op.results.size(), results.size()));
+    const auto room = is_found(state.sizes.form) ? sizes.num_elements : sizes.num_segments;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const auto& result = results[i];
+        if (result.type == op.results[i].type && result.place == place && result.length >= room)
+            continue;
+        require_array(fmt::format("the results of '{}'", op.results[i].name), result.type, result.length,
+                      result.place, op.results[i].type, room, place, true);
+    }
+    if (!state.device) {
+        state.run_on_host(inputs, segments, results);
+        return;
+    }
+    if (is_found(state.sizes.form)) {
+        require_array("num_found", segments.num_found.type, segments.num_found.length,
+                      segments.num_found.place, index_type(sizes.index_bits), 1, place, true);
+        if (state.sizes.form == SegmentForm::keys)
+            require_array("found_keys", segments.found_keys.type, segments.found_keys.length,
+                          segments.found_keys.place, segments.first.type, sizes.num_elements, place, true);
+    }
+    state.device->run(inputs, segments, results, stream);
+}
+
+void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
+{
+    const std::lock_guard lock(state_->mutex);
+    const auto sizes = plan_sizes(segments, num_elements);
+    const auto& now = state_->sizes;
+    if (sizes.kind != now.kind || sizes.sizes.index_bits != now.sizes.index_bits ||
+        sizes.key_bytes != now.key_bytes)
+        throw InputError(
+            fmt::format("resize() takes other numbers of elements and segments; the plan of {} is for "
+                        "segments by {} with {}-bit indices",
+                        state_->parts.op.name, name(now.form), now.sizes.index_bits));
+    if (state_->device)
+        state_->device = std::make_unique<DevicePlan>(*state_->device, sizes);
+    state_->sizes = sizes;
+}
+
+Plan Plan::copy() const
+{
+    const std::lock_guard lock(state_->mutex);
+    return Plan(std::make_unique<State>(*state_));
+}
+
+void Plan::move_to(CUstream_st* stream)
+{
+    if (state_->device)
+        state_->device->move_to(stream);
+}
+
+void Plan::require_tables_read_inside(CUstream_st* stream)
+{
+    if (!state_->device)
+        return;  // the host's back ends throw when they run
+    const auto tables = state_->device->tables_read_outside(stream);
+    if (!tables.empty())
+        throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",
+                                     state_->parts.op.name, tables.size() == 1 ? "the table" : "the tables",
+                                     fmt::join(tables, "', '")));
+}
+
+const std::string& Plan::stage() const
+{
+    return state_->choice ? state_->choice->stage->name : state_->nothing;
+}
+
+const std::string& Plan::source() const
+{
+    return state_->choice ? state_->choice->emitted.source : state_->nothing;
+}
+
+std::vector<std::pair<std::string, std::string>> Plan::explain() const
+{
+    return state_->choice ? segfold::explain(state_->explanation)
+                          : std::vector<std::pair<std::string, std::string>>{};
+}
+
+const std::vector<std::string>& Plan::warnings() const { return state_->warnings; }
+
+std::int64_t Plan::scratch_bytes() const { return state_->device ? state_->device->scratch_bytes() : 0; }
+
+}  // namespace segfold

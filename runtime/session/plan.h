@@ -1,0 +1,91 @@
+#pragma once
+// A plan: chosen and compiled once, run on any arrays of its sizes.
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/session/plan_request.h"
+#include "runtime/session/segments_view.h"
+
+struct CUstream_st;
+
+namespace segfold {
+
+/// Memory of the GPU from the caller. `allocate` gives memory aligned to 256 bytes and throws where there is
+/// none.
+struct DeviceAllocator {
+    std::function<void*(std::size_t bytes)> allocate;
+    std::function<void(void* memory)> release;
+};
+
+/// How a plan is made.
+struct PlanOptions {
+    PlanRequest request = {};
+    std::int64_t longest = 0;  ///< elements of the longest segment, where the caller knows it
+    /// Arrays of segments on a device are checked before each run as those of the host are: a pass over them
+    /// and a wait for the GPU. What is wrong is an InputError; without, it is undefined.
+    bool validates_segments = false;
+    /// Reads of tables by computed indices are not checked in the kernel: the caller answers for them.
+    bool trusts_tables = false;
+    /// Columns on a device hold no infinities and no NaN: an identity that is neutral on finite values alone
+    /// may be relied on.
+    bool assumes_finite = false;
+    DeviceAllocator scratch = {};  ///< without, the plan allocates for itself
+};
+
+/// A stage compiled for an operator, segments and sizes.
+///
+/// On a GPU a run queues kernels on the caller's stream: it allocates nothing, waits for nothing, and may be
+/// captured into a graph. Scratch memory belongs to the plan, so one stream at a time may run it: the stream
+/// of the first run keeps it until move_to(); each further stream takes a copy(). On other back ends a run
+/// takes arrays of the host and has ended when it returns. Copies share the compiled program.
+class Plan {
+public:
+    ~Plan();
+    Plan(Plan&&) noexcept;
+    Plan& operator=(Plan&&) noexcept;
+
+    /// Folds: an array for each parameter, the arrays of segments, an array for each result field.
+    ///
+    /// On a GPU all lie on the device. Throws InputError for an array whose number, type, length or place is
+    /// not the plan's, before anything is queued.
+    void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
+             std::span<const MutableArrayView> results, CUstream_st* stream = nullptr);
+    void run(std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
+             std::initializer_list<MutableArrayView> results, CUstream_st* stream = nullptr)
+    {
+        run(std::span(inputs.begin(), inputs.size()), segments, std::span(results.begin(), results.size()),
+            stream);
+    }
+
+    /// Prepares the same program for other sizes; may allocate and wait.
+    void resize(const SegmentsView& segments, std::int64_t num_elements);
+    /// The same plan with scratch memory of its own, for another stream.
+    [[nodiscard]] Plan copy() const;
+    /// Lets another stream run the plan; what was queued before must be done or ordered before it.
+    void move_to(CUstream_st* stream);
+    /// Waits for `stream` and throws InputError where a run has read a table outside of its length.
+    void require_tables_read_inside(CUstream_st* stream = nullptr);
+
+    [[nodiscard]] const std::string& stage() const;
+    /// The emitted CUDA text; empty for a back end without stages.
+    [[nodiscard]] const std::string& source() const;
+    /// Why this plan: "plan", "lookup", "why", "rule of thumb", ...
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> explain() const;
+    [[nodiscard]] const std::vector<std::string>& warnings() const;
+    /// Bytes of scratch memory, the plan's own arrays of offsets included.
+    [[nodiscard]] std::int64_t scratch_bytes() const;
+
+    struct State;
+    explicit Plan(std::unique_ptr<State> state);
+
+private:
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace segfold

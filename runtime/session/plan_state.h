@@ -1,0 +1,64 @@
+#pragma once
+// What a plan is made of; nothing for users.
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "runtime/backends/backend.h"
+#include "runtime/session/choice.h"
+#include "runtime/session/explanation.h"
+#include "runtime/session/plan.h"
+#include "runtime/session/record_store.h"
+
+namespace segfold {
+
+/// What a session hands to a plan.
+struct PlanParts {
+    Operator op;
+    std::shared_ptr<Backend> backend;
+    const Catalogue* catalogue;
+    OperatorLaws laws;
+    const tune::RecordStore* records;  ///< null: none is asked, for this reason
+    std::string reason;
+    PlanOptions options;
+};
+
+Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements);
+
+/// Sizes and types of the segments that a plan serves.
+struct PlanSizes {
+    LayoutKind kind = LayoutKind::whole;
+    SegmentForm form = SegmentForm::whole;  ///< in which kernels read them
+    SegmentSizes sizes;
+    int key_bytes = 0;
+
+    bool operator==(const PlanSizes&) const = default;
+};
+
+/// Throws InputError for segments that no plan can have.
+PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
+
+/// A plan of the GPU.
+class DevicePlan;
+
+struct Plan::State {
+    PlanParts parts;
+    std::mutex mutex = {};                     ///< of run
+    std::shared_ptr<const PlanChoice> choice;  ///< null for a back end without stages
+    Explanation explanation;
+    std::vector<std::string> warnings;
+    PlanSizes sizes;
+    std::unique_ptr<DevicePlan> device;  ///< null on the host
+    bool is_on_device = false;
+    std::string nothing;
+
+    State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
+    State(const State& other);
+    ~State();
+    void choose();
+    void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
+                     std::span<const MutableArrayView> results);
+};
+
+}  // namespace segfold

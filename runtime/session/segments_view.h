@@ -1,0 +1,92 @@
+#pragma once
+// How a caller says where segments begin and end, with arrays on the host or on a GPU.
+#include "dsl/layout.h"
+#include "runtime/session/array_view.h"
+
+namespace segfold {
+
+/// Segments of the elements that a fold is given; made by the functions below.
+struct SegmentsView {
+    LayoutKind kind = LayoutKind::whole;
+    std::int64_t uniform_length = 0;
+    ArrayView first;              ///< offsets, lengths, begins, flags or keys
+    ArrayView second;             ///< ends
+    MutableArrayView found_keys;  ///< keys on a device: the key of each run
+    MutableArrayView num_found;   ///< flags and keys on a device: how many segments there are, one index
+
+    [[nodiscard]] Place place() const { return first.place; }
+};
+
+/// One segment of all elements.
+[[nodiscard]] inline SegmentsView whole() { return {}; }
+
+/// Segments of `length` elements each.
+[[nodiscard]] inline SegmentsView uniform(std::int64_t length)
+{
+    SegmentsView view;
+    view.kind = LayoutKind::uniform;
+    view.uniform_length = length;
+    return view;
+}
+
+namespace detail {
+[[nodiscard]] inline SegmentsView segments_by(LayoutKind kind, const ArrayView& first,
+                                              const ArrayView& second = {})
+{
+    SegmentsView view;
+    view.kind = kind;
+    view.first = first;
+    view.second = second;
+    return view;
+}
+}  // namespace detail
+
+/// S + 1 non-decreasing offsets, the first 0, the last the number of elements; i32 or i64 on a device.
+[[nodiscard]] inline SegmentsView offsets(const ArrayView& values)
+{
+    return detail::segments_by(LayoutKind::offsets, values);
+}
+
+/// S lengths that add up to the number of elements; i32 or i64 on a device.
+[[nodiscard]] inline SegmentsView lengths(const ArrayView& values)
+{
+    return detail::segments_by(LayoutKind::lengths, values);
+}
+
+/// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order; i32 or i64 on a
+/// device.
+[[nodiscard]] inline SegmentsView ranges(const ArrayView& begins, const ArrayView& ends)
+{
+    return detail::segments_by(LayoutKind::ranges, begins, ends);
+}
+
+/// A flag for each element, not 0 where a segment begins; bool, i8 or u8 on a device.
+[[nodiscard]] inline SegmentsView flags(const ArrayView& values)
+{
+    return detail::segments_by(LayoutKind::flags, values);
+}
+/// The same on a device, where the kernel finds the segments: results need room for one of every element.
+[[nodiscard]] inline SegmentsView flags(const ArrayView& values, const MutableArrayView& num_found)
+{
+    auto view = flags(values);
+    view.num_found = num_found;
+    return view;
+}
+
+/// A key for each element; runs of equal neighbours are the segments.
+[[nodiscard]] inline SegmentsView keys(const ArrayView& values)
+{
+    return detail::segments_by(LayoutKind::keys, values);
+}
+/// The same on a device, where the kernel finds the segments: results and `found_keys` need room for one of
+/// every element; `num_found` is one i32, or one i64 for a plan of 64-bit indices.
+[[nodiscard]] inline SegmentsView keys(const ArrayView& values, const MutableArrayView& found_keys,
+                                       const MutableArrayView& num_found)
+{
+    auto view = keys(values);
+    view.found_keys = found_keys;
+    view.num_found = num_found;
+    return view;
+}
+
+}  // namespace segfold

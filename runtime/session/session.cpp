@@ -1,0 +1,219 @@
+#include "runtime/session/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "dsl/error.h"
+#include "dsl/printer.h"
+#include "runtime/backends/backend.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/compare.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/choice.h"
+#include "runtime/session/plan_state.h"
+#include "runtime/session/validation.h"
+
+namespace segfold {
+
+struct Session::State {
+    explicit State(SessionOptions asked) : options(std::move(asked))
+    {
+        if (!options.kernels.empty())
+            own_catalogue = Catalogue::from_directory(options.kernels);
+    }
+
+    /// The laws as far as no data speak.
+    OperatorLaws laws(const Operator& op)
+    {
+        const auto text = print(op);
+        const std::lock_guard lock(mutex);
+        auto found = judged.find(text);
+        if (found == judged.end()) {
+            std::vector<Law> assumed;
+            for (const auto law : options.assume)
+                if (claims(op, law))
+                    assumed.push_back(law);
+            found = judged.emplace(text, quick_laws(op, assumed)).first;
+        }
+        return found->second;
+    }
+
+    const tune::RecordStore& records()
+    {
+        const std::lock_guard lock(mutex);
+        if (!store)
+            store = tune::RecordStore::open(tune::record_folder());
+        return *store;
+    }
+
+    std::shared_ptr<Backend> running()
+    {
+        const std::lock_guard lock(mutex);
+        if (!backend)
+            backend = make_backend(options.backend, {options.device, options.schedule_seed});
+        return backend;
+    }
+
+    [[nodiscard]] const Catalogue& catalogue() const
+    {
+        return own_catalogue ? *own_catalogue : Catalogue::standard();
+    }
+
+    SessionOptions options;
+    std::optional<Catalogue> own_catalogue;
+    std::mutex mutex;      ///< of what follows
+    std::mutex run_mutex;  ///< of the back end's runs
+    std::shared_ptr<Backend> backend;
+    std::map<std::string, OperatorLaws> judged;
+    std::optional<tune::RecordStore> store;
+};
+
+namespace {
+
+std::string plan_text(const Stage& stage, const Configuration& configuration)
+{
+    return print(tune::Point{stage.name, configuration});
+}
+
+/// Why no record is asked; empty where they are.
+std::string reason_without_records(const PlanRequest& request, const Backend& backend)
+{
+    if (request.stage)
+        return "the stage is asked for, and no record is asked";
+    if (!request.settings.empty())
+        return "tunables are set, and no record is asked";
+    if (request.is_reproducible)
+        return "the plan is to be reproducible, and no record is asked";
+    if (!backend.device())
+        return fmt::format("records are of GPUs, and the back end is {}", backend.name());
+    return "";
+}
+
+tune::Lookup lookup_for(const tune::RecordStore* store, const std::string& reason, const Backend& backend,
+                        const Problem& problem, const Shape& shape, const Catalogue& catalogue)
+{
+    tune::Lookup lookup;
+    if (store == nullptr)
+        lookup.reason = reason;
+    else
+        lookup = tune::look_up(*store, {tune::identity_of(*backend.device()), problem, shape, catalogue});
+    return lookup;
+}
+
+void copy_results(const Results& results, std::span<const MutableArrayView> into)
+{
+    if (into.size() != results.size())
+        throw InputError(fmt::format("the operator has {} result fields, and {} arrays are given for them",
+                                     results.size(), into.size()));
+    for (std::size_t i = 0; i < into.size(); ++i) {
+        const auto& [field, array] = results[i];
+        const auto& target = into[i];
+        if (target.type != array.type() || target.place != Place::host)
+            throw InputError(fmt::format(
+                "the results of '{}' are {} on the host, and the array for them holds {}{}", field,
+                name(array.type()), name(target.type), target.place == Place::device ? " on a device" : ""));
+        if (target.length < static_cast<std::int64_t>(array.length()))
+            throw InputError(
+                fmt::format("the results of '{}' are {} segments, and the array for them has room for {}",
+                            field, array.length(), target.length));
+        if (array.bytes() != 0)
+            std::memcpy(target.data, array.data(), array.bytes());
+    }
+}
+
+}  // namespace
+
+Session::Session(SessionOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+
+Session::Session(std::unique_ptr<Backend> backend, SessionOptions options)
+    : state_(std::make_unique<State>(std::move(options)))
+{
+    state_->backend = std::move(backend);
+}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+
+OperatorLaws Session::laws(const Operator& op) { return state_->laws(op); }
+Backend& Session::backend() { return *state_->running(); }
+const Catalogue& Session::catalogue() { return state_->catalogue(); }
+
+Chosen Session::choose(const Workload& workload, const PlanRequest& request,
+                       const std::string& without_records)
+{
+    Chosen chosen;
+    const auto backend = state_->running();
+    if (!backend->runs_stages())
+        return chosen;
+    const auto& catalogue = state_->catalogue();
+    const auto laws = on_data(state_->laws(workload.op), workload);
+    auto problem = make_problem(workload, laws);
+    problem.target = backend->target();
+    const auto shape = shape_of(workload.segments);
+    auto reason = without_records.empty() ? reason_without_records(request, *backend) : without_records;
+    if (reason.empty() && !state_->options.asks_records)
+        reason = "the session asks no records";
+    chosen.lookup = lookup_for(reason.empty() ? &state_->records() : nullptr, reason, *backend, problem,
+                               shape, catalogue);
+    chosen.without_identity = laws.without_identity;
+    chosen.warnings = law_warnings(laws, workload.op);
+    chosen.plan = choose_plan(request, problem, shape, laws, catalogue,
+                              chosen.lookup.point ? &*chosen.lookup.point : nullptr);
+    const auto& rule = catalogue.rule_of_thumb(problem, shape);
+    chosen.rule = plan_text(rule, default_configuration(rule, plan_facts(problem, shape)));
+    return chosen;
+}
+
+Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                     const FoldOptions& options)
+{
+    const auto workload = borrow_workload(op, inputs, segments);
+    const auto chosen = choose(workload, options.plan);
+    const auto backend = state_->running();
+    std::optional<PlanText> text;
+    if (chosen.plan)
+        text.emplace(chosen.plan->emitted, chosen.plan->stage->name);
+    Results results;
+    {
+        const std::lock_guard lock(state_->run_mutex);
+        results = backend->run(workload, text ? &*text : nullptr);
+    }
+    if (segments.kind == LayoutKind::keys && !results.keys && workload.segments.keys)
+        results.keys = workload.segments.keys->copy();
+    Folded folded(std::move(results), workload.segments.num_segments);
+    if (chosen.plan)
+        folded.plan_ =
+            fmt::format("{} ({})", plan_text(*chosen.plan->stage, chosen.plan->emitted.configuration),
+                        chosen.plan->chosen_by());
+    folded.warnings_ = chosen.warnings;
+    if (options.check) {
+        const auto validation = validate(workload, folded.results_, backend->name() != "thrust");
+        for (const auto& comparison : validation.comparisons)
+            folded.check_.push_back(segfold::print(comparison));
+        if (!validation.without_thrust.empty())
+            folded.check_.push_back("thrust has no say: " + validation.without_thrust);
+        folded.agrees_ = validation.agrees();
+    }
+    if (!options.results.empty())
+        copy_results(folded.results_, options.results);
+    return folded;
+}
+
+Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
+                   const PlanOptions& options)
+{
+    const auto backend = state_->running();
+    PlanParts parts{op, backend, &state_->catalogue(), state_->laws(op), nullptr, "", options};
+    parts.reason = reason_without_records(options.request, *backend);
+    if (parts.reason.empty() && !state_->options.asks_records)
+        parts.reason = "the session asks no records";
+    if (parts.reason.empty())
+        parts.records = &state_->records();
+    return make_plan(std::move(parts), segments, num_elements);
+}
+
+}  // namespace segfold

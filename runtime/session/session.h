@@ -1,0 +1,84 @@
+#pragma once
+// The front door: what `segfold run` does, as calls.
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/session/folded.h"
+#include "runtime/session/plan.h"
+#include "runtime/session/segments_view.h"
+
+namespace segfold {
+
+class Backend;
+struct Chosen;
+struct OperatorLaws;
+
+/// What a session is made with.
+struct SessionOptions {
+    std::string backend = "auto";    ///< "cuda", "simt", "reference", "thrust", "cpu"; auto: a GPU, else simt
+    std::optional<int> device = {};  ///< ordinal of a GPU
+    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads
+    std::string kernels = {};                         ///< a folder with stages of the caller's own
+    std::vector<Law> assume = {};                     ///< laws that the caller vouches for
+    bool asks_records = true;                         ///< tuning records of this GPU may choose a plan
+};
+
+/// How one fold is done.
+struct FoldOptions {
+    PlanRequest plan = {};
+    bool check = false;  ///< hold the results against the reference and Thrust
+    /// The caller's memory for the results, one array for each result field; results are returned without it.
+    std::vector<MutableArrayView> results = {};
+};
+
+/// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
+///
+/// Back end, laws and records are looked for when they are needed first. Several threads may use a session;
+/// runs of one session take turns.
+class Session {
+public:
+    /// Throws InputError for options that exclude each other.
+    explicit Session(SessionOptions options = {});
+    /// On a back end that is there already.
+    Session(std::unique_ptr<Backend> backend, SessionOptions options);
+    ~Session();
+    Session(Session&&) noexcept;
+
+    /// Folds arrays of the host: one for each parameter of the operator, in its order.
+    ///
+    /// Arrays are borrowed for the call. The plan is chosen by `options`, else by a tuning record, else by
+    /// the rule of thumb. Throws SpecError with the counter-example where a law is refuted that the fold
+    /// relies on, InputError for arrays or segments that are wrong, DeviceError where the device fails.
+    Folded fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                const FoldOptions& options = {});
+    Folded fold(const Operator& op, std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
+                const FoldOptions& options = {})
+    {
+        return fold(op, std::span(inputs.begin(), inputs.size()), segments, options);
+    }
+
+    /// A plan for `num_elements` elements in segments such as `segments`, whose arrays need not be filled
+    /// yet: types, lengths and place count. Throws as fold() does.
+    [[nodiscard]] Plan plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
+                            const PlanOptions& options = {});
+
+    /// What `segfold check` says first: the laws of an operator, searched once in the life of the session.
+    [[nodiscard]] OperatorLaws laws(const Operator& op);
+
+    /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
+    [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
+                                const std::string& without_records = "");
+    [[nodiscard]] Backend& backend();
+    [[nodiscard]] const Catalogue& catalogue();
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace segfold
