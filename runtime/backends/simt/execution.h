@@ -103,6 +103,7 @@ struct Block {
     std::uint32_t time = 0;
     std::uint32_t barrier_time = 0;
     bool uses_order = false;   ///< whether any thread has used a fence or a flag
+    bool has_flagged = false;  ///< whether any thread has changed a flag
     Knowledge known;           ///< what all threads know since the last barrier
     Knowledge published;       ///< what fences before the last barrier publish for whoever writes a flag
     std::vector<Order> order;  ///< by thread

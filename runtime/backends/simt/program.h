@@ -22,7 +22,8 @@ enum class Schedule {
     ascending,    ///< the lowest thread index
     descending,   ///< the highest thread index
     sticky_warp,  ///< a random lane of the same warp, now and then of a random other warp
-    priority  ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
+    priority,   ///< the warp of highest random priority; priorities change at random steps (Burckhardt 2010)
+    overtaking  ///< blocks begin in order; who has changed a flag waits for all, then the highest goes first
 };
 
 /// In which order the blocks of a grid start.

@@ -13,11 +13,24 @@ constexpr std::uint32_t kStay = 64;
 // Priorities change after up to this many choices.
 constexpr std::uint32_t kStepsToChange = 3000;
 
+/// Whether `one` goes before `other` where nothing is random.
+bool goes_before(const Block& one, const Block& other, Schedule schedule)
+{
+    bool ascending = schedule == Schedule::ascending;
+    if (schedule == Schedule::overtaking) {
+        if (one.has_flagged != other.has_flagged)
+            return !one.has_flagged;
+        ascending = !one.has_flagged;
+    }
+    return (one.index < other.index) == ascending;
+}
+
 }  // namespace
 
 std::string_view name(Schedule schedule)
 {
-    constexpr std::string_view kNames[] = {"ascending", "descending", "sticky_warp", "priority"};
+    constexpr std::string_view kNames[] = {"ascending", "descending", "sticky_warp", "priority",
+                                           "overtaking"};
     return kNames[static_cast<int>(schedule)];
 }
 
@@ -45,6 +58,7 @@ unsigned Worker::pick_warp(std::uint32_t warps)
         case Schedule::ascending:
             return static_cast<unsigned>(std::countr_zero(warps));
         case Schedule::descending:
+        case Schedule::overtaking:
             return 31u - static_cast<unsigned>(std::countl_zero(warps));
         case Schedule::sticky_warp:
             if ((warps >> warp_index_ & 1) == 0 || random_.below(kStay) == 0)
@@ -101,8 +115,7 @@ Block* Worker::choose_block()
             continue;
         if (random_switches_)
             return &block;
-        const bool ascending = launch_.options.schedule == Schedule::ascending;
-        if (chosen == nullptr || (block.index < chosen->index) == ascending)
+        if (chosen == nullptr || goes_before(block, *chosen, launch_.options.schedule))
             chosen = &block;
     }
     return chosen;

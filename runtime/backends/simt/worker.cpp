@@ -132,6 +132,7 @@ void Worker::start_block(Block& block, std::uint64_t index)
     block.spinning = block.arrived = block.votes = 0;
     block.time = block.barrier_time = 1;
     block.uses_order = false;
+    block.has_flagged = false;
     block.known = block.published = nullptr;
     block.order.clear();
     block.polls.clear();
@@ -320,7 +321,10 @@ void Worker::changed_flag()
 {
     ++strong_progress_;
     polls().count = 0;
-    if (random_switches_ && random_.below(kFlagStay) == 0) {
+    if (launch_.options.schedule == Schedule::overtaking) {
+        block_->has_flagged = true;
+        sleep(thread_->site);
+    } else if (random_switches_ && random_.below(kFlagStay) == 0) {
         set_runnable(*block_, warp(), 1u << lane());
         suspend();
     }
