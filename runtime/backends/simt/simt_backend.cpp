@@ -39,11 +39,26 @@ struct Buffers {
     }
 };
 
-/// Gives a buffer back its initial contents.
-void refill(Buffer& buffer, const Array& array)
+/// Gives a buffer back its initial contents, which stand behind `skipped_bytes`.
+void refill(Buffer& buffer, const Array& array, std::size_t skipped_bytes = 0)
 {
     if (array.bytes() != 0)
-        std::memcpy(buffer.data(), array.data(), array.bytes());
+        std::memcpy(buffer.data() + skipped_bytes, array.data(), array.bytes());
+}
+
+/// Puts the arrays of `segments` into the buffers that have been made of others in `form`.
+void refill_segments(std::vector<Buffer>& buffers, const Segments& segments, SegmentForm form,
+                     int shifted_elements)
+{
+    std::size_t i = 0;
+    for (const auto& [name, array] : segment_arrays(segments, form)) {
+        const auto skipped_bytes = static_cast<std::size_t>(shifted_elements) * size_bytes(array.type());
+        if (buffers[i].bytes() != skipped_bytes + array.bytes())
+            throw InputError("simt: " + name + " of the earlier launches has " +
+                             std::to_string(array.bytes()) + " bytes; the last one's has " +
+                             std::to_string(buffers[i].bytes() - skipped_bytes));
+        refill(buffers[i++], array, skipped_bytes);
+    }
 }
 
 Program compile(const Emitted& emitted, const CompileOptions& options)
@@ -82,7 +97,8 @@ void require_room(const Workload& workload, const Emitted& emitted,
 
 Results run(const Workload& workload, const Emitted& emitted, const Options& asked,
             const CompileOptions& compile_options, int num_multiprocessors, int num_launches,
-            int shifted_elements, std::optional<std::uint8_t> scratch_poison, RunTimes* times)
+            int shifted_elements, std::optional<std::uint8_t> scratch_poison, RunTimes* times,
+            const Segments* earlier)
 {
     check_workload(workload);
     auto options = asked;
@@ -137,6 +153,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
                                   .seconds;
         }
     };
+    if (earlier)
+        refill_segments(segments.buffers, *earlier, form, shifted_elements);
     for (int i = 0; i + 1 < num_launches; ++i) {
         launch_all();
         for (std::size_t k = 0; k < results.size(); ++k)
@@ -144,6 +162,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
         for (std::size_t k = 0; k < found.size(); ++k)
             refill(segments.buffers[segments.buffers.size() - found.size() + k], found[k].array);
     }
+    if (earlier)
+        refill_segments(segments.buffers, workload.segments, form, shifted_elements);
     launch_all();
     std::memcpy(outside.data(), outside_words.data(), outside_words.bytes());
     refuse_noted_reads(workload, outside);
