@@ -1,214 +1,17 @@
 #include "tests/mutants/cases.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
+
+#include "tests/mutants/case_configurations.h"
+#include "tests/mutants/case_operators.h"
+#include "tests/mutants/case_shapes.h"
 
 namespace segfold::test {
 namespace {
 
-using Shapes = std::vector<SegmentCase>;
-
-constexpr std::int64_t kTableLength = 8;
-constexpr std::int64_t kMostTile = 2048;  // of configurations that are tried beside the small ones
-
 const std::vector<Round> kFewRounds = {{1, 1, 2, 0}, {2, 3, 2, 1}};
 const std::vector<Round> kAllRounds = {{1, 1, 1, 0}, {2, 64, 2, 0}, {3, 3, 1, 1}, {4, 2, 1, 0}};
-
-/// Asks for everything that a lift and a finish may know.
-Operator places(const std::string& name, const std::string& laws)
-{
-    return parse_operator(name, "operator " + name +
-                                    R"((column: i32, t: table i64) -> (a: i64, b: i64, c: i64, n: i64) {
-            state { a: i64 = 0; b: i64 = 0; c: i64 = 0 }
-            lift { a = index * 3 + position; b = segment * position; c = t[column & 7] }
-            combine(a, b) { a = a.a + b.a; b = a.b + b.b; c = a.c + b.c }
-            )" + laws + R"(
-            finish { a = a; b = b + segment; c = c; n = length }
-            empty { a = -1; b = segment; c = 0; n = length }
-        })");
-}
-
-/// The same for stages that find the segments, or read elements in vectors.
-Operator indices()
-{
-    return parse_operator("indices", R"(
-        operator indices(column: i32, t: table i64) -> (a: i64, b: i64, n: i64) {
-            state { a: i64 = 0; c: i64 = 0 }
-            lift { a = index * 3; c = t[column & 7] }
-            combine(a, b) { a = a.a + b.a; c = a.c + b.c }
-            finish { a = a * 7 + c; b = segment; n = length }
-        })");
-}
-
-/// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
-Operator hash_of(const std::string& type)
-{
-    const std::string name = "hash_" + type;
-    const auto all = "hash: " + type + ", power: " + type + ", count: " + type;
-    const auto state = "hash: " + type + " = 0; power: " + type + " = 1; count: " + type + " = 0";
-    return parse_operator(name,
-                          "operator " + name + "(x: " + type + ") -> (" + all + ") { state { " + state + R"( }
-            lift { hash = x; power = 31; count = 1 }
-            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power; count = a.count + b.count }
-        })");
-}
-
-/// The last element, stored in a half type: every rounding is a result.
-Operator half_of(const std::string& type)
-{
-    const std::string name = "half_" + type;
-    return parse_operator(name, "operator " + name + "(x: f32) -> (half: " + type + ", back: f32) {" +
-                                    "state { any: i32 = 0; half: " + type + " = 0 }" +
-                                    "lift { any = 1; half = " + type + "(x) }" + R"(
-            combine(a, b) { any = max(a.any, b.any); half = b.any != 0 ? b.half : a.half }
-            finish { half = half; back = f32(half) }
-        })");
-}
-
-/// Floats where the halves round to even, overflow, vanish or are no numbers.
-Array edges_of_halves(std::int64_t count)
-{
-    // Upper halves: 0, the least, an odd and an even one, the greatest of f16 and of all, infinity, NaN; both
-    // signs.
-    constexpr std::uint32_t kUpper[] = {0x0000, 0x0001, 0x3301, 0x3f80, 0x3f81,
-                                        0x4780, 0x7f7f, 0x7f80, 0x7fc1};
-    // Lower halves: exact, just above, below, at and above the middle between two values of bf16.
-    constexpr std::uint32_t kLower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1000, 0x3000};
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const auto upper = kUpper[i % std::size(kUpper)] | (i % 2 == 0 ? 0u : 0x8000u);
-        const auto lower = kLower[i / std::size(kUpper) % std::size(kLower)];
-        values[i] = std::bit_cast<float>(upper << 16 | lower);
-    }
-    return Array::of<float>(Type::f32, std::span<const float>(values));
-}
-
-Operator operator_of(const std::string& name)
-{
-    if (name.starts_with("half_"))
-        return half_of(name.substr(5));
-    if (name.starts_with("hash_"))
-        return hash_of(name.substr(5));
-    if (name == "places" || name == "placed_sum")
-        return places(name, name == "places" ? "" : "laws commutative");
-    return name == "indices" ? indices() : matrix_operator(name);
-}
-
-/// Shapes that cross most borders with few elements.
-Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
-{
-    Shapes shapes;
-    if (form == SegmentForm::whole) {
-        for (const auto n : {3 * tile + 1, tile - 1, std::int64_t{1}, 20 * tile + 5})
-            shapes.push_back({"whole " + std::to_string(n), whole_segments(n)});
-        return shapes;
-    }
-    if (form == SegmentForm::uniform) {
-        for (const auto& [length, count] :
-             std::vector<std::pair<std::int64_t, std::int64_t>>{{7, 3 * tile / 7 + 1},
-                                                                {5, 3 * tile},
-                                                                {tile + 1, 3},
-                                                                {4, tile / 3},
-                                                                {33, 5},
-                                                                {1, tile + 2},
-                                                                {3 * tile, 2}})
-            shapes.push_back({"uniform " + std::to_string(length) + " x " + std::to_string(count),
-                              uniform_segments(length * count, length)});
-        return shapes;
-    }
-    const auto add = [&](const std::string& name, std::vector<std::int64_t> lengths) {
-        if (!empties)
-            std::erase(lengths, 0);
-        shapes.push_back({name, segments_in_form(form, lengths)});
-    };
-    std::vector<std::int64_t> many(static_cast<std::size_t>(tile) + 3, 1);
-    many[many.size() / 2] = 2 * tile + 3;
-    add("lengths about a tile",
-        {0, tile - 1, 1, 2 * tile + 3, 0, 0, 31, 33, tile, 5, 3, 0, 3 * tile, 7, 2, tile + 1, 0});
-    add("a giant among ones", many);
-    std::vector<std::int64_t> half;
-    for (std::int64_t i = 0; i < 3 * tile; ++i)
-        half.push_back(i % 2 == 0 ? 0 : i % 7);
-    add("half empty", half);
-    add("one", {tile + 1});
-    add("less than a tile", {tile - 1});
-    add("tiles exactly", {tile, tile});
-    if (empties)
-        add("all empty", std::vector<std::int64_t>(static_cast<std::size_t>(tile) + 3, 0));
-    if (is_found(form))  // segments that begin in one warp's share and end two shares on
-        add("nine of one length", std::vector<std::int64_t>(9, tile * 11 / 15));
-    return shapes;
-}
-
-Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties)
-{
-    Shapes shapes;
-    if (stage.is_rung)
-        shapes = rung_shapes(form, tile);
-    const auto kind = form == SegmentForm::whole     ? LayoutKind::whole
-                      : form == SegmentForm::uniform ? LayoutKind::uniform
-                      : form == SegmentForm::ranges  ? LayoutKind::ranges
-                      : form == SegmentForm::flags   ? LayoutKind::flags
-                      : form == SegmentForm::keys    ? LayoutKind::keys
-                                                     : LayoutKind::offsets;
-    auto more = segment_cases(kind, block, tile, empties);
-    std::ranges::move(more, std::back_inserter(shapes));
-    if (is_found(form))  // segments that begin in one warp's share and end two shares on
-        for (const std::int64_t length : {tile * 11 / 15, tile * 11 / 30, tile * 11 / 60})
-            shapes.push_back(
-                {"nine of one length", segments_in_form(form, std::vector<std::int64_t>(9, length))});
-    return shapes;
-}
-
-/// The smallest configuration, changed so that loops over vectors, rows, slices and shares go round.
-Configuration looping_configuration(const Stage& stage, const Problem& problem)
-{
-    auto configuration = smallest_configuration(stage, problem);
-    const auto set = [&](const std::string& name, const std::string& tunable, int value) {
-        if (stage.name == name)
-            configuration[tunable] = value;
-    };
-    set("thread_per_segment", "segments_per_thread", 2);
-    set("group_per_segment", "lanes_per_segment", 4);
-    set("group_per_segment", "segments_per_group", 2);
-    set("block_per_segment", "items_per_thread", 8);
-    set("warp_per_segment", "items_per_thread", 8);
-    set("run_stream", "items_per_thread", 16);
-    set("run_stream", "slices_per_warp", 2);
-    set("grid_reduce", "blocks_per_multiprocessor", 2);
-    set("warp_stream", "block_threads", 64);
-    set("warp_stream", "blocks_per_multiprocessor", 3);
-    set("tree_vector", "items_per_thread", 8);
-    for (const auto* rung : {"tree_last_warp", "pairs_last_warp", "tree_unrolled", "pairs_unrolled"})
-        set(rung, "block_threads", 128);  // so that there are rounds of more than a warp
-    if (configuration.contains("items_per_thread") && stage.is_rung &&
-        stage.name.find("cascade") != std::string::npos)
-        configuration["items_per_thread"] = 2;
-    return configuration;
-}
-
-/// Configurations with one tunable at another value than the smallest one's: its greatest, and one between.
-std::vector<Configuration> other_configurations(const Stage& stage, const Problem& problem)
-{
-    const auto facts = plan_facts(problem);
-    const auto allowed = configurations(stage, facts);
-    const auto smallest = smallest_configuration(stage, problem);
-    std::vector<Configuration> others;
-    for (const auto& tunable : stage.tunables) {
-        auto values = tunable.values;
-        std::ranges::sort(values);
-        for (const int value : {values.front(), values[values.size() / 2], values.back()}) {
-            auto other = smallest;
-            other[tunable.name] = value;
-            if (other != smallest && std::ranges::find(others, other) == others.end() &&
-                std::ranges::find(allowed, other) != allowed.end() &&
-                block_and_tile(other).second <= kMostTile)
-                others.push_back(other);
-        }
-    }
-    return others;
-}
 
 class Cases {
 public:
@@ -329,21 +132,43 @@ private:
     {
         if (stage_.name == "warp_stream")
             crowds(level);
+        if (stage_.name == "warp_stream" && level == 1)
+            shares();
+        if (stage_.name == "group_per_segment" && level == 1)
+            pairs_of_lanes();
         if (stage_.name == "group_or_grid")
             pieces(level);
         if (stage_.name == "thread_per_segment" && level == 0)
             halves();
         if (level == 0)
             return;
+        if (stage_.name == "run_stream") {
+            wide_keys();
+            other_keys();
+            tiles_in_flight();
+            for (const std::string op : {"trace_u64", "sum_i32", "sum_and_length"})
+                tree(op);
+        }
         for (const std::string op : {"trace_u64", "sum_i32"}) {
             if (stage_.name == "tile_scan")
                 groups(op);
-            if (stage_.name == "run_stream")
-                tree(op);
             if (std::ranges::find(stage_.forms, SegmentForm::whole) != stage_.forms.end() &&
                 serves(op, SegmentForm::whole)) {
                 const auto configuration = smallest(op, SegmentForm::whole);
                 const auto [block, tile] = block_and_tile(configuration);
+                add_special(
+                    op, SegmentForm::whole, 1, configuration,
+                    [n = tile * 20] {
+                        return one({"tiles exactly", whole_segments(n)});
+                    },
+                    {{1, 4, 2, 0}}, "tiles exactly");
+                if (stage_.is_rung && tile <= 128)
+                    add_special(
+                        op, SegmentForm::whole, 1, configuration,
+                        [n = tile * tile * 2] {
+                            return one({"levels exactly", whole_segments(n)});
+                        },
+                        {{1, 4, 1, 0}}, "levels exactly", false);
                 add_special(
                     op, SegmentForm::whole, 1, configuration,
                     [n = block * tile * 2 + 1] {
@@ -352,15 +177,23 @@ private:
                     {{1, 256, 2, 0}}, "many partials", false);
             }
         }
+        // In the last round all blocks have put their totals together before any says that it has.
+        auto rounds = kAllRounds;
+        rounds.push_back({1, 1, 2, 0, 32, true});
         if (const auto& last = stage_.tunables.back(); last.name == "atomic_totals" && last.values.size() > 1)
-            for (const std::string op : {"sum_i32", "sum_u64"}) {
+            for (const std::string op : {"sum_i32", "sum_u64", "sum_and_segment"}) {
                 auto configuration = smallest(op, SegmentForm::whole);
                 configuration["atomic_totals"] = 1;
                 const auto tile = block_and_tile(configuration).second;
                 add_special(
                     op, SegmentForm::whole, 1, configuration,
-                    [=] { return few_shapes(SegmentForm::whole, tile, true); }, kAllRounds, "atomic");
+                    [=] { return few_shapes(SegmentForm::whole, tile, true); }, rounds, "atomic");
             }
+    }
+
+    [[nodiscard]] Configuration looping(const std::string& op, SegmentForm form) const
+    {
+        return looping_configuration(stage_, Problem(operator_of(op), form));
     }
 
     static Shapes one(SegmentCase shape)
@@ -428,6 +261,61 @@ private:
             }
     }
 
+    void pairs_of_lanes()
+    {
+        auto configuration = looping("trace_u64", SegmentForm::offsets);
+        configuration["lanes_per_segment"] = 2;
+        add_with("trace_u64", SegmentForm::offsets, 1, 32, Numbers::constant, configuration);
+    }
+
+    /// Where the shares of warps are cut, and what is at the end of the input.
+    void shares()
+    {
+        const auto with = [](int block, int blocks) {
+            return Configuration{{"block_threads", block},
+                                 {"items_per_thread", 8},
+                                 {"ring_offsets", 256},
+                                 {"held_totals", 0},
+                                 {"blocks_per_multiprocessor", blocks}};
+        };
+        constexpr std::int64_t kTile = 8 * 32;
+        const std::vector<Round> once = {{1, 1, 1, 0}};
+        for (const auto form : {SegmentForm::offsets, SegmentForm::uniform}) {
+            add_special(
+                "trace_u64", form, 1, with(64, 3),
+                [=] {
+                    return one({"shares of a tile less one", segments_in_form(form, {4 * (kTile - 1)})});
+                },
+                once, "shares of a tile less one");
+            add("lookup", form, 1);
+            Problem problem(operator_of("trace_u64"), form);
+            problem.target.has_async_copies = false;
+            problem.target.compute_capability = 75;
+            add_case({"", 1, stage_.name, problem, with(64, 1), Numbers::constant,
+                      [=] { return few_shapes(form, 2 * kTile, true); }, once},
+                     "few, no asynchronous copies");
+        }
+        add_special(
+            "sum_i32", SegmentForm::offsets, 1, with(64, 1),
+            [] {
+                return offsets_shape("offsets less one than in a chunk", std::vector<std::int64_t>(126, 3));
+            },
+            once, "offsets less one than in a chunk");
+        add_special(
+            "sum_i32", SegmentForm::offsets, 1, with(64, 1),
+            [] { return offsets_shape("a share begins with an empty segment", empty_segment_first()); }, once,
+            "a share begins with an empty segment");
+        add_case({"",
+                  1,
+                  stage_.name,
+                  Problem(operator_of("trace_u64"), SegmentForm::offsets),
+                  with(32, 1),
+                  Numbers::at_launch,
+                  [] { return offsets_shape("one total too many", one_total_too_many()); },
+                  {{1, 2, 1, 0}}},
+                 "one total too many");
+    }
+
     void pieces(int level)
     {
         const Configuration configuration = {{"block_threads", 64},
@@ -482,12 +370,12 @@ private:
                 for (const std::vector<std::int64_t>& lengths :
                      {std::vector<std::int64_t>{n},
                       {3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4},
-                      {tile * 32, tile * 31, tile * 33, n - tile * 96}})
+                      {tile * 32, tile * 31, tile * 33, n - tile * 96},
+                      {tile * 40 + 3, tile * 24 - 3}})
                     shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
                 return shapes;
             },
             {{3, 3, 1, 0}}, "levels of the tree", false);
-        // So many tiles are in flight that numbers are looked for further back than a warp has lanes.
         add_special(
             op, SegmentForm::keys, 1, configuration,
             [=] {
@@ -495,6 +383,64 @@ private:
                                                                                        tile * 100 / 7, 7))});
             },
             {{2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "tiles in flight", false);
+    }
+
+    /// All tiles are in flight, and each looks for numbers back to the first one, past more words than a lane
+    /// has under way.
+    void tiles_in_flight()
+    {
+        const auto configuration = smallest("sum_i32", SegmentForm::keys);
+        const auto tile = block_and_tile(configuration).second;
+        constexpr std::int64_t kTiles = 150;
+        add_special(
+            "sum_i32", SegmentForm::keys, 1, configuration,
+            [=] {
+                // Ever longer, so that tiles differ in their numbers of heads.
+                std::vector<std::int64_t> lengths;
+                for (auto rest = tile * kTiles; rest > 0; rest -= lengths.back())
+                    lengths.push_back(std::min(rest, 3 + std::ssize(lengths) / 16));
+                return one({"all tiles in flight", segments_in_form(SegmentForm::keys, lengths)});
+            },
+            {{1, 64, 1, 0, int{kTiles}, true}}, "all tiles in flight", false);
+    }
+
+    /// Keys of 8 bytes, and an odd number of items a lane: vectors hold one key.
+    void wide_keys()
+    {
+        Problem problem(operator_of("hash_u64"), SegmentForm::keys);
+        problem.key_bytes = 8;
+        const auto configuration = looping("hash_u64", SegmentForm::keys);
+        const auto tile = block_and_tile(configuration).second;
+        add_case({"", 1, stage_.name, problem, configuration, Numbers::constant,
+                  [=] {
+                      return one({"keys of 8 bytes",
+                                  from_wide_keys({tile - 1, 1, 2 * tile + 3, 31, 5, 1, 1, 7, tile, 2})});
+                  },
+                  kFewRounds},
+                 "keys of 8 bytes");
+    }
+
+    /// The second launch finds other segments than the first: what that has left must count as nothing.
+    void other_keys()
+    {
+        const auto configuration = smallest("sum_i32", SegmentForm::keys);
+        const auto n = block_and_tile(configuration).second * 21;
+        const auto of = [n](std::int64_t length) {
+            return segments_in_form(SegmentForm::keys,
+                                    std::vector<std::int64_t>(static_cast<std::size_t>(n / length), length));
+        };
+        MutantCase c{"",
+                     1,
+                     stage_.name,
+                     Problem(operator_of("sum_i32"), SegmentForm::keys),
+                     configuration,
+                     Numbers::constant,
+                     [=] {
+                         return one({"other keys than before", of(3)});
+                     },
+                     {{1, 4, 2, 0}, {2, 4, 2, 0}}};
+        c.earlier = [=] { return of(21); };
+        add_case(std::move(c), "other keys than before");
     }
 
     const Stage& stage_;
@@ -508,11 +454,7 @@ std::vector<MutantCase> cases_of(const Stage& stage) { return Cases(stage).make(
 
 Workload workload_of(const MutantCase& c, Segments segments)
 {
-    auto workload = make_workload(c.problem.op, with_index_bits(std::move(segments), c.problem.index_bits),
-                                  11, kTableLength);
-    if (c.problem.op.name.starts_with("half_"))
-        workload.arrays.front() = edges_of_halves(workload.segments.num_elements);
-    return workload;
+    return workload_of(c.problem.op, with_index_bits(std::move(segments), c.problem.index_bits));
 }
 
 }  // namespace segfold::test

@@ -16,6 +16,7 @@ struct Round {
     int num_launches = 1;      ///< the later ones meet the scratch memory that the first has left
     int shifted_elements = 0;  ///< by which columns begin behind the alignment of vectors
     int resident_blocks = 4;   ///< that the executor has in flight
+    bool overtaking = false;   ///< by simt::Schedule::overtaking instead of the seed's schedule
 };
 
 /// One text of a stage and what it folds.
@@ -28,7 +29,8 @@ struct MutantCase {
     Numbers numbers = Numbers::constant;
     std::function<std::vector<SegmentCase>()> shapes;
     std::vector<Round> rounds;
-    bool checked = true;  ///< whether accesses are checked; else several times as fast
+    bool checked = true;                     ///< whether accesses are checked; else several times as fast
+    std::function<Segments()> earlier = {};  ///< of all launches but the last, if not those of the shape
 };
 
 /// All cases of a stage, in the order in which they are tried.

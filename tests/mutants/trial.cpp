@@ -121,6 +121,9 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
     for (const auto& shape : c.shapes()) {
         const auto workload = workload_of(c, shape.segments.copy());
         const Judge judge(workload, {.threads = 1});
+        std::optional<Segments> earlier;
+        if (c.earlier)
+            earlier = c.earlier();
         for (const auto& round : c.rounds) {
             const auto told = [&](const std::string& what) {
                 return c.name + ", " + shape.name + ", seed " + std::to_string(round.seed) + ": " +
@@ -129,12 +132,17 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
             auto how = simt::options_from_seed(round.seed);
             how.os_threads = 1;
             how.resident_blocks = round.resident_blocks;
+            if (round.overtaking) {
+                how.schedule = simt::Schedule::overtaking;
+                how.block_order = simt::BlockOrder::ascending;
+            }
             how.endless_seconds = 3;
             hang_answer = "killed\t" + told("does not end") + "\n";
             limit_processor_time(c.checked ? options.run_seconds : 4 * options.run_seconds);
             try {
-                const auto results = simt::run(workload, emitted, how, compile, round.num_multiprocessors,
-                                               round.num_launches, round.shifted_elements);
+                const auto results =
+                    simt::run(workload, emitted, how, compile, round.num_multiprocessors, round.num_launches,
+                              round.shifted_elements, {}, nullptr, earlier ? &*earlier : nullptr);
                 if (const auto comparison = judge.compare(results); !comparison.agrees())
                     return told(segfold::print(comparison));
             } catch (const simt::SimtError& error) {

@@ -1,0 +1,61 @@
+#include "tests/mutants/case_configurations.h"
+
+#include <algorithm>
+
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr std::int64_t kMostTile = 2048;  // of configurations that are tried beside the small ones
+
+}  // namespace
+
+Configuration looping_configuration(const Stage& stage, const Problem& problem)
+{
+    auto configuration = smallest_configuration(stage, problem);
+    const auto set = [&](const std::string& name, const std::string& tunable, int value) {
+        if (stage.name == name)
+            configuration[tunable] = value;
+    };
+    set("thread_per_segment", "segments_per_thread", 2);
+    set("group_per_segment", "lanes_per_segment", 4);
+    set("group_per_segment", "segments_per_group", 2);
+    set("block_per_segment", "items_per_thread", 8);
+    set("warp_per_segment", "items_per_thread", 8);
+    set("run_stream", "items_per_thread", 16);
+    set("run_stream", "slices_per_warp", 2);
+    set("grid_reduce", "blocks_per_multiprocessor", 2);
+    set("warp_stream", "block_threads", 64);
+    set("warp_stream", "blocks_per_multiprocessor", 3);
+    set("tree_vector", "items_per_thread", 8);
+    for (const auto* rung : {"tree_last_warp", "pairs_last_warp", "tree_unrolled", "pairs_unrolled"})
+        set(rung, "block_threads", 128);  // so that there are rounds of more than a warp
+    if (configuration.contains("items_per_thread") && stage.is_rung &&
+        stage.name.find("cascade") != std::string::npos)
+        configuration["items_per_thread"] = 2;
+    return configuration;
+}
+
+std::vector<Configuration> other_configurations(const Stage& stage, const Problem& problem)
+{
+    const auto facts = plan_facts(problem);
+    const auto allowed = configurations(stage, facts);
+    const auto smallest = smallest_configuration(stage, problem);
+    std::vector<Configuration> others;
+    for (const auto& tunable : stage.tunables) {
+        auto values = tunable.values;
+        std::ranges::sort(values);
+        for (const int value : {values.front(), values[values.size() / 2], values.back()}) {
+            auto other = smallest;
+            other[tunable.name] = value;
+            if (other != smallest && std::ranges::find(others, other) == others.end() &&
+                std::ranges::find(allowed, other) != allowed.end() &&
+                block_and_tile(other).second <= kMostTile)
+                others.push_back(other);
+        }
+    }
+    return others;
+}
+
+}  // namespace segfold::test

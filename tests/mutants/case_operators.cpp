@@ -1,0 +1,156 @@
+#include "tests/mutants/case_operators.h"
+
+#include <bit>
+#include <iterator>
+#include <vector>
+
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr std::int64_t kTableLength = 8;
+
+/// Asks for everything that a lift and a finish may know; the order of elements shows in the results.
+Operator places()
+{
+    return parse_operator("places", R"(
+        operator places(column: i32, t: table i64) -> (a: u64, b: u64, c: i64, n: i64) {
+            state { a: u64 = 0; b: u64 = 1; c: i64 = 0 }
+            lift { a = u64(index * 3 + position); b = u64(segment * position * 2 + 1); c = t[column & 7] }
+            combine(a, b) { a = a.a * b.b + b.a; b = a.b * b.b; c = a.c + b.c }
+            finish { a = a; b = b + u64(segment); c = c; n = length }
+            empty { a = 7; b = u64(segment); c = 0; n = length }
+        })");
+}
+
+/// Asks for the same, and commutes.
+Operator placed_sum()
+{
+    return parse_operator("placed_sum", R"(
+        operator placed_sum(column: i32, t: table i64) -> (a: i64, b: i64, c: i64, n: i64) {
+            state { a: i64 = 0; b: i64 = 0; c: i64 = 0 }
+            lift { a = index * 3 + position; b = segment * position; c = t[column & 7] }
+            combine(a, b) { a = a.a + b.a; b = a.b + b.b; c = a.c + b.c }
+            laws commutative
+            finish { a = a; b = b + segment; c = c; n = length }
+            empty { a = -1; b = segment; c = 0; n = length }
+        })");
+}
+
+/// A sum that an atomic function does, and that asks for the segment.
+Operator sum_and_segment()
+{
+    return parse_operator("sum_and_segment", R"(
+        operator sum_and_segment(x: i32) -> i32 {
+            state sum: i32 = 0
+            lift x + i32(segment)
+            combine(a, b) a + b
+            laws commutative
+        })");
+}
+
+/// The same for stages that find the segments, or read elements in vectors.
+Operator indices()
+{
+    return parse_operator("indices", R"(
+        operator indices(column: i32, t: table i64) -> (a: i64, b: i64, n: i64) {
+            state { a: i64 = 0; c: i64 = 0 }
+            lift { a = index * 3; c = t[column & 7] }
+            combine(a, b) { a = a.a + b.a; c = a.c + b.c }
+            finish { a = a * 7 + c; b = segment; n = length }
+        })");
+}
+
+/// Looks its column up in a table whose entries are counted from 1: a column of 0 reads before the first.
+Operator lookup()
+{
+    return parse_operator("lookup", R"(
+        operator lookup(column: i32, t: table i64) -> i64 {
+            state sum: i64 = 0
+            lift t[column - 1]
+            combine(a, b) a + b
+            laws commutative
+        })");
+}
+
+/// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
+Operator hash_of(const std::string& type)
+{
+    const std::string name = "hash_" + type;
+    const auto all = "hash: " + type + ", power: " + type + ", count: " + type;
+    const auto state = "hash: " + type + " = 0; power: " + type + " = 1; count: " + type + " = 0";
+    return parse_operator(name,
+                          "operator " + name + "(x: " + type + ") -> (" + all + ") { state { " + state + R"( }
+            lift { hash = x; power = 31; count = 1 }
+            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power; count = a.count + b.count }
+        })");
+}
+
+/// The last element, stored in a half type: every rounding is a result.
+Operator half_of(const std::string& type)
+{
+    const std::string name = "half_" + type;
+    return parse_operator(name, "operator " + name + "(x: f32) -> (half: " + type + ", back: f32) {" +
+                                    "state { any: i32 = 0; half: " + type + " = 0 }" +
+                                    "lift { any = 1; half = " + type + "(x) }" + R"(
+            combine(a, b) { any = max(a.any, b.any); half = b.any != 0 ? b.half : a.half }
+            finish { half = half; back = f32(half) }
+        })");
+}
+
+/// Floats where the halves round to even, overflow, vanish or are no numbers.
+Array edges_of_halves(std::int64_t count)
+{
+    // Upper halves: 0, the least, an odd and an even one, the greatest of f16 and of all, infinity, NaN; both
+    // signs.
+    constexpr std::uint32_t kUpper[] = {0x0000, 0x0001, 0x3301, 0x3f80, 0x3f81,
+                                        0x4780, 0x7f7f, 0x7f80, 0x7fc1};
+    // Lower halves: exact, just above, below, at and above the middle between two values of bf16.
+    constexpr std::uint32_t kLower[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1000, 0x3000};
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const auto upper = kUpper[i % std::size(kUpper)] | (i % 2 == 0 ? 0u : 0x8000u);
+        const auto lower = kLower[i / std::size(kUpper) % std::size(kLower)];
+        values[i] = std::bit_cast<float>(upper << 16 | lower);
+    }
+    return Array::of<float>(Type::f32, std::span<const float>(values));
+}
+
+/// Numbers from 1 to `most`.
+Array counted_from_one(std::int64_t count, std::int64_t most)
+{
+    std::vector<std::int32_t> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = 1 + static_cast<std::int32_t>(i * 5 % static_cast<std::size_t>(most));
+    return Array::of<std::int32_t>(Type::i32, std::span<const std::int32_t>(values));
+}
+
+}  // namespace
+
+Operator operator_of(const std::string& name)
+{
+    if (name.starts_with("half_"))
+        return half_of(name.substr(5));
+    if (name.starts_with("hash_"))
+        return hash_of(name.substr(5));
+    return name == "places"            ? places()
+           : name == "placed_sum"      ? placed_sum()
+           : name == "sum_and_segment" ? sum_and_segment()
+           : name == "lookup"          ? lookup()
+           : name == "indices"         ? indices()
+                                       : matrix_operator(name);
+}
+
+Workload workload_of(const Operator& op, Segments segments)
+{
+    auto workload = make_workload(op, std::move(segments), 11, kTableLength);
+    const auto count = workload.segments.num_elements;
+    if (op.name.starts_with("half_"))
+        workload.arrays.front() = edges_of_halves(count);
+    if (op.name == "lookup")
+        workload.arrays.front() = counted_from_one(count, kTableLength);
+    return workload;
+}
+
+}  // namespace segfold::test

@@ -1,0 +1,118 @@
+#include "tests/mutants/case_shapes.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace segfold::test {
+
+/// Shapes that cross most borders with few elements.
+Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
+{
+    Shapes shapes;
+    if (form == SegmentForm::whole) {
+        for (const auto n : {3 * tile + 1, tile - 1, std::int64_t{1}, 20 * tile + 5})
+            shapes.push_back({"whole " + std::to_string(n), whole_segments(n)});
+        return shapes;
+    }
+    if (form == SegmentForm::uniform) {
+        for (const auto& [length, count] :
+             std::vector<std::pair<std::int64_t, std::int64_t>>{{7, 3 * tile / 7 + 1},
+                                                                {5, 3 * tile},
+                                                                {tile + 1, 3},
+                                                                {4, tile / 3},
+                                                                {33, 5},
+                                                                {1, tile + 2},
+                                                                {3 * tile, 2}})
+            shapes.push_back({"uniform " + std::to_string(length) + " x " + std::to_string(count),
+                              uniform_segments(length * count, length)});
+        return shapes;
+    }
+    const auto add = [&](const std::string& name, std::vector<std::int64_t> lengths) {
+        if (!empties)
+            std::erase(lengths, 0);
+        shapes.push_back({name, segments_in_form(form, lengths)});
+    };
+    std::vector<std::int64_t> many(static_cast<std::size_t>(tile) + 3, 1);
+    many[many.size() / 2] = 2 * tile + 3;
+    add("lengths about a tile",
+        {0, tile - 1, 1, 2 * tile + 3, 0, 0, 31, 33, tile, 5, 3, 0, 3 * tile, 7, 2, tile + 1, 0});
+    add("a giant among ones", many);
+    std::vector<std::int64_t> half;
+    for (std::int64_t i = 0; i < 3 * tile; ++i)
+        half.push_back(i % 2 == 0 ? 0 : i % 7);
+    add("half empty", half);
+    add("one", {tile + 1});
+    add("less than a tile", {tile - 1});
+    add("tiles exactly", {tile, tile});
+    if (empties)
+        add("all empty", std::vector<std::int64_t>(static_cast<std::size_t>(tile) + 3, 0));
+    if (is_found(form))  // segments that begin in one warp's share and end two shares on
+        add("nine of one length", std::vector<std::int64_t>(9, tile * 11 / 15));
+    return shapes;
+}
+
+Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties)
+{
+    Shapes shapes;
+    if (stage.is_rung)
+        shapes = rung_shapes(form, tile);
+    const auto kind = form == SegmentForm::whole     ? LayoutKind::whole
+                      : form == SegmentForm::uniform ? LayoutKind::uniform
+                      : form == SegmentForm::ranges  ? LayoutKind::ranges
+                      : form == SegmentForm::flags   ? LayoutKind::flags
+                      : form == SegmentForm::keys    ? LayoutKind::keys
+                                                     : LayoutKind::offsets;
+    auto more = segment_cases(kind, block, tile, empties);
+    std::ranges::move(more, std::back_inserter(shapes));
+    if (is_found(form))  // segments that begin in one warp's share and end two shares on
+        for (const std::int64_t length : {tile * 11 / 15, tile * 11 / 30, tile * 11 / 60})
+            shapes.push_back(
+                {"nine of one length", segments_in_form(form, std::vector<std::int64_t>(9, length))});
+    return shapes;
+}
+
+Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& lengths)
+{
+    Shapes shapes;
+    shapes.push_back({name, segments_in_form(SegmentForm::offsets, lengths)});
+    return shapes;
+}
+
+Segments from_wide_keys(const std::vector<std::int64_t>& lengths)
+{
+    std::vector<std::int64_t> keys;
+    std::int64_t key = 0;
+    for (const auto length : lengths)
+        keys.insert(keys.end(), static_cast<std::size_t>(length), ++key << 32 | 5);
+    return segments_from_keys(Array::of<std::int64_t>(Type::i64, keys), total(lengths));
+}
+
+std::vector<std::int64_t> empty_segment_first()
+{
+    constexpr std::int64_t kBefore = 127;
+    std::vector<std::int64_t> behind(300, 3);
+    for (std::size_t i = 5; i < behind.size(); i += 9)
+        behind[i] = 0;
+    const auto num_behind = static_cast<std::int64_t>(behind.size());
+    // Half of all places falls among the three of the empty segment.
+    const auto items_before = total(behind) + 3 * num_behind - 3 * kBefore + 1;
+    std::vector<std::int64_t> lengths(kBefore, items_before / kBefore);
+    lengths.front() += items_before % kBefore;
+    lengths.push_back(0);
+    lengths.insert(lengths.end(), behind.begin(), behind.end());
+    return lengths;
+}
+
+std::vector<std::int64_t> one_total_too_many()
+{
+    std::vector<std::int64_t> lengths(100, 2);
+    lengths.push_back(60);
+    lengths.insert(lengths.end(), 186, 1);
+    const auto num_ended = static_cast<std::int64_t>(lengths.size());
+    constexpr std::int64_t kEnd = 480;  // the first share's
+    // All places are twice those up to the share's end.
+    lengths.push_back(2 * (kEnd + 3 * num_ended) - total(lengths) - 3 * (num_ended + 1));
+    return lengths;
+}
+
+}  // namespace segfold::test

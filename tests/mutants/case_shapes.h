@@ -1,0 +1,33 @@
+#pragma once
+// The shapes that stages are run on to find mutants.
+#include <cstdint>
+#include <vector>
+
+#include "codegen/stage.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+
+using Shapes = std::vector<SegmentCase>;
+
+/// Shapes that cross most borders with few elements.
+Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties);
+
+/// All shapes of the tests of stages, and more where segments are found in flags or keys.
+Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties);
+
+/// One shape from offsets.
+Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& lengths);
+
+/// The segments given by keys of 8 bytes that differ in their upper halves alone.
+Segments from_wide_keys(const std::vector<std::int64_t>& lengths);
+
+/// Lengths of which two equal shares are made, items and segments three times as much counted: the second one
+/// begins with an empty segment whose number is one less than a multiple of 128, and 300 more follow.
+std::vector<std::int64_t> empty_segment_first();
+
+/// Lengths of which two equal shares are made, likewise: 287 segments end in the first two tiles of 256
+/// items, which is one more than a warp may hold, and the share ends amid the next segment.
+std::vector<std::int64_t> one_total_too_many();
+
+}  // namespace segfold::test
