@@ -45,7 +45,7 @@ public:
 private:
     [[noreturn]] void fail(Position position, const std::string& message, const std::string& hint = {}) const
     {
-        if (op_.source)
+        if (op_.source || position.file != nullptr)
             throw placed_error(op_.source, position, message, hint);
         const bool names_it = message.starts_with("operator " + op_.name + " ");
         throw placed_error(nullptr, {}, names_it ? message : "operator " + op_.name + ": " + message, hint);

@@ -85,8 +85,12 @@ std::size_t utf8_length(std::string_view text)
 SpecError spec_error(const SourcePointer& source, Position position, const std::string& message,
                      const std::string& hint)
 {
-    if (!source || position.line == 0)
-        return SpecError(hint.empty() ? message : message + "; " + hint);
+    if (position.file != nullptr || !source || position.line == 0) {
+        const auto place = position.file == nullptr
+                               ? std::string()
+                               : visible(position.file) + ":" + std::to_string(position.line) + ": ";
+        return SpecError(place + (hint.empty() ? message : message + "; " + hint));
+    }
 
     const std::string_view line = find_line(source->text, position.line);
     const std::size_t place =

@@ -8,11 +8,12 @@
 
 namespace segfold {
 
-/// Where something stands in a source text; line 0 means it was built in C++ and stands nowhere.
+/// Where something stands in the text of an operator, or in the C++ that defines it; line 0: nowhere.
 struct Position {
-    int line = 0;    ///< from 1
-    int column = 0;  ///< from 1, in bytes
-    int length = 1;  ///< bytes to underline
+    int line = 0;                ///< from 1
+    int column = 0;              ///< from 1, in bytes
+    int length = 1;              ///< bytes to underline
+    const char* file = nullptr;  ///< the C++ source, a string that lives on; null for a place in a text
 };
 
 /// A text with the name by which messages call it: a file's path, or "--op".
@@ -29,8 +30,8 @@ std::size_t utf8_length(std::string_view text);
 /// Makes the error `NAME:LINE:COLUMN: message`, the line itself and a caret under `position`, followed by
 /// `hint`.
 ///
-/// Without a source or a line only the message is kept. Long lines are cut to the part around the caret;
-/// the excerpt is always valid UTF-8.
+/// A place in C++ gives `FILE:LINE: message; hint`. Without a source or a line only the message is kept. Long
+/// lines are cut to the part around the caret; the excerpt is always valid UTF-8.
 SpecError spec_error(const SourcePointer& source, Position position, const std::string& message,
                      const std::string& hint = {});
 

@@ -22,7 +22,7 @@ std::string list(const std::vector<std::string_view>& names)
 
 void Typing::fail(const Expression& at, const std::string& message, const std::string& hint) const
 {
-    if (op_.source)
+    if (op_.source || at->position.file != nullptr)
         throw placed_error(op_.source, at->position, message, hint);
     throw placed_error(nullptr, {}, "operator " + op_.name + ": " + message, hint);
 }
