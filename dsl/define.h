@@ -1,0 +1,402 @@
+#pragma once
+// Operators defined in C++: states with typed fields, columns, tables, results, and the parts made of them.
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <source_location>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "dsl/functions.h"
+#include "dsl/recorder.h"
+
+namespace segfold {
+
+template <ValueType T>
+class Field;
+
+/// The base of a state: derive from it and give it fields.
+///
+///     struct Moments : segfold::State {
+///         Field<int> n{"n", 0};
+///         Field<float> mean{"mean", 0}, m2{"m2", 0};
+///     };
+///
+/// Fields have identities, or none of them has one; then the operator is a semigroup.
+struct State {
+    template <class T>
+    using Field = segfold::Field<T>;
+
+    State() : whole_(Making::state()) {}
+    [[nodiscard]] const Term& whole() const { return whole_; }
+
+private:
+    Term whole_;  ///< of an operand: any field of it
+};
+
+/// A field of a state: of an operand it is a value, of the state that a part makes it is set, once.
+template <ValueType T>
+class Field : public Value<T> {
+public:
+    /// A field of an operator without identity.
+    explicit Field(const std::string& name, std::source_location at = std::source_location::current())
+        : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
+    {}
+    Field(const std::string& name, const Argument<T>& identity,
+          std::source_location at = std::source_location::current())
+        : Field(StateField{name, kTypeOf<T>, identity.term().expression, place(at)}, &identity.term())
+    {}
+    Field(const Field&) = default;
+
+    /// Never chosen: `s.n = a.n` takes the one below, which knows its line.
+    Field& operator=(const Field&) requires(sizeof(T) == 0);
+    Field& operator=(const Argument<T>& value)
+    {
+        set_handle(this->term(), value.term(), value.position());
+        return *this;
+    }
+
+    template <class V>
+    Field& operator+=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator-=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator*=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator/=(const V&)
+    {
+        return refuse_change<V>();
+    }
+
+    [[nodiscard]] const StateField& declared() const { return declared_; }
+
+private:
+    template <class V>
+    Field& refuse_change()
+    {
+        static_assert(std::is_void_v<V>, "segfold: a field is set once, not changed: s.n = a.n + b.n");
+        return *this;
+    }
+
+    Field(const StateField& field, const Term* identity)
+        : Value<T>(Making::field(field, identity)), declared_(field)
+    {}
+
+    StateField declared_;
+};
+
+/// A column of the input: its value is that of the element.
+template <ValueType T>
+class Column : public Value<T> {
+public:
+    Column(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+        : Value<T>(op.add_parameter(std::move(name), kTypeOf<T>, false, place(at)))
+    {}
+};
+
+/// An index of a table: a value of any integer type, or a plain integer.
+class TableIndex {
+public:
+    template <ValueOrPlain I>
+    TableIndex(const I& index, std::source_location at = std::source_location::current())
+        : position_(segfold::place(at))
+    {
+        using T = Common<I>;
+        static_assert(IntegerType<T>, "segfold: a table's index is an integer; convert it with cast<int>(i)");
+        if constexpr (IntegerType<T>) {
+            const auto term = Argument<T>(index, at).term();
+            term_ = Plain<I> ? term : Terms::stated(term, kTypeOf<T>);
+        }
+    }
+    [[nodiscard]] const Term& term() const { return term_; }
+    [[nodiscard]] Position position() const { return position_; }
+
+private:
+    Position position_;
+    Term term_;
+};
+
+/// A side table, read at any place: `t[i]`.
+template <ValueType T>
+class Table {
+public:
+    Table(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at)))
+    {}
+    Value<T> operator[](const TableIndex& index) const
+    {
+        return Value<T>(Terms::gather(term_, index.term(), index.position()));
+    }
+
+private:
+    Term term_;
+};
+
+/// A result, which finish and empty set. Without finish, the results are the fields in their order.
+template <ValueType T>
+class Result {
+public:
+    Result(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+        : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
+    {}
+    Result(const Result&) = default;
+    const Result& operator=(const Argument<T>& value) const
+    {
+        set_handle(term_, value.term(), value.position());
+        return *this;
+    }
+
+private:
+    Term term_;
+};
+
+/// An operator while it is defined: `S` is its state, or the type of its only field.
+template <class S>
+class Definition : public Recorder {
+public:
+    static constexpr bool kOneField = ValueType<S>;
+
+    Definition(std::string name, std::source_location at) : Recorder(std::move(name), place(at))
+    {
+        if constexpr (!kOneField) {
+            static_assert(std::derived_from<S, State>,
+                          "segfold: define<S> takes a state: struct S : segfold::State { ... }");
+            const Making making(*this);
+            const S declared;
+        }
+    }
+    Definition(std::string name, const StateField& field, std::source_location at)
+        : Recorder(std::move(name), place(at))
+    {
+        add_field(field);
+    }
+
+    /// An element as a state: sets every field of `s`, or is the value of the only field.
+    ///
+    ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
+    ///     op.lift(x);
+    template <class Body>
+    Definition& lift(const Body& body, std::source_location at = std::source_location::current())
+    {
+        Recording recording(*this, Recording::Part::lift, place(at));
+        if constexpr (ValueOrPlain<Body>) {
+            static_assert(kOneField,
+                          "segfold: lift of a state sets its fields: op.lift([&](auto& s) { ... })");
+            if constexpr (kOneField)
+                give_field(recording, body, at);
+        } else if constexpr (kOneField) {
+            static_assert(std::is_invocable_v<const Body&>,
+                          "segfold: lift of one field takes no argument: op.lift([&] { return x; })");
+            if constexpr (std::is_invocable_v<const Body&>)
+                give_field_of(recording, at, body);
+        } else {
+            static_assert(std::is_invocable_v<const Body&, S&>,
+                          "segfold: lift takes the state that it sets: op.lift([&](auto& s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (std::is_invocable_v<const Body&, S&>)
+                body(s);
+        }
+        return *this;
+    }
+
+    /// Two neighbouring states as one; the first covers the earlier elements, always.
+    ///
+    ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
+    ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
+    template <class Body>
+    Definition& combine(const Body& body, std::source_location at = std::source_location::current())
+    {
+        Recording recording(*this, Recording::Part::combine, place(at));
+        if constexpr (kOneField) {
+            constexpr bool fits = std::is_invocable_v<const Body&, Value<S>, Value<S>>;
+            static_assert(fits,
+                          "segfold: combine of one field takes two values: op.combine([](auto a, auto b) { "
+                          "return a + b; })");
+            if constexpr (fits)
+                give_field_of(recording, at, body, Value<S>(recording.field(Operand::earlier)),
+                              Value<S>(recording.field(Operand::later)));
+        } else if constexpr (std::is_invocable_v<const Body&, S, S>) {
+            const auto whole =
+                body(make_state(recording, Operand::earlier), make_state(recording, Operand::later));
+            static_assert(std::same_as<std::remove_cv_t<decltype(whole)>, S>,
+                          "segfold: combine of two states returns one of them, or sets a third: "
+                          "op.combine([](auto a, auto b, auto& s) { ... })");
+            if constexpr (std::same_as<std::remove_cv_t<decltype(whole)>, S>)
+                recording.give(whole, place(at));
+        } else {
+            constexpr bool fits = std::is_invocable_v<const Body&, S, S, S&>;
+            static_assert(fits,
+                          "segfold: combine takes the earlier state, the later one and the one that it sets: "
+                          "op.combine([](auto a, auto b, auto& s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (fits)
+                body(make_state(recording, Operand::earlier), make_state(recording, Operand::later), s);
+        }
+        return *this;
+    }
+
+    /// The last state as the results: sets them, or returns the only one.
+    ///
+    ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
+    ///     op.finish([](auto s) { return s.best; });
+    template <class Body>
+    Definition& finish(const Body& body, std::source_location at = std::source_location::current())
+    {
+        using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
+        Recording recording(*this, Recording::Part::finish, place(at));
+        static_assert(std::is_invocable_v<const Body&, Finished>,
+                      "segfold: finish takes the last state: op.finish([&](auto s) { ... })");
+        if constexpr (std::is_invocable_v<const Body&, Finished>) {
+            const auto state = [&] {
+                if constexpr (kOneField)
+                    return Finished(recording.field(Operand::state));
+                else
+                    return make_state(recording, Operand::state);
+            };
+            if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
+                body(state());
+            else
+                give_result(recording, body(state()), at);
+        }
+        return *this;
+    }
+
+    /// The results of an empty segment, which else are finish of the identity.
+    ///
+    ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
+    ///     op.empty(nan<double>());
+    template <class Body>
+    Definition& empty(const Body& body, std::source_location at = std::source_location::current())
+    {
+        Recording recording(*this, Recording::Part::empty, place(at));
+        if constexpr (ValueOrPlain<Body>) {
+            give_result(recording, body, at);
+        } else {
+            static_assert(std::is_invocable_v<const Body&>,
+                          "segfold: an empty segment has no state: op.empty([&] { ... })");
+            if constexpr (!std::is_invocable_v<const Body&>)
+                return *this;
+            else if constexpr (std::is_void_v<std::invoke_result_t<const Body&>>)
+                body();
+            else
+                give_result(recording, body(), at);
+        }
+        return *this;
+    }
+
+    /// The operator, checked. Throws SpecError.
+    Operator build()
+    {
+        if constexpr (kOneField)
+            return Recorder::build(kTypeOf<S>);
+        else
+            return Recorder::build({});
+    }
+
+private:
+    /// A state: without an operand, the one that the part sets.
+    static S make_state(const Recording& recording, std::optional<Operand> operand)
+    {
+        const Making making(recording, operand);
+        return S();
+    }
+
+    template <class T>
+    struct OneField {
+        using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
+    };
+
+    template <class V>
+    static void give_field(Recording& recording, const V& value, const std::source_location& at)
+    {
+        static_assert(ValueOrPlain<V>, "segfold: this part of one field returns its value");
+        if constexpr (ValueOrPlain<V>)
+            recording.give(Argument<S>(value, at).term(), kTypeOf<S>, place(at));
+    }
+
+    template <class Body, class... Operands>
+    static void give_field_of(Recording& recording, const std::source_location& at, const Body& body,
+                              const Operands&... operands)
+    {
+        constexpr bool gives = !std::is_void_v<decltype(body(operands...))>;
+        static_assert(gives, "segfold: this part of one field returns its value");
+        if constexpr (gives)
+            give_field(recording, body(operands...), at);
+    }
+
+    template <class V>
+    static void give_result(Recording& recording, const V& value, const std::source_location& at)
+    {
+        static_assert(ValueOrPlain<V>, "segfold: finish and empty return one value, or set results");
+        if constexpr (ValueOrPlain<V>)
+            recording.give(Argument<Common<V>>(value, at).term(),
+                           AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt, place(at));
+    }
+};
+
+/// Defines an operator whose state is `S`; `body` is given a Definition<S>.
+///
+/// Gives the tree that the text form gives. Throws SpecError, whose message begins with the line of the C++
+/// source that is wrong.
+template <class S, class Body>
+Operator define(std::string name, const Body& body, std::source_location at = std::source_location::current())
+{
+    Definition<S> op(std::move(name), at);
+    body(op);
+    return op.build();
+}
+
+/// Defines an operator of one field: its operands are values, its only result is called `result` unless
+/// finish or a Result says another.
+template <ValueType T, class Body>
+Operator define(std::string name, const Field<T>& field, const Body& body,
+                std::source_location at = std::source_location::current())
+{
+    Definition<T> op(std::move(name), field.declared(), at);
+    body(op);
+    return op.build();
+}
+
+/// `let name = value;`: names a value for the rest of its part, where it is computed once.
+template <ValueOrPlain A>
+auto let(const std::string& name, const A& value, std::source_location at = std::source_location::current())
+{
+    using T = Common<A>;
+    return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
+}
+
+/// The element's place in the input, in lift.
+inline Value<std::int64_t> index(std::source_location at = std::source_location::current())
+{
+    return Value<std::int64_t>(place_handle("index", place(at)));
+}
+
+/// The element's place in its segment, in lift.
+inline Value<std::int64_t> position(std::source_location at = std::source_location::current())
+{
+    return Value<std::int64_t>(place_handle("position", place(at)));
+}
+
+/// The segment's number, in lift, finish and empty.
+inline Value<std::int64_t> segment(std::source_location at = std::source_location::current())
+{
+    return Value<std::int64_t>(place_handle("segment", place(at)));
+}
+
+/// The number of elements of the segment, in finish and empty.
+inline Value<std::int64_t> length(std::source_location at = std::source_location::current())
+{
+    return Value<std::int64_t>(place_handle("length", place(at)));
+}
+
+}  // namespace segfold

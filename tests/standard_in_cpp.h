@@ -1,0 +1,360 @@
+#pragma once
+// Every standard operator, defined in C++ as shortly as dsl/standard/*.seg says it.
+#include <type_traits>
+
+#include "dsl/define.h"
+
+namespace segfold::in_cpp {
+
+template <NumberType T>
+Operator sum()
+{
+    return define("sum", Field<T>("sum", 0), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(x);
+        op.combine([](auto a, auto b) { return a + b; });
+        op.commutative();
+    });
+}
+
+template <NumberType T>
+Operator product()
+{
+    return define("product", Field<T>("product", 1), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(x);
+        op.combine([](auto a, auto b) { return a * b; });
+        op.commutative();
+    });
+}
+
+template <NumberType T>
+Operator dot()
+{
+    return define("dot", Field<T>("sum", 0), [](auto& op) {
+        Column<T> x(op, "x"), y(op, "y");
+        op.lift(x * y);
+        op.combine([](auto a, auto b) { return a + b; });
+        op.commutative();
+    });
+}
+
+template <ValueType T>
+Operator count()
+{
+    return define("count", Field<std::int64_t>("n", 0), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(1);
+        op.combine([](auto a, auto b) { return a + b; });
+        op.commutative();
+    });
+}
+
+template <ValueType T>
+Operator any()
+{
+    return define("any", Field<bool>("found", false), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(cast<bool>(x));
+        op.combine([](auto a, auto b) { return a || b; });
+        op.commutative().idempotent();
+    });
+}
+
+template <ValueType T>
+Operator all()
+{
+    return define("all", Field<bool>("holds", true), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(cast<bool>(x));
+        op.combine([](auto a, auto b) { return a && b; });
+        op.commutative().idempotent();
+    });
+}
+
+template <ValueType T>
+Operator keep_first()
+{
+    return define("keep_first", Field<T>("first"), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(x);
+        op.combine([](auto a, auto) { return a; });
+        op.idempotent();
+    });
+}
+
+/// -inf, or the lowest integer.
+template <NumberType T>
+Value<T> below_all()
+{
+    if constexpr (RealType<T>)
+        return -infinity<T>();
+    else
+        return lowest<T>();
+}
+
+/// inf, or the highest integer.
+template <NumberType T>
+Value<T> above_all()
+{
+    if constexpr (RealType<T>)
+        return infinity<T>();
+    else
+        return highest<T>();
+}
+
+/// `x`, or `other` where it is NaN.
+template <class T>
+Value<T> unless_nan(const Value<T>& x, const Value<T>& other)
+{
+    if constexpr (RealType<T>)
+        return select(isnan(x), other, x);
+    else
+        return x;
+}
+
+template <NumberType T>
+Operator max()
+{
+    return define("max", Field<T>("greatest", below_all<T>()), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(unless_nan(x, below_all<T>()));
+        op.combine([](auto a, auto b) { return segfold::max(a, b); });
+        op.commutative().idempotent();
+    });
+}
+
+template <NumberType T>
+Operator min()
+{
+    return define("min", Field<T>("least", above_all<T>()), [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift(unless_nan(x, above_all<T>()));
+        op.combine([](auto a, auto b) { return segfold::min(a, b); });
+        op.commutative().idempotent();
+    });
+}
+
+template <NumberType T>
+struct Greatest : State {
+    Field<T> value{"value", below_all<T>()};
+    Field<std::int64_t> place{"place", highest<std::int64_t>()};
+};
+
+template <NumberType T>
+struct Least : State {
+    Field<T> value{"value", above_all<T>()};
+    Field<std::int64_t> place{"place", highest<std::int64_t>()};
+};
+
+/// The value that `better(later, earlier)` prefers, and its index.
+template <class S, NumberType T, class Better>
+Operator argument_of(const char* name, const Value<T>& worst, Better better)
+{
+    return define<S>(name, [&](auto& op) {
+        Column<T> x(op, "x");
+        Result<T> value(op, "value");
+        Result<std::int64_t> place(op, "index");
+        op.lift([&](auto& s) {
+            s.value = unless_nan(x, worst);
+            if constexpr (RealType<T>)
+                s.place = select(isnan(x), highest<std::int64_t>(), index());
+            else
+                s.place = index();
+        });
+        op.combine([&](auto a, auto b, auto& s) {
+            auto later = let("later", better(b.value, a.value) || (b.value == a.value && b.place < a.place));
+            s.value = select(later, b.value, a.value);
+            s.place = select(later, b.place, a.place);
+        });
+        op.finish([&](auto s) {
+            value = s.value;
+            place = s.place;
+        });
+        op.commutative().idempotent();
+    });
+}
+
+template <NumberType T>
+Operator argmax()
+{
+    return argument_of<Greatest<T>>("argmax", below_all<T>(), [](auto b, auto a) { return b > a; });
+}
+
+template <NumberType T>
+Operator argmin()
+{
+    return argument_of<Least<T>>("argmin", above_all<T>(), [](auto b, auto a) { return b < a; });
+}
+
+template <NumberType T>
+struct Map : State {
+    Field<T> scale{"scale", 1}, shift{"shift", 0};
+};
+
+template <NumberType T>
+Operator affine()
+{
+    return define<Map<T>>("affine", [](auto& op) {
+        Column<T> scale(op, "scale"), shift(op, "shift");
+        op.lift([&](auto& s) {
+            s.scale = scale;
+            s.shift = shift;
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            s.scale = a.scale * b.scale;
+            s.shift = a.shift * b.scale + b.shift;
+        });
+    });
+}
+
+template <NumberType T>
+struct Mean : State {
+    Field<T> sum{"sum", 0};
+    Field<std::int64_t> n{"n", 0};
+};
+
+/// `x`, or an integer as an i64.
+template <class T>
+auto widened(const Value<T>& x)
+{
+    if constexpr (RealType<T>)
+        return x;
+    else
+        return cast<std::int64_t>(x);
+}
+
+template <NumberType T>
+using Widened = std::conditional_t<RealType<T>, T, std::int64_t>;
+
+template <NumberType T>
+Operator mean()
+{
+    return define<Mean<Widened<T>>>("mean", [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift([&](auto& s) {
+            s.sum = widened(x);
+            s.n = 1;
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            s.sum = a.sum + b.sum;
+            s.n = a.n + b.n;
+        });
+        op.finish([](auto s) { return cast<double>(s.sum) / cast<double>(s.n); });
+        op.empty(nan<double>());
+        op.commutative();
+    });
+}
+
+template <RealType T>
+struct Moments : State {
+    Field<int> n{"n", 0};
+    Field<T> mean{"mean", 0}, m2{"m2", 0};
+};
+
+template <RealType T>
+Operator mean_variance()
+{
+    return define<Moments<T>>("mean_variance", [](auto& op) {
+        Column<T> x(op, "x");
+        Result<T> mean(op, "mean"), variance(op, "variance");
+        op.lift([&](auto& s) {
+            s.n = 1;
+            s.mean = x;
+            s.m2 = 0;
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            auto total = let("total", a.n + b.n);
+            auto delta = let("delta", b.mean - a.mean);
+            auto share = let("share", cast<T>(b.n) / cast<T>(total));
+            auto merged = a.m2 + b.m2 + delta * delta * cast<T>(a.n) * share;
+            s.n = total;
+            s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, a.mean + delta * share));
+            s.m2 = select(a.n == 0, b.m2, select(b.n == 0, a.m2, merged));
+        });
+        op.finish([&](auto s) {
+            mean = s.mean;
+            variance = s.m2 / cast<T>(s.n);
+        });
+        op.empty([&] {
+            mean = nan<T>();
+            variance = nan<T>();
+        });
+        op.commutative();
+    });
+}
+
+template <RealType T>
+struct Exponentials : State {
+    Field<T> greatest{"greatest", -infinity<T>()}, sum{"sum", 0};
+};
+
+template <RealType T>
+Operator log_sum_exp()
+{
+    return define<Exponentials<T>>("log_sum_exp", [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift([&](auto& s) {
+            s.greatest = select(isnan(x), -infinity<T>(), x);
+            s.sum = select(isnan(x), nan<T>(), 1);
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            auto top = let("top", segfold::max(a.greatest, b.greatest));
+            auto left = let("left", select(a.greatest == top, a.sum, a.sum * exp(a.greatest - top)));
+            auto right = let("right", select(b.greatest == top, b.sum, b.sum * exp(b.greatest - top)));
+            s.greatest = top;
+            s.sum = left + right;
+        });
+        op.finish([](auto s) { return s.greatest + log(s.sum); });
+        op.commutative();
+    });
+}
+
+template <NumberType T>
+struct Subarray : State {
+    Field<T> total{"total", 0}, best{"best", 0}, prefix{"prefix", 0}, suffix{"suffix", 0};
+};
+
+template <NumberType T>
+Operator max_subarray()
+{
+    return define<Subarray<Widened<T>>>("max_subarray", [](auto& op) {
+        using segfold::max;
+        Column<T> x(op, "x");
+        op.lift([&](auto& s) {
+            s.total = widened(x);
+            s.best = max(widened(x), 0);
+            s.prefix = max(widened(x), 0);
+            s.suffix = max(widened(x), 0);
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            s.total = a.total + b.total;
+            s.best = max(max(a.best, b.best), a.suffix + b.prefix);
+            s.prefix = max(a.prefix, a.total + b.prefix);
+            s.suffix = max(b.suffix, a.suffix + b.total);
+        });
+        op.finish([](auto s) { return s.best; });
+    });
+}
+
+struct Hash : State {
+    Field<std::uint64_t> hash{"hash", 0}, power{"power", 1};
+};
+
+template <IntegerType T>
+Operator trace()
+{
+    return define<Hash>("trace", [](auto& op) {
+        Column<T> x(op, "x");
+        op.lift([&](auto& s) {
+            s.hash = (cast<std::uint64_t>(x) ^ 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+            s.power = 0xd1342543de82ef95u;
+        });
+        op.combine([](auto a, auto b, auto& s) {
+            s.hash = a.hash * b.power + b.hash;
+            s.power = a.power * b.power;
+        });
+    });
+}
+
+}  // namespace segfold::in_cpp
