@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "dsl/check.h"
-
 namespace segfold {
 namespace {
 
@@ -130,55 +128,5 @@ bool is_exact(const Operator& op)
     return combines_exactly(op) && !any_node(op.lift, is_free) &&
            !(op.finish && any_node(*op.finish, is_free)) && !(op.empty && any_node(*op.empty, is_free));
 }
-
-Expression BlockBuilder::let(std::string name, const Expression& value)
-{
-    block_.lets.push_back({name, value, {}});
-    return make_name(std::move(name));
-}
-
-BlockBuilder& BlockBuilder::set(std::string field, const Expression& value)
-{
-    block_.assignments.push_back({std::move(field), value, {}});
-    return *this;
-}
-
-Expression OperatorBuilder::column(std::string name, Type type)
-{
-    operator_.parameters.push_back({name, type, false, {}});
-    return make_name(std::move(name));
-}
-
-OperatorBuilder& OperatorBuilder::table(std::string name, Type type)
-{
-    operator_.parameters.push_back({std::move(name), type, true, {}});
-    return *this;
-}
-
-OperatorBuilder& OperatorBuilder::field(std::string name, Type type, std::optional<Expression> identity)
-{
-    operator_.state.push_back({std::move(name), type, std::move(identity), {}});
-    return *this;
-}
-
-OperatorBuilder& OperatorBuilder::result(std::string name, Type type)
-{
-    operator_.results.push_back({std::move(name), type, {}});
-    return *this;
-}
-
-OperatorBuilder& OperatorBuilder::commutative()
-{
-    operator_.laws.commutative = true;
-    return *this;
-}
-
-OperatorBuilder& OperatorBuilder::idempotent()
-{
-    operator_.laws.idempotent = true;
-    return *this;
-}
-
-Operator OperatorBuilder::build() const { return check(operator_); }
 
 }  // namespace segfold

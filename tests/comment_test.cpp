@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "codegen/emit.h"
 #include "codegen/peer.h"
+#include "dsl/define.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 
@@ -114,28 +117,29 @@ TEST(Comment, OperatorsBuiltInCppCannotLeaveTheirs)
     EXPECT_THROW(emit_peer(Problem(op, SegmentForm::offsets), peer("thrust_reduce_by_key")), InternalError);
 }
 
+struct Wide : State {
+    std::vector<Field<std::int64_t>> fields;
+    Wide()
+    {
+        for (int i = 0; i < 70; ++i)
+            fields.emplace_back("s" + std::to_string(i));
+    }
+};
+
 TEST(Comment, TextsLongerThanAUsersMayBeReadBack)
 {
-    const std::string table(kLongestName, 't');
-    OperatorBuilder builder("wide");
-    auto value = builder.column("x", Type::i64);
-    builder.table(table, Type::i64);
-    for (int i = 0; i < 250; ++i)
-        value = make_gather(table, value);
-    std::vector<std::string> fields;
-    for (int i = 0; i < 70; ++i)
-        fields.push_back("s" + std::to_string(i));
-    for (const auto& field : fields)
-        builder.field(field, Type::i64);
-    builder.lift([&](BlockBuilder& out) {
-        for (const auto& field : fields)
-            out.set(field, value);
+    const auto op = define<Wide>("wide", [](auto& op) {
+        Column<std::int64_t> x(op, "x");
+        Table<std::int64_t> table(op, std::string(kLongestName, 't'));
+        op.lift([&](auto& s) {
+            Value<std::int64_t> value = x;
+            for (int i = 0; i < 250; ++i)
+                value = table[value];
+            for (auto& field : s.fields)
+                field = value;
+        });
+        op.combine([](auto a, auto) { return a; });
     });
-    builder.combine([&](StateHandle a, StateHandle, BlockBuilder& out) {
-        for (const auto& field : fields)
-            out.set(field, a[field]);
-    });
-    const auto op = builder.build();
     ASSERT_GT(print(op).size(), std::size_t{1} << 20);
     EXPECT_GT(emitted(op).size(), std::size_t{1} << 20);
 }

@@ -1,5 +1,7 @@
 #include "runtime/regress/derived_operators.h"
 
+#include <utility>
+
 #include "dsl/check.h"
 
 namespace segfold::regress {
@@ -21,14 +23,14 @@ Operator joining_operator(const Operator& op)
 {
     Operator derived = state_operator(op);
     derived.parameters.clear();
-    BlockBuilder lift;
+    Block lift;
     // Names of their own, which nothing in combine can have.
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         const auto column = "joined" + std::to_string(i);
         derived.parameters.push_back({column, op.state[i].type, false, {}});
-        lift.set(op.state[i].name, make_name(column));
+        lift.assignments.push_back({op.state[i].name, make_name(column), {}});
     }
-    derived.lift = lift.block();
+    derived.lift = std::move(lift);
     return check(std::move(derived));
 }
 
