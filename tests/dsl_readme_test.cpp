@@ -1,12 +1,16 @@
 // The operators in dsl/README.md are accepted, and the rules in its table are true.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "dsl/define.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
+#include "dsl/standard_operators.h"
+#include "readme_example.h"
 #include "tests/evaluate.h"
 #include "tests/readme_rules.h"
 
@@ -47,6 +51,14 @@ TEST(DslReadme, ItsOperatorsAreAccepted)
         const auto op = parse_operator("README.md", text);
         EXPECT_TRUE(same(parse_operator("printed", print(op)), op));
     }
+}
+
+TEST(DslReadme, ItsOperatorsInCppEqualTheirTexts)
+{
+    const auto text = parse_operator("README.md", blocks().at(0));
+    EXPECT_TRUE(same(mean_variance, text)) << print(mean_variance) << print(text);
+    EXPECT_TRUE(same(dot<float>(), standard_operator("dot", Type::f32)));
+    EXPECT_TRUE(same(dot<std::uint8_t>(), standard_operator("dot", Type::u8)));
 }
 
 TEST(DslReadme, EveryRuleIsTrue)
