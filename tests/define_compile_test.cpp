@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/simt/process.h"
+#include "runtime/support/process.h"
 
 namespace segfold {
 namespace {
@@ -21,7 +21,7 @@ namespace {
 std::optional<std::string> find_compiler()
 {
     const char* environment = std::getenv("CXX");
-    return simt::find_program(environment != nullptr ? environment : "g++");
+    return find_program(environment != nullptr ? environment : "g++");
 }
 
 constexpr const char* kBefore = R"(#include "define.h"
@@ -142,12 +142,12 @@ protected:
             std::filesystem::remove_all(folder_);
     }
 
-    [[nodiscard]] simt::ProcessResult run(const std::vector<std::string>& options) const
+    [[nodiscard]] ProcessResult run(const std::vector<std::string>& options) const
     {
         std::vector<std::string> arguments = {compiler_, "-std=c++20", "-I", SEGFOLD_SOURCE_DIR,
                                               "-fdiagnostics-color=never"};
         arguments.insert(arguments.end(), options.begin(), options.end());
-        return simt::run_process(arguments);
+        return run_process(arguments);
     }
 
     /// What the compiler says of the statement; "accepted" where nothing.

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "dsl/operator.h"
-#include "runtime/backend.h"
+#include "runtime/data/workload.h"
 
 namespace segfold::test {
 
