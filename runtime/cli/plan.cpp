@@ -50,6 +50,14 @@ PlanRequest plan_request(const Arguments& arguments)
             arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant};
 }
 
+SessionOptions session_options(const Arguments& arguments, const Operator& op)
+{
+    SessionOptions options;
+    options.kernels = arguments.value("kernels").value_or("");
+    options.assume = assumed_laws(arguments, op);
+    return options;
+}
+
 std::string chosen_by_flag(const Arguments& arguments)
 {
     for (const auto* flag : {"stage", "set", "reproducible"})

@@ -6,6 +6,7 @@
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/law_arguments.h"
 #include "runtime/session/choice.h"
+#include "runtime/session/session.h"
 
 namespace segfold::cli {
 
@@ -25,6 +26,10 @@ private:
 /// What --stage, --set, --reproducible and --at-launch decide. Throws InputError where they exclude each
 /// other.
 PlanRequest plan_request(const Arguments& arguments);
+
+/// What --kernels and --assume make of a session. Throws InputError for a law that the operator does not
+/// claim.
+SessionOptions session_options(const Arguments& arguments, const Operator& op);
 
 /// Whether --stage, --set or --reproducible leave a tuning record nothing to choose; empty, or the flag.
 std::string chosen_by_flag(const Arguments& arguments);

@@ -17,6 +17,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
+#include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 
 namespace segfold::cli {
@@ -147,73 +148,33 @@ Json run_document(const RunReport& report)
     return document;
 }
 
-std::string plan_text(const Stage& stage, const Configuration& configuration)
+/// Why the command line leaves the records nothing to choose; empty where it does not.
+std::string reason_without_records(const Arguments& arguments)
 {
-    return print(tune::Point{stage.name, configuration});
-}
-
-/// What the records say, or why nobody asks them.
-tune::Lookup lookup_for(const Arguments& arguments, Backend& backend, const Problem& problem,
-                        const Shape& shape, const Catalogue& catalogue)
-{
-    tune::Lookup lookup;
-    const auto device = backend.device();
     if (const auto flag = chosen_by_flag(arguments); !flag.empty())
-        lookup.reason = flag + " chooses, and no record is asked";
-    else if (arguments.has("no-tune"))
-        lookup.reason = "--no-tune: no record is asked";
-    else if (!device)
-        lookup.reason = fmt::format("records are of GPUs, and the back end is {}", backend.name());
-    else
-        lookup = tune::look_up(tune::RecordStore::open(tune::record_folder()),
-                               {tune::identity_of(*device), problem, shape, catalogue});
-    for (const auto& ignored : lookup.ignored)
-        write_error("warning: " + ignored);
-    return lookup;
+        return flag + " chooses, and no record is asked";
+    return arguments.has("no-tune") ? "--no-tune: no record is asked" : "";
 }
 
-/// A plan and why it was taken.
-struct Choice {
-    std::optional<PlanChoice> plan;
-    std::optional<Explanation> explanation;
-    std::optional<std::string> without_identity;  ///< why the operator runs without its identity
-};
-
-Choice choice_for(const Arguments& arguments, Backend& backend, const Workload& workload,
-                  const Catalogue& catalogue)
+void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend)
 {
-    if (!backend.runs_stages()) {
-        for (const auto flag : {"stage", "set", "kernels", "reproducible"})
-            arguments.refuse(flag, fmt::format("chooses what a kernel does, and the back end {} runs none",
-                                               backend.name()));
-        arguments.refuse("assume", fmt::format("is about what stages rely on, and the back end {} runs none",
-                                               backend.name()));
-        for (const auto flag : {"explain", "no-tune"})
-            arguments.refuse(
-                flag,
-                fmt::format("is about the choice of a stage, and the back end {} runs none", backend.name()));
-        return {};
-    }
-    const auto laws = on_data(quick_laws(workload.op, assumed_laws(arguments, workload.op)), workload);
-    auto problem = make_problem(workload, laws);
-    problem.target = backend.target();
-    const auto shape = shape_of(workload.segments);
-    auto lookup = lookup_for(arguments, backend, problem, shape, catalogue);
-    Choice choice;
-    choice.without_identity = laws.without_identity;
-    choice.plan = choose_plan(plan_request(arguments), problem, shape, laws, catalogue,
-                              lookup.point ? &*lookup.point : nullptr);
-    for (const auto& warning : law_warnings(laws, workload.op))
-        write_error("warning: " + warning);
-    if (!arguments.has("explain"))
-        return choice;
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    const auto& plan = *choice.plan;
-    choice.explanation = {
-        std::move(lookup), plan_text(rule, default_configuration(rule, plan_facts(problem, shape))),
-        fmt::format("{}, {}", plan_text(*plan.stage, plan.emitted.configuration), plan.chosen_by()),
-        compulsory_traffic(workload.op, workload.segments)};
-    return choice;
+    for (const auto flag : {"stage", "set", "kernels", "reproducible"})
+        arguments.refuse(flag,
+                         fmt::format("chooses what a kernel does, and the back end {} runs none", backend));
+    arguments.refuse("assume",
+                     fmt::format("is about what stages rely on, and the back end {} runs none", backend));
+    for (const auto flag : {"explain", "no-tune"})
+        arguments.refuse(
+            flag, fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
+}
+
+Explanation explanation_of(const Chosen& chosen, const Workload& workload)
+{
+    const auto& plan = *chosen.plan;
+    return {chosen.lookup, chosen.rule,
+            fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
+                        plan.chosen_by()),
+            compulsory_traffic(workload.op, workload.segments)};
 }
 
 }  // namespace
@@ -227,28 +188,33 @@ int verb_run(const Words& words)
     const auto op = operator_argument(arguments);
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kRunElements;
-    const Kernels kernels(arguments);
-    const auto backend = backend_argument(arguments);  // a GPU's context is made while data are
+    Session session(backend_argument(arguments), session_options(arguments, op));
+    auto& backend = session.backend();  // a GPU's context is made while data are
+    if (!backend.runs_stages())
+        refuse_flags_of_stages(arguments, backend.name());
     const auto prepared = prepare_workload(op, request);
-    const ResultsView view(arguments, prepared.workload);
-    const auto [plan, explanation, without_identity] =
-        choice_for(arguments, *backend, prepared.workload, kernels.catalogue());
+    const auto& workload = prepared.workload;
+    const ResultsView view(arguments, workload);
+    const auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
+    for (const auto* warnings : {&chosen.lookup.ignored, &chosen.warnings})
+        for (const auto& warning : *warnings)
+            write_error("warning: " + warning);
+    std::optional<Explanation> explanation;
+    if (arguments.has("explain"))
+        explanation = explanation_of(chosen, workload);
     Progress progress;
-    progress.show(fmt::format("running on {}", backend->name()));
+    progress.show(fmt::format("running on {}", backend.name()));
     RunTimes times;
-    std::optional<PlanText> text;
-    if (plan)
-        text.emplace(plan->emitted, plan->stage->name);
-    const auto results = backend->run(prepared.workload, text ? &*text : nullptr, {}, &times);
+    const auto results = session.run(workload, chosen, &times);
     std::optional<Validation> judgement;
     if (arguments.has("check")) {
         progress.show("comparing with the reference and Thrust");
-        judgement = validate(prepared.workload, results, backend->name() != "thrust");
+        judgement = validate(workload, results, backend.name() != "thrust");
     }
     progress.clear();
     const auto output = view.save(results);
-    const RunReport report{prepared, request, *backend,  plan,   explanation, without_identity,
-                           view,     results, judgement, output, times};
+    const RunReport report{prepared, request, backend,   chosen.plan, explanation, chosen.without_identity,
+                           view,     results, judgement, output,      times};
     if (arguments.json())
         write_json("run", run_document(report));
     else

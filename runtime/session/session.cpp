@@ -168,20 +168,23 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     return chosen;
 }
 
+Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* times)
+{
+    const auto backend = state_->running();
+    std::optional<PlanText> text;
+    if (chosen.plan)
+        text.emplace(chosen.plan->emitted, chosen.plan->stage->name);
+    const std::lock_guard lock(state_->run_mutex);
+    return backend->run(workload, text ? &*text : nullptr, {}, times);
+}
+
 Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                      const FoldOptions& options)
 {
     const auto workload = borrow_workload(op, inputs, segments);
     const auto chosen = choose(workload, options.plan);
     const auto backend = state_->running();
-    std::optional<PlanText> text;
-    if (chosen.plan)
-        text.emplace(chosen.plan->emitted, chosen.plan->stage->name);
-    Results results;
-    {
-        const std::lock_guard lock(state_->run_mutex);
-        results = backend->run(workload, text ? &*text : nullptr);
-    }
+    auto results = run(workload, chosen);
     if (segments.kind == LayoutKind::keys && !results.keys && workload.segments.keys)
         results.keys = workload.segments.keys->copy();
     Folded folded(std::move(results), workload.segments.num_segments);

@@ -15,8 +15,10 @@
 namespace segfold {
 
 class Backend;
+class Catalogue;
 struct Chosen;
 struct OperatorLaws;
+struct RunTimes;
 
 /// What a session is made with.
 struct SessionOptions {
@@ -73,6 +75,8 @@ public:
     /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
                                 const std::string& without_records = "");
+    /// Runs what was chosen for a workload; `times`, where given, is told how long the parts took.
+    Results run(const Workload& workload, const Chosen& chosen, RunTimes* times = nullptr);
     [[nodiscard]] Backend& backend();
     [[nodiscard]] const Catalogue& catalogue();
 
