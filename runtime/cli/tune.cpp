@@ -23,6 +23,7 @@
 #include "runtime/tune/known_trials.h"
 #include "runtime/tune/session.h"
 #include "runtime/tune/t4.h"
+#include "runtime/tune/tune_workload.h"
 #include "runtime/tune/worker.h"
 
 namespace segfold::cli {
@@ -203,7 +204,7 @@ private:
             tune::stage_hash(question_.catalogue.stage(record.point.stage), question_.catalogue);
         record.phase = phase;
         record.evaluation = std::move(evaluation);
-        record.date = time_stamp();
+        record.date = tune::time_stamp();
         return record;
     }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <ctime>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +15,7 @@
 #include "runtime/session/lookup.h"
 #include "runtime/session/traffic.h"
 #include "runtime/tune/meter.h"
+#include "runtime/tune/tune_workload.h"
 #include "runtime/tune/worker.h"
 
 namespace segfold::cli {
@@ -24,18 +24,7 @@ namespace {
 std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, const Workload& workload,
                         const std::string& layout, double ceiling)
 {
-    tune::Record record;
-    record.device = tune::identity_of(info);
-    record.driver = cuda::version_text(info.driver_version);
-    record.compiler = "NVRTC " + cuda::nvrtc().version();
-    record.op = problem.op.name;
-    record.op_hash = tune::operator_hash(problem.op);
-    record.problem = tune::class_of(problem);
-    record.layout = layout;
-    record.shape = shape_of(workload.segments);
-    record.evaluation.outcome = tune::Outcome::runtime;  // nothing has been measured
-    record.bytes = compulsory_traffic(problem.op, workload.segments).total();
-    record.date = time_stamp();
+    const auto record = tune::record_of(info, problem, workload, layout);
     const auto& target = problem.target;
     return Json{{"record", tune::print(record)},
                 {"target",
@@ -89,15 +78,6 @@ TuneGreeting parse_greeting(const std::string& line)
     } catch (const Json::exception& error) {
         throw InternalError(fmt::format("a worker greets with '{}': {}", line.substr(0, 80), error.what()));
     }
-}
-
-std::string time_stamp()
-{
-    const auto now = std::time(nullptr);
-    std::tm parts = {};
-    gmtime_r(&now, &parts);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                       parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 }  // namespace segfold::cli

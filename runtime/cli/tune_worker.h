@@ -20,7 +20,4 @@ int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRe
 /// Throws InternalError for what serve_plans() does not say.
 TuneGreeting parse_greeting(const std::string& line);
 
-/// "2026-11-22T04:33:35Z"
-std::string time_stamp();
-
 }  // namespace segfold::cli

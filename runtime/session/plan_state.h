@@ -19,7 +19,7 @@ struct PlanParts {
     std::shared_ptr<Backend> backend;
     const Catalogue* catalogue;
     OperatorLaws laws;
-    const tune::RecordStore* records;  ///< null: none is asked, for this reason
+    std::shared_ptr<const tune::RecordStore> records;  ///< null: none is asked, for this reason
     std::string reason;
     PlanOptions options;
 };

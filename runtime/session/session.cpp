@@ -42,12 +42,12 @@ struct Session::State {
         return found->second;
     }
 
-    const tune::RecordStore& records()
+    std::shared_ptr<const tune::RecordStore> records()
     {
         const std::lock_guard lock(mutex);
         if (!store)
-            store = tune::RecordStore::open(tune::record_folder());
-        return *store;
+            store = std::make_shared<const tune::RecordStore>(tune::RecordStore::open(tune::record_folder()));
+        return store;
     }
 
     std::shared_ptr<Backend> running()
@@ -69,7 +69,7 @@ struct Session::State {
     std::mutex run_mutex;  ///< of the back end's runs
     std::shared_ptr<Backend> backend;
     std::map<std::string, OperatorLaws> judged;
-    std::optional<tune::RecordStore> store;
+    std::shared_ptr<const tune::RecordStore> store;
 };
 
 namespace {
@@ -139,6 +139,12 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
 OperatorLaws Session::laws(const Operator& op) { return state_->laws(op); }
+void Session::forget_records()
+{
+    const std::lock_guard lock(state_->mutex);
+    state_->store.reset();
+}
+
 Backend& Session::backend() { return *state_->running(); }
 const Catalogue& Session::catalogue() { return state_->catalogue(); }
 
@@ -157,8 +163,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     auto reason = without_records.empty() ? reason_without_records(request, *backend) : without_records;
     if (reason.empty() && !state_->options.asks_records)
         reason = "the session asks no records";
-    chosen.lookup = lookup_for(reason.empty() ? &state_->records() : nullptr, reason, *backend, problem,
-                               shape, catalogue);
+    const auto store = reason.empty() ? state_->records() : nullptr;
+    chosen.lookup = lookup_for(store.get(), reason, *backend, problem, shape, catalogue);
     chosen.without_identity = laws.without_identity;
     chosen.warnings = law_warnings(laws, workload.op);
     chosen.plan = choose_plan(request, problem, shape, laws, catalogue,
@@ -215,7 +221,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     if (parts.reason.empty() && !state_->options.asks_records)
         parts.reason = "the session asks no records";
     if (parts.reason.empty())
-        parts.records = &state_->records();
+        parts.records = state_->records();
     return make_plan(std::move(parts), segments, num_elements);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/laws.h"
 #include "runtime/session/folded.h"
 #include "runtime/session/plan.h"
 #include "runtime/session/segments_view.h"
@@ -71,6 +72,9 @@ public:
 
     /// What `segfold check` says first: the laws of an operator, searched once in the life of the session.
     [[nodiscard]] OperatorLaws laws(const Operator& op);
+
+    /// Reads the tuning records anew when a plan is chosen next.
+    void forget_records();
 
     /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,

@@ -1,0 +1,16 @@
+#pragma once
+// The one header of segfold: operators, sessions, folds, plans, tuning.
+//
+//     segfold::Session session;
+//     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // host spans in, results out
+//     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
+//
+// Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an
+// operator, InputError for arrays and options, DeviceError for device, driver and compilers, InternalError
+// for a fault of segfold's own.
+#include "dsl/define.h"
+#include "dsl/error.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/session/session.h"
+#include "runtime/tune/tune_workload.h"
