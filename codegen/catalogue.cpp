@@ -236,6 +236,8 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
          {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
         facts[std::string(name(form))] = problem.form == form;
     facts["num_elements"] = shape.num_elements;
+    facts["num_segments"] = shape.num_segments;
+    facts["longest_length"] = shape.longest;
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
@@ -368,6 +370,30 @@ void Catalogue::require(const Stage& stage, const Problem& problem) const
     if (const auto why = unmet(stage, problem))
         throw InputError(stage.name + ": " + *why + (stage.is_rung ? "; rungs" : "; stages") +
                          " that can serve: " + usable(problem, stage.is_rung));
+}
+
+const Stage& Catalogue::suited(const Problem& problem, const Shape& shape) const
+{
+    const auto facts = plan_facts(problem, shape);
+    const Stage* best = nullptr;
+    std::int64_t best_rank = 0;
+    for (const auto& stage : stages_) {
+        if (stage.is_rung)
+            continue;
+        const auto its_rank = rank(stage, facts);
+        if ((best == nullptr || its_rank > best_rank) && !unmet(stage, problem)) {
+            best = &stage;
+            best_rank = its_rank;
+        }
+    }
+    if (best != nullptr)
+        return *best;
+    std::string reasons;
+    for (const auto& stage : stages_)
+        if (!stage.is_rung)
+            reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
+    throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
+                     std::string(name(problem.form)) + reasons);
 }
 
 const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const

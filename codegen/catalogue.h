@@ -44,6 +44,9 @@ public:
     void require(const Stage& stage, const Problem& problem) const;
     /// The stage taken when nobody chooses one. Throws InputError if none can serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
+    /// The stage of the greatest rank among those that can serve, by what they say themselves in `suits`; of
+    /// equals the first in stages(). Throws InputError if none can serve.
+    [[nodiscard]] const Stage& suited(const Problem& problem, const Shape& shape) const;
 
 private:
     void add(std::string path, std::string text);
@@ -55,8 +58,8 @@ private:
     std::map<std::string, std::string, std::less<>> parts_;
 };
 
-/// What `where` and `prefer` lines may ask about: the facts of a need, the width of an index in bytes, and
-/// mean_length, the elements a segment (64 where nothing is known of the sizes).
+/// What `suits`, `where` and `prefer` lines may ask about: the facts of a need, the width of an index in
+/// bytes, the shape, and mean_length, the elements a segment (64 where nothing is known of the sizes).
 FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
 
 /// Bytes of one element of every column that `lift` reads.

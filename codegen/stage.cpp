@@ -9,9 +9,9 @@
 namespace segfold {
 namespace {
 
-constexpr std::array<std::string_view, 18> kStageWords = {
-    "stage", "title",   "after",  "source", "layout", "needs", "prefer", "tune", "where",
-    "let",   "scratch", "launch", "use",    "number", "if",    "elif",   "else", "end"};
+constexpr std::array<std::string_view, 19> kStageWords = {
+    "stage", "title",   "after",  "source", "layout", "needs", "suits", "prefer", "tune", "where",
+    "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else",   "end"};
 constexpr std::array<std::string_view, 5> kScratchElements = {"State", "Index", "unsigned", "u64", "bool"};
 constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
@@ -62,7 +62,12 @@ Stage read_stage(std::string file, std::string text)
         else if (word == "needs")
             for (const auto& need : split(argument, ','))
                 stage.needs.emplace_back(place, need);
-        else if (word == "tune")
+        else if (word == "suits") {
+            if (stage.suits)
+                throw SpecError(place + ": 'suits' is said twice");
+            stage.suits.emplace(place, argument);
+            stage.suits_sizes = sizes;
+        } else if (word == "tune")
             add_tunable(stage.tunables, read_tunable(argument, place), place);
         else if (word == "number")
             stage.numbers.push_back(argument);
@@ -75,7 +80,7 @@ Stage read_stage(std::string file, std::string text)
         else if (std::ranges::find(kStageWords, word) == kStageWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
         launches = launches || word == "launch" || word == "use";  // a part may launch
-        if (word == "where" || word == "prefer")
+        if (word == "where" || word == "prefer" || word == "suits")
             stage.sizes = sizes;
     }
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
@@ -89,6 +94,16 @@ std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form)
         if (std::ranges::find(stage.forms, candidate) != stage.forms.end())
             return candidate;
     return std::nullopt;
+}
+
+std::int64_t rank(const Stage& stage, const FormulaNames& facts)
+{
+    if (!stage.suits)
+        return 0;
+    auto names = facts;
+    for (const auto& [name, formula] : stage.suits_sizes)
+        names[name] = formula.value(names);
+    return stage.suits->value(names);
 }
 
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives)

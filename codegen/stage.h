@@ -20,10 +20,12 @@ struct Stage {
     std::string after;   ///< the stage it improves on; empty for a first one
     std::string source;  ///< where the idea comes from
     std::vector<SegmentForm> forms;
-    std::vector<Formula> needs;  ///< of an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<Formula> needs;    ///< of an operator: associative, commutative, identity, state_bytes <= 64
+    std::optional<Formula> suits;  ///< its rank among those that can serve; over plan_facts()
+    std::vector<std::pair<std::string, Formula>> suits_sizes;  ///< `let` lines that stand before `suits`
     std::vector<Tunable> tunables;
     std::vector<std::pair<std::string, Formula>>
-        sizes;                   ///< `let` lines that stand before the last where or prefer
+        sizes;                   ///< `let` lines that stand before the last where, prefer or suits
     std::vector<Formula> where;  ///< over the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
         prefer;                        ///< tunable, its best value; in order, over plan_facts()
@@ -34,6 +36,10 @@ struct Stage {
 /// The form in which a stage reads segments given as `form`: that form, or what the host converts it to;
 /// nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
+
+/// What `suits` comes to; 0 for a stage that does not say when it suits. `facts` are plan_facts(). Throws
+/// SpecError.
+std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
 /// The directives that depend on the problem: sizes by name, scratch, launches.
 struct Plumbing {

@@ -4,6 +4,15 @@
 //% source  Harris 2007, applied to each segment
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
+//% let     is_few = num_elements <= 2097152
+//% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
+//% let     are_enough = num_segments >= 256 && (commutative || mean_length <= 131072)
+//% let     is_alike = uniform && !is_dear && (are_enough || is_few && mean_length <= 65536)
+//% let     are_even = longest_length > 0 && longest_length <= 4 * mean_length
+//% let     is_lone = is_few && longest_length > 1024 && longest_length <= 65536
+//% let     are_many = num_segments >= 8192 && mean_length >= 2048
+//% let     is_full = offsets && commutative && are_many && longest_length <= 8192
+//% suits   is_alike ? 70 : (offsets || ranges) && are_even && (is_lone || is_full) ? 85 : 0
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32

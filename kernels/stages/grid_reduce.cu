@@ -3,6 +3,7 @@
 //% source  Harris 2007, kernel 7, with the last block of the CUDA sample threadFenceReduction
 //% layout  whole
 //% needs   associative
+//% suits   100
 //% tune    block_threads = 256, 128, 512
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16

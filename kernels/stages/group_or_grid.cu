@@ -4,6 +4,10 @@
 //% source  Groups and warps by length: Greathouse & Daga 2014 (CSR-Adaptive), without its first pass
 //% layout  uniform, offsets
 //% needs   associative
+//% let     is_unknown = num_elements <= 2097152 && (longest_length == 0 || longest_length > 3584)
+//% let     has_giant = num_elements <= 4194304 && longest_length >= num_elements / 4
+//% let     is_long = costly_combine || state_bytes >= 16
+//% suits   uniform && num_elements <= 2097152 || offsets && (is_unknown || has_giant && !is_long) ? 60 : 0
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
 //% tune    lanes_per_segment = 4, 2, 8, 16, 32

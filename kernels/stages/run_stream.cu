@@ -4,6 +4,7 @@
 //% source  Merrill & Garland 2016 (look-back); Merrill & Garland 2016, merge-based SpMV (carries)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 64, !uses_position, !uses_segment
+//% suits   100
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
 //% tune    slices_per_warp = 4, 1, 2, 8
@@ -11,7 +12,6 @@
 //% prefer  slices_per_warp = num_elements >= 33554432 ? 8 : num_elements >= 4194304 ? 4 : 1
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
-//% let     num_blocks = min(num_tiles, num_multiprocessors * (resident_threads / block_threads))
 //% let     num_partials = num_tiles + num_tiles / 31 + 8
 //% scratch ticket : unsigned[1] zero
 //% scratch launches : unsigned[1] zero
@@ -25,7 +25,7 @@
 //% scratch last_heads : Index[num_partials]
 //% end
 //% scratch arrivals : unsigned[num_partials] zero
-//% launch  fold_runs  grid = num_blocks  block = block_threads
+//% launch fold_runs grid = min(num_tiles, resident_threads / block_threads * num_multiprocessors) block = block_threads
 //% use     parts/segments.cuh
 //% use     parts/run.cuh
 //% use     parts/look_back.cuh

@@ -2,6 +2,11 @@
 //% title   One thread reduces one segment
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
+//% let     is_narrow = element_bytes > 0 && element_bytes <= 2
+//% let     is_short = num_segments == 0 || mean_length < 8
+//% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
+//% let     is_little = num_elements <= 2097152 && longest_length > 0 && longest_length <= 64
+//% suits   is_alike || (offsets || ranges) && is_little && is_short ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% prefer  segments_per_thread = !uniform || mean_length > 4 ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4

@@ -4,6 +4,20 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector)
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
+//% let     is_few = num_elements <= 2097152
+//% let     are_many = num_segments >= 8192
+//% let     is_slow = !commutative || costly_combine || state_bytes >= 16
+//% let     rows = are_many && is_slow ? 8192 : are_many || is_few ? 1024 : 192
+//% let     are_known = (offsets || ranges) && longest_length > 0
+//% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length
+//% let     streams = offsets && element_bytes > 0 && !uses_position && !uses_segment
+//% let     is_streamed = streams && costly_combine && are_short && num_elements > 1048576
+//% let     is_close = are_short && !streams && num_elements <= 4194304
+//% let     is_little = is_close || is_few && longest_length <= 3584 && !is_streamed
+//% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
+//% let     are_even = offsets && are_many && longest_length <= min(8192, 4 * mean_length)
+//% let     is_even = are_even && mean_length >= 256 && is_brisk
+//% suits   uniform && mean_length <= rows || are_known && (is_little || is_even) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
 //% prefer  block_threads = offsets ? 128 : 256

@@ -5,6 +5,7 @@
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177
+//% suits   40
 //% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024

@@ -1,0 +1,194 @@
+// Which stage is taken when nobody chooses: by what the stages' own `suits` lines come to.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "codegen/catalogue.h"
+#include "dsl/parser.h"
+#include "dsl/standard_operators.h"
+#include "runtime/random.h"
+#include "tests/files.h"
+
+namespace segfold {
+namespace {
+
+/// Operators beside the standard ones, which no stage but the simplest may be able to serve.
+Operator own_operator(const std::string& name)
+{
+    const auto read = [&](const std::string& text) { return parse_operator(name + ".seg", text); };
+    if (name == "by_position")
+        return read(
+            "operator by_position(x: i64) -> i64 { state s: i64 = 0 lift x * position combine(a, b) a + b }");
+    if (name == "by_segment")
+        return read(
+            "operator by_segment(x: i8) -> i64 { state s: i64 = 0 lift i64(x) * segment combine(a, b) a + b "
+            "laws commutative }");
+    // Columns of f64: by their number too wide for some stages; "costly" is more than twelve operations.
+    const bool costly = name.starts_with("costly_");
+    const int count = std::stoi(name.substr(name.find('_') + 1));
+    std::string parameters, state, lift, combine;
+    for (int i = 0; i < count; ++i) {
+        const auto n = std::to_string(i);
+        parameters += (i == 0 ? "x" : ", x") + n + ": f64";
+        state += "s" + n + ": f64 = 0; ";
+        lift += "s" + n + " = x" + n + "; ";
+        combine += "s" + n + " = a.s" + n + " + b.s" + n +
+                   (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
+    }
+    return read("operator " + name + "(" + parameters + ") { state { " + state + "} lift { " + lift +
+                "} combine(a, b) { " + combine + "} }");
+}
+
+const std::vector<std::string> kOperators = {
+    "sum_f32",         "sum_f16",          "sum_i8",        "sum_f64",
+    "count_i64",       "affine_u32",       "argmax_f32",    "trace_u64",
+    "affine_f64",      "keep_first_i32",   "keep_first_i8", "mean_variance_f32",
+    "log_sum_exp_f32", "max_subarray_i32", "by_position",   "by_segment",
+    "wide_3",          "wide_12",          "costly_4",      "costly_8"};
+
+Operator operator_of(const std::string& name)
+{
+    return is_standard_operator(name) ? standard_operator(name) : own_operator(name);
+}
+
+constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
+                                  SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
+
+struct Case {
+    std::string op;
+    SegmentForm form = SegmentForm::offsets;
+    std::string refuted;  ///< "associative", "commutative" or nothing
+    Shape shape;
+};
+
+Problem problem_of(const Case& c, const Operator& op)
+{
+    Problem problem(op, c.form);
+    if (c.refuted == "commutative")
+        problem.laws.commutative = false;
+    if (c.refuted == "associative")
+        problem.laws = {false, false, false};
+    return problem;
+}
+
+std::string print(const Case& c)
+{
+    std::ostringstream text;
+    text << c.op << ',' << name(c.form) << ',' << c.refuted << ',' << c.shape.num_elements << ','
+         << c.shape.num_segments << ',' << c.shape.longest;
+    return text.str();
+}
+
+class Draw {
+public:
+    explicit Draw(std::uint64_t seed) : random_(seed) {}
+
+    Case next()
+    {
+        Case c{kOperators[below(kOperators.size())], kForms[below(std::size(kForms))], "", {}};
+        const auto law = below(10);
+        c.refuted = law == 0 ? "associative" : law < 3 ? "commutative" : "";
+        if (c.form == SegmentForm::uniform) {
+            const auto length =
+                std::max<std::int64_t>(1, near({8, 64, 128, 192, 1024, 2048, 8192, 65536, 131072}));
+            auto segments = below(2) == 0 ? near({256, 8192}) : near({1 << 20, 1 << 21, 1 << 22}) / length;
+            c.shape = {length * segments, segments, segments == 0 ? 0 : length};
+            return c;
+        }
+        const auto elements = near({1 << 20, 1 << 21, 1 << 22, 1 << 23});
+        const auto mean = std::max<std::int64_t>(1, near({8, 64, 256, 2048}));
+        const auto segments = below(4) == 0 ? near({8192}) : elements / mean;
+        const auto real = segments == 0 ? 0 : elements / segments;
+        std::int64_t longest = 0;
+        switch (below(6)) {
+            case 0:
+                break;
+            case 1:
+                longest = near({4 * real, 32 * real});
+                break;
+            case 2:
+                longest = near({elements / 4});
+                break;
+            default:
+                longest = near({64, 1024, 3584, 8192, 65536});
+                break;
+        }
+        const auto least = segments == 0 ? 0 : (elements + segments - 1) / segments;
+        c.shape = {elements, segments, longest == 0 ? 0 : std::min(elements, std::max(longest, least))};
+        return c;
+    }
+
+private:
+    std::uint64_t below(std::uint64_t n) { return random_() % n; }
+
+    /// One of `borders`, one more or less, or anything from nothing to 2^32.
+    std::int64_t near(std::vector<std::int64_t> borders)
+    {
+        if (below(3) != 0)
+            return std::max<std::int64_t>(
+                0, borders[below(borders.size())] + static_cast<std::int64_t>(below(3)) - 1);
+        const auto bits = below(33);
+        return static_cast<std::int64_t>(below(std::uint64_t{1} << bits));
+    }
+
+    RandomSequence random_;
+};
+
+TEST(RuleOfThumb, IsWhatTheStagesSayOfShapesByLot)
+{
+    const auto& catalogue = Catalogue::standard();
+    std::map<std::string, Operator> operators;
+    for (const auto& name : kOperators)
+        operators.emplace(name, operator_of(name));
+    Draw draw(7);
+    std::map<std::string, int> taken;
+    for (int i = 0; i < 200000; ++i) {
+        const auto c = draw.next();
+        const auto problem = problem_of(c, operators.at(c.op));
+        const auto& was = catalogue.rule_of_thumb(problem, c.shape);
+        ASSERT_EQ(catalogue.suited(problem, c.shape).name, was.name) << print(c);
+        ++taken[was.name];
+    }
+    EXPECT_EQ(taken.size(), 9u) << "every stage is taken by some";
+}
+
+/// tests/data/rule_of_thumb.csv holds shapes near the borders of what stages suit, drawn when those borders
+/// stood in one function, with the stage that it took.
+TEST(RuleOfThumb, TakesTheStagesOfTheTable)
+{
+    std::map<std::string, Operator> operators;
+    for (const auto& name : kOperators)
+        operators.emplace(name, operator_of(name));
+    std::ifstream table(SEGFOLD_SOURCE_DIR "/tests/data/rule_of_thumb.csv");
+    std::string row;
+    std::getline(table, row);
+    ASSERT_EQ(row, "operator,form,refuted,elements,segments,longest,stage");
+    std::map<std::string, int> taken;
+    while (std::getline(table, row)) {
+        std::istringstream cells(row);
+        Case c;
+        std::string form, stage;
+        char comma = 0;
+        std::getline(cells, c.op, ',');
+        std::getline(cells, form, ',');
+        std::getline(cells, c.refuted, ',');
+        cells >> c.shape.num_elements >> comma >> c.shape.num_segments >> comma >> c.shape.longest >> comma >>
+            stage;
+        ASSERT_TRUE(cells && operators.contains(c.op)) << row;
+        const auto* known = std::ranges::find(kForms, form, [](SegmentForm f) { return name(f); });
+        ASSERT_NE(known, std::end(kForms)) << row;
+        c.form = *known;
+        EXPECT_EQ(Catalogue::standard().rule_of_thumb(problem_of(c, operators.at(c.op)), c.shape).name, stage)
+            << row;
+        ++taken[stage];
+    }
+    EXPECT_EQ(taken.size(), 9u);
+    for (const auto& [stage, count] : taken)
+        EXPECT_GE(count, 14) << stage;
+}
+
+}  // namespace
+}  // namespace segfold
