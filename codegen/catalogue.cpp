@@ -100,114 +100,6 @@ std::string read_file(const std::filesystem::path& path)
     return text.str();
 }
 
-/// The borders below were measured on an H200: the share of the memory's rate of one stage crosses that of
-/// the next.
-constexpr std::int64_t kFewElements = std::int64_t{1} << 21;  ///< up to here latency counts, not bytes
-constexpr std::int64_t kManySegments = 8192;                  ///< about as many as warps run at once
-
-std::int64_t mean_length(const Shape& shape)
-{
-    return shape.num_segments > 0 ? shape.num_elements / shape.num_segments : 0;
-}
-
-/// Where joining lanes takes longer than reading what they fold, so that few lanes with much each are best.
-bool joins_are_long(const Problem& problem) { return is_costly(problem.op) || state_bytes(problem.op) >= 16; }
-
-/// Where elements are so short that instructions, not bytes, take the time.
-bool is_narrow(const Problem& problem)
-{
-    const auto bytes = element_bytes(problem.op);
-    return bytes > 0 && bytes <= 2;
-}
-
-/// Whether warp_stream reads such segments and such a lift.
-bool can_stream(const Problem& problem)
-{
-    return problem.form == SegmentForm::offsets && element_bytes(problem.op) > 0 &&
-           !uses_name(problem.op.lift, "position") && !uses_name(problem.op.lift, "segment");
-}
-
-/// Where order counts, stages that take a row of a segment at a time join lanes once a row; with wide states
-/// that is slower than what joins them once a tile.
-bool joins_are_dear(const Problem& problem)
-{
-    return !problem.laws.commutative && state_bytes(problem.op) >= 16;
-}
-
-/// The stage for segments that are all alike; empty where none is better than one that holds for any skew.
-std::string_view stage_for_alike(const Problem& problem, const Shape& shape)
-{
-    const auto mean = mean_length(shape);
-    const bool are_many = shape.num_segments >= kManySegments;
-    const bool are_few_elements = shape.num_elements <= kFewElements;
-    if (mean < 8 || (mean == 8 && (is_costly(problem.op) || is_narrow(problem))))
-        return "thread_per_segment";
-    const std::int64_t longest_for_few = joins_are_long(problem) || is_narrow(problem) ? 64 : 128;
-    if (mean <= (are_few_elements ? longest_for_few : 192))
-        return "group_per_segment";
-    if (mean <= 1024 && (are_many || are_few_elements))
-        return "warp_per_segment";
-    if ((!problem.laws.commutative || joins_are_long(problem)) && mean <= 8192 && are_many)
-        return "warp_per_segment";
-    if (joins_are_dear(problem) && mean > 2048 && !are_few_elements)
-        return "";
-    const bool keeps_all_busy = shape.num_segments >= 256 && (problem.laws.commutative || mean <= 131072);
-    if (keeps_all_busy || (are_few_elements && mean <= 65536))
-        return "block_per_segment";
-    return are_few_elements ? "group_or_grid" : "";
-}
-
-/// The same where segments have lengths of their own.
-std::string_view stage_for_lengths(const Problem& problem, const Shape& shape)
-{
-    const auto mean = mean_length(shape);
-    const auto longest = shape.longest;  // 0 where nobody knows
-    // Where there are more segments than warps, less than a warp for each takes fewer turns.
-    const bool are_alike = longest > 0 && longest <= 32 * mean && mean >= 8 && mean < 64;
-    if (are_alike && shape.num_segments >= kManySegments) {
-        // How far less than a warp for each is ahead of what streams, where anything can stream.
-        if (can_stream(problem) && is_costly(problem.op))
-            return shape.num_elements <= kFewElements / 2 ? "warp_per_segment" : "";
-        const std::int64_t times = !can_stream(problem)      ? 2
-                                   : joins_are_long(problem) ? 1
-                                   : is_narrow(problem)      ? 2
-                                                             : 4;
-        if (shape.num_elements <= times * kFewElements)
-            return "group_per_segment";
-    }
-    // Few elements take as long as a launch and one chain of reads. Then the shortest chain wins, unless one
-    // long segment would keep its warp busy alone.
-    if (shape.num_elements <= kFewElements) {
-        if (longest > 1024 && longest <= 4 * mean && longest <= 65536)
-            return "block_per_segment";
-        if (longest > 0 && longest <= 3584)
-            return mean < 8 && longest <= 64 ? "thread_per_segment" : "warp_per_segment";
-        return problem.form == SegmentForm::offsets ? "group_or_grid" : "";
-    }
-    // The same for somewhat more elements, if much of them is one segment and its pieces are joined quickly.
-    const bool has_giant = longest >= shape.num_elements / 4;
-    if (has_giant && shape.num_elements <= 2 * kFewElements && !joins_are_long(problem) &&
-        problem.form == SegmentForm::offsets)
-        return "group_or_grid";
-    // Where no segment is much longer than others, warps or blocks that take one each keep nobody waiting.
-    const bool are_even = longest > 0 && longest <= 4 * mean && longest <= 8192;
-    if (problem.form != SegmentForm::offsets || !are_even || mean < 256 || shape.num_segments < kManySegments)
-        return "";
-    if (joins_are_dear(problem) && mean > 2048)
-        return "";
-    return problem.laws.commutative && mean >= 2048 ? "block_per_segment" : "warp_per_segment";
-}
-
-std::string_view suited_stage(const Problem& problem, const Shape& shape)
-{
-    if (is_found(problem.form))
-        return "run_stream";
-    if (problem.form == SegmentForm::whole)
-        return "grid_reduce";
-    return problem.form == SegmentForm::uniform ? stage_for_alike(problem, shape)
-                                                : stage_for_lengths(problem, shape);
-}
-
 /// A stage or a probe by its name.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
@@ -372,7 +264,7 @@ void Catalogue::require(const Stage& stage, const Problem& problem) const
                          " that can serve: " + usable(problem, stage.is_rung));
 }
 
-const Stage& Catalogue::suited(const Problem& problem, const Shape& shape) const
+const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
 {
     const auto facts = plan_facts(problem, shape);
     const Stage* best = nullptr;
@@ -388,31 +280,6 @@ const Stage& Catalogue::suited(const Problem& problem, const Shape& shape) const
     }
     if (best != nullptr)
         return *best;
-    std::string reasons;
-    for (const auto& stage : stages_)
-        if (!stage.is_rung)
-            reasons += "\n    " + stage.name + ": " + *unmet(stage, problem);
-    throw InputError("no stage can serve operator " + problem.op.name + " over segments given as " +
-                     std::string(name(problem.form)) + reasons);
-}
-
-const Stage& Catalogue::rule_of_thumb(const Problem& problem, const Shape& shape) const
-{
-    // Last what can always serve, before it what holds for any skew, first what suits the shape.
-    std::vector<std::string_view> order = {"warp_stream", "tile_scan", "warp_per_segment",
-                                           "thread_per_segment"};
-    if (const auto suited = suited_stage(problem, shape); !suited.empty()) {
-        if (suited == "group_per_segment")  // which needs more of an operator than its neighbour
-            order.insert(order.begin(), "warp_per_segment");
-        order.insert(order.begin(), suited);
-    }
-    for (const auto name : order)
-        for (const auto& stage : stages_)
-            if (stage.name == name && !unmet(stage, problem))
-                return stage;
-    for (const auto& stage : stages_)
-        if (!stage.is_rung && !unmet(stage, problem))
-            return stage;
     std::string reasons;
     for (const auto& stage : stages_)
         if (!stage.is_rung)

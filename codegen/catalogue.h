@@ -42,11 +42,10 @@ public:
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
     /// Throws InputError with what unmet() says and the stages that can serve.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stage taken when nobody chooses one. Throws InputError if none can serve.
+    /// The stage taken when nobody chooses one: among those that can serve, the one of the greatest rank by
+    /// its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
+    /// serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
-    /// The stage of the greatest rank among those that can serve, by what they say themselves in `suits`; of
-    /// equals the first in stages(). Throws InputError if none can serve.
-    [[nodiscard]] const Stage& suited(const Problem& problem, const Shape& shape) const;
 
 private:
     void add(std::string path, std::string text);

@@ -400,6 +400,56 @@ TEST(RuleOfThumb, TakesAStageThatHasAConfiguration)
                 }
 }
 
+TEST(RuleOfThumb, TakesTheGreatestRankOfThoseThatCanServe)
+{
+    const std::string even = "//% let is_even = longest_length <= 2 * mean_length\n";
+    const KernelFolder kernels(KernelFolder::Files{
+        {"any", "//% suits 10\n"},
+        {"best", "//% needs commutative\n//% suits whole ? 90 : 20\n"},
+        {"even", even + "//% suits is_even && num_segments > 1 ? 50 : -1\n//% tune b = 1, 2\n"},
+        {"silent", ""}});
+    const auto catalogue = kernels.catalogue();
+    const auto chosen = [&](const std::string& op, SegmentForm form, const Shape& shape) {
+        return catalogue.rule_of_thumb(problem(op, form), shape).name;
+    };
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::whole, {100, 1, 100}), "best");
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::offsets, {100, 10, 21}), "best");
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::offsets, {100, 10, 20}), "even");
+    EXPECT_EQ(chosen("affine_u32", SegmentForm::offsets, {100, 10, 21}), "any") << "best needs commutative";
+}
+
+TEST(RuleOfThumb, TakesTheFirstOfEqualRanks)
+{
+    const std::string equal = "//% suits 7\n";
+    const KernelFolder kernels(
+        KernelFolder::Files{{"a", equal + "//% after z\n"}, {"y", equal}, {"z", equal}, {"none", ""}});
+    EXPECT_EQ(names(kernels.catalogue()), "none y z a");
+    EXPECT_EQ(kernels.catalogue().rule_of_thumb(problem("sum_i32"), {}).name, "y");
+}
+
+TEST(RuleOfThumb, TakesARankOfZeroWhereAStageSaysNothing)
+{
+    const KernelFolder silent(
+        KernelFolder::Files{{"b", ""}, {"a", "//% suits 0\n"}, {"c", "//% suits -1\n"}});
+    EXPECT_EQ(silent.catalogue().rule_of_thumb(problem("sum_i32"), {}).name, "a")
+        << "without a line the rank is 0";
+}
+
+TEST(RuleOfThumb, NamesTheLineOfARankThatHasNone)
+{
+    const auto said = [](const std::string& line) {
+        const KernelFolder kernels(KernelFolder::Files{{"a", "//% tune b = 1, 2\n" + line}});
+        return failure([&] { (void)kernels.catalogue().rule_of_thumb(problem("sum_i32"), {}); });
+    };
+    EXPECT_EQ(said("//% suits mean_lengths\n"),
+              "stages/a.cu:5: in 'mean_lengths': unknown name 'mean_lengths'; did you mean 'mean_length'?");
+    EXPECT_EQ(said("//% suits 10 / num_segments\n"),
+              "stages/a.cu:5: in '10 / num_segments': division by zero");
+    EXPECT_EQ(said("//% suits b\n"), "stages/a.cu:5: in 'b': unknown name 'b'")
+        << "no tunable has a value yet";
+    EXPECT_EQ(said("//% suits 1\n//% let c = b\n"), "accepted");
+}
+
 TEST(RuleOfThumb, WhereNoneCanServeEachSaysWhy)
 {
     const KernelFolder kernels(

@@ -9,7 +9,6 @@
 #include "codegen/catalogue.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
-#include "runtime/random.h"
 #include "tests/files.h"
 
 namespace segfold {
@@ -72,87 +71,6 @@ Problem problem_of(const Case& c, const Operator& op)
     if (c.refuted == "associative")
         problem.laws = {false, false, false};
     return problem;
-}
-
-std::string print(const Case& c)
-{
-    std::ostringstream text;
-    text << c.op << ',' << name(c.form) << ',' << c.refuted << ',' << c.shape.num_elements << ','
-         << c.shape.num_segments << ',' << c.shape.longest;
-    return text.str();
-}
-
-class Draw {
-public:
-    explicit Draw(std::uint64_t seed) : random_(seed) {}
-
-    Case next()
-    {
-        Case c{kOperators[below(kOperators.size())], kForms[below(std::size(kForms))], "", {}};
-        const auto law = below(10);
-        c.refuted = law == 0 ? "associative" : law < 3 ? "commutative" : "";
-        if (c.form == SegmentForm::uniform) {
-            const auto length =
-                std::max<std::int64_t>(1, near({8, 64, 128, 192, 1024, 2048, 8192, 65536, 131072}));
-            auto segments = below(2) == 0 ? near({256, 8192}) : near({1 << 20, 1 << 21, 1 << 22}) / length;
-            c.shape = {length * segments, segments, segments == 0 ? 0 : length};
-            return c;
-        }
-        const auto elements = near({1 << 20, 1 << 21, 1 << 22, 1 << 23});
-        const auto mean = std::max<std::int64_t>(1, near({8, 64, 256, 2048}));
-        const auto segments = below(4) == 0 ? near({8192}) : elements / mean;
-        const auto real = segments == 0 ? 0 : elements / segments;
-        std::int64_t longest = 0;
-        switch (below(6)) {
-            case 0:
-                break;
-            case 1:
-                longest = near({4 * real, 32 * real});
-                break;
-            case 2:
-                longest = near({elements / 4});
-                break;
-            default:
-                longest = near({64, 1024, 3584, 8192, 65536});
-                break;
-        }
-        const auto least = segments == 0 ? 0 : (elements + segments - 1) / segments;
-        c.shape = {elements, segments, longest == 0 ? 0 : std::min(elements, std::max(longest, least))};
-        return c;
-    }
-
-private:
-    std::uint64_t below(std::uint64_t n) { return random_() % n; }
-
-    /// One of `borders`, one more or less, or anything from nothing to 2^32.
-    std::int64_t near(std::vector<std::int64_t> borders)
-    {
-        if (below(3) != 0)
-            return std::max<std::int64_t>(
-                0, borders[below(borders.size())] + static_cast<std::int64_t>(below(3)) - 1);
-        const auto bits = below(33);
-        return static_cast<std::int64_t>(below(std::uint64_t{1} << bits));
-    }
-
-    RandomSequence random_;
-};
-
-TEST(RuleOfThumb, IsWhatTheStagesSayOfShapesByLot)
-{
-    const auto& catalogue = Catalogue::standard();
-    std::map<std::string, Operator> operators;
-    for (const auto& name : kOperators)
-        operators.emplace(name, operator_of(name));
-    Draw draw(7);
-    std::map<std::string, int> taken;
-    for (int i = 0; i < 200000; ++i) {
-        const auto c = draw.next();
-        const auto problem = problem_of(c, operators.at(c.op));
-        const auto& was = catalogue.rule_of_thumb(problem, c.shape);
-        ASSERT_EQ(catalogue.suited(problem, c.shape).name, was.name) << print(c);
-        ++taken[was.name];
-    }
-    EXPECT_EQ(taken.size(), 9u) << "every stage is taken by some";
 }
 
 /// tests/data/rule_of_thumb.csv holds shapes near the borders of what stages suit, drawn when those borders

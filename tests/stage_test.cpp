@@ -88,6 +88,22 @@ TEST(Stage, KeepsPreferencesAndTheSizesTheySee)
     EXPECT_EQ(stage.sizes[1].first, "second");
 }
 
+TEST(Stage, KeepsItsRankAndTheSizesAboveIt)
+{
+    const auto stage = read_stage("stages/x.cu", kHead + std::string(R"(//% let first = 2 * num_segments
+//% suits first > 4 ? 90 : -10
+//% let second = 3 * num_items
+)"));
+    ASSERT_TRUE(stage.suits);
+    EXPECT_EQ(stage.suits->text(), "first > 4 ? 90 : -10");
+    ASSERT_EQ(stage.suits_sizes.size(), 1u);
+    EXPECT_EQ(stage.suits_sizes[0].first, "first");
+    EXPECT_EQ(stage.sizes.size(), 1u) << "what a launch is not asked for";
+    EXPECT_EQ(rank(stage, {{"num_segments", 2}}), -10);
+    EXPECT_EQ(rank(stage, {{"num_segments", 3}}), 90);
+    EXPECT_EQ(rank(read_stage("stages/x.cu", kHead), {}), 0);
+}
+
 TEST(Stage, MayLackWhatIsOptional)
 {
     const auto stage = read_stage("stages/x.cu", kHead);
@@ -136,6 +152,8 @@ TEST(Stage, MalformedDirectivesAreNamed)
     state_bytes <=
                   ^)");
     EXPECT_EQ(failure_of("where").substr(0, 18), "stages/x.cu:5:1:1:");
+    EXPECT_EQ(failure_of("suits").substr(0, 18), "stages/x.cu:5:1:1:");
+    EXPECT_EQ(failure_of("suits 1\n//% suits 2"), "stages/x.cu:6: 'suits' is said twice");
     EXPECT_EQ(failure_of("prefer"), "stages/x.cu:5: expected 'NAME = ...', found ''");
     EXPECT_EQ(failure_of("prefer block_threads = 64"),
               "stages/x.cu:5: 'prefer' names 'block_threads', which no 'tune' above declares");

@@ -88,6 +88,10 @@ std::string print_stage(const Stage& stage, std::size_t indent)
     };
     add("layouts", join_forms(stage.forms));
     add("needs", stage.needs.empty() ? "nothing" : join_needs(stage.needs));
+    for (const auto& [size, formula] : stage.suits_sizes)
+        add(size == stage.suits_sizes.front().first ? "let" : "", size + " = " + formula.text());
+    if (stage.suits)
+        add("suits", stage.suits->text());
     for (const auto& tunable : stage.tunables)
         add(&tunable == stage.tunables.data() ? "tunables" : "", tunable_text(tunable));
     for (const auto& where : stage.where)
@@ -176,6 +180,11 @@ Json stages_json(const Stage& stage)
     object["needs"] = Json::array();
     for (const auto& need : stage.needs)
         object["needs"].push_back(need.text());
+    if (stage.suits) {
+        object["suits"] = {{"let", Json::object()}, {"rank", stage.suits->text()}};
+        for (const auto& [size, formula] : stage.suits_sizes)
+            object["suits"]["let"][size] = formula.text();
+    }
     object["tunables"] = Json::object();
     for (const auto& tunable : stage.tunables)
         object["tunables"][tunable.name] = tunable.values;
