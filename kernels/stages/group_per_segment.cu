@@ -9,8 +9,8 @@
 //% let     streamed = costly_combine ? 0 : is_long ? 2097152 : element_bytes <= 2 ? 4194304 : 8388608
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
 //% let     are_known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_little = are_short && are_known && num_elements <= (offsets ? streamed : 4194304)
-//% suits   uniform && mean_length <= longest || (offsets || ranges) && is_little ? 90 : 0
+//% let     is_best = are_short && are_known && num_elements <= (offsets ? streamed : 4194304)
+//% suits   uniform && mean_length <= longest || (offsets || ranges) && is_best ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8
