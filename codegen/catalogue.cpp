@@ -100,6 +100,33 @@ std::string read_file(const std::filesystem::path& path)
     return text.str();
 }
 
+/// The kernel files below `root`, by path.
+std::vector<std::string> kernel_files(const std::filesystem::path& root)
+{
+    std::vector<std::string> paths;
+    try {
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+            const auto extension = entry.path().extension();
+            if (entry.is_regular_file() && (extension == ".cu" || extension == ".cuh"))
+                paths.push_back(entry.path().lexically_relative(root).generic_string());
+        }
+    } catch (const std::filesystem::filesystem_error& error) {
+        throw InputError(root.string() + ": cannot be read: " + error.code().message());
+    }
+    std::ranges::sort(paths);
+    return paths;
+}
+
+/// The text of one of them, whose comments hide nothing; messages name it behind `folder`.
+std::string checked_file(const std::filesystem::path& root, const std::string& path,
+                         const std::string& folder)
+{
+    auto text = read_file(root / path);
+    if (const auto fault = find_comment_fault(text))
+        throw SpecError(folder + path + ":" + std::to_string(fault->line) + ": the comment " + fault->what);
+    return text;
+}
+
 /// A stage or a probe by its name.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
@@ -171,41 +198,61 @@ Catalogue Catalogue::from_directory(const std::string& directory)
     const std::filesystem::path root(directory);
     if (!std::filesystem::is_directory(root / "stages"))
         throw InputError(directory + ": has no folder 'stages'; it must look like kernels/");
-    std::vector<std::string> paths;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-        const auto extension = entry.path().extension();
-        if (entry.is_regular_file() && (extension == ".cu" || extension == ".cuh"))
-            paths.push_back(entry.path().lexically_relative(root).generic_string());
-    }
-    std::ranges::sort(paths);
     Catalogue result;
-    for (const auto& path : paths) {
-        auto text = read_file(root / path);
-        if (const auto fault = find_comment_fault(text))
-            throw SpecError(path + ":" + std::to_string(fault->line) + ": the comment " + fault->what);
-        result.add(path, std::move(text));
-    }
+    for (const auto& path : kernel_files(root))
+        result.add(path, checked_file(root, path, ""));
     result.order();
     return result;
 }
 
-void Catalogue::add(std::string path, std::string text)
+Catalogue Catalogue::overlaid(const std::string& directory)
+{
+    const std::filesystem::path root(directory);
+    if (!std::filesystem::is_directory(root))
+        throw InputError(directory + ": is no folder; --kernels takes one with files as in kernels/");
+    const auto paths = kernel_files(root);
+    constexpr std::string_view kFolders[] = {"stages/", "ladder/", "probes/", "parts/"};
+    for (const auto& path : paths)
+        if (std::ranges::none_of(kFolders, [&](auto folder) { return path.starts_with(folder); }))
+            throw InputError((root / path).generic_string() +
+                             ": is in none of the folders stages, ladder, probes and parts of " + directory);
+    if (paths.empty())
+        throw InputError(directory +
+                         ": holds no .cu and no .cuh file in a folder stages, ladder, probes or parts");
+    Catalogue result;
+    result.folder_ = (root / "").generic_string();
+    for (const auto& file : embedded_kernels())
+        if (!std::ranges::binary_search(paths, file.path))
+            result.add(std::string(file.path), std::string(file.text));
+    for (const auto& path : paths)
+        result.add(path, checked_file(root, path, result.folder_), result.folder_);
+    std::ranges::sort(result.probes_, {}, &Probe::name);
+    result.order();
+    return result;
+}
+
+void Catalogue::add(std::string path, std::string text, const std::string& folder)
 {
     if (path.starts_with("stages/") || path.starts_with("ladder/"))
-        stages_.push_back(read_stage(std::move(path), std::move(text)));
+        stages_.push_back(read_stage(std::move(path), std::move(text), folder));
     else if (path.starts_with("probes/"))
-        probes_.push_back(read_probe(std::move(path), std::move(text)));
+        probes_.push_back(read_probe(std::move(path), std::move(text), folder));
     else
-        parts_.emplace(std::move(path), std::move(text));
+        parts_.emplace(path, Part{std::move(text), folder.empty() ? "" : folder + path});
+}
+
+std::string Catalogue::shown(const std::string& place) const
+{
+    return folder_.empty() || !place.starts_with(folder_) ? "kernels/" + place : place;
 }
 
 /// Sorts so that every stage follows the one it comes `after`; ties by name.
 void Catalogue::order()
 {
-    std::ranges::sort(stages_, {}, &Stage::name);
+    std::ranges::stable_sort(stages_, {}, &Stage::name);
     const auto twin = std::ranges::adjacent_find(stages_, {}, &Stage::name);
     if (twin != stages_.end())
-        throw SpecError((twin + 1)->file + ": stage '" + twin->name + "' is already that of " + twin->file);
+        throw SpecError((twin + 1)->place + ": stage '" + twin->name + "' is already that of " + twin->place);
     std::vector<Stage> ordered;
     while (!stages_.empty()) {
         const auto ready = std::ranges::find_if(stages_, [&](const Stage& stage) {
@@ -213,7 +260,7 @@ void Catalogue::order()
                    std::ranges::find(ordered, stage.after, &Stage::name) != ordered.end();
         });
         if (ready == stages_.end())
-            throw SpecError(stages_.front().file + ": comes after '" + stages_.front().after +
+            throw SpecError(stages_.front().place + ": comes after '" + stages_.front().after +
                             "', which is no stage, or after itself");
         ordered.push_back(std::move(*ready));
         stages_.erase(ready);
@@ -225,12 +272,12 @@ const Stage& Catalogue::stage(std::string_view name) const { return find_named(s
 
 const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }
 
-std::string_view Catalogue::part(std::string_view path) const
+PartText Catalogue::part(std::string_view path) const
 {
     const auto found = parts_.find(path);
     if (found == parts_.end())
         throw SpecError("unknown part '" + std::string(path) + "'");
-    return found->second;
+    return {found->second.text, found->second.place};
 }
 
 std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& problem) const

@@ -26,6 +26,9 @@ public:
     static const Catalogue& standard();
     /// The stages and parts below `directory`, which looks like kernels/. Throws InputError, SpecError.
     static Catalogue from_directory(const std::string& directory);
+    /// The embedded stages and parts with those below `directory` laid over them: a file replaces the one of
+    /// the same path, or is added. Messages name such files behind `directory`. Throws InputError, SpecError.
+    static Catalogue overlaid(const std::string& directory);
 
     /// In the order of the ladder: a stage comes after the one it improves on.
     [[nodiscard]] const std::vector<Stage>& stages() const { return stages_; }
@@ -36,7 +39,9 @@ public:
     /// Throws InputError for an unknown probe.
     [[nodiscard]] const Probe& probe(std::string_view name) const;
     /// Throws SpecError for an unknown part.
-    [[nodiscard]] std::string_view part(std::string_view path) const;
+    [[nodiscard]] PartText part(std::string_view path) const;
+    /// A stage's `place` or a part's as people find it: "kernels/parts/run.cuh", or below a folder laid over.
+    [[nodiscard]] std::string shown(const std::string& place) const;
 
     /// Why `stage` cannot serve `problem`, as a sentence without its end; nothing if it can.
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
@@ -48,13 +53,20 @@ public:
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
 
 private:
-    void add(std::string path, std::string text);
+    struct Part {
+        std::string text;
+        std::string place;
+    };
+
+    /// `folder` is empty for embedded files, else what stands before `path` in messages.
+    void add(std::string path, std::string text, const std::string& folder = "");
     void order();
     [[nodiscard]] std::string usable(const Problem& problem, bool rungs) const;
 
     std::vector<Stage> stages_;
     std::vector<Probe> probes_;
-    std::map<std::string, std::string, std::less<>> parts_;
+    std::map<std::string, Part, std::less<>> parts_;
+    std::string folder_;  ///< laid over the embedded files
 };
 
 /// What `suits`, `where` and `prefer` lines may ask about: the facts of a need, the width of an index in

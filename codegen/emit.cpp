@@ -103,7 +103,7 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
             std::ranges::find(stage.tunables, number, &Tunable::name) != stage.tunables.end() ||
             std::ranges::any_of(stage.sizes, [&](const auto& size) { return size.first == number; });
         if (!is_known || !sizes.contains(number))
-            throw SpecError(stage.file + ": number '" + number +
+            throw SpecError(stage.place + ": number '" + number +
                             "' is neither a tunable nor a size above the last where or prefer");
         values[number] = static_cast<int>(sizes.find(number)->second);
     }
@@ -132,7 +132,8 @@ std::vector<Constant> constants_of(const Stage& stage, const Configuration& conf
 
 /// `above` comes first, `tiles` after so many parts, the stage's own text last.
 std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view tiles,
-                                        const TracedWoven& woven, std::ptrdiff_t parts_above_tiles)
+                                        const TracedWoven& woven, std::ptrdiff_t parts_above_tiles,
+                                        const Catalogue& catalogue)
 {
     auto map = std::make_shared<LineMap>();
     map->add_generated(above);
@@ -140,11 +141,11 @@ std::shared_ptr<const LineMap> lines_of(std::string_view above, std::string_view
         if (i == parts_above_tiles)
             map->add_generated(tiles);
         const auto& part = woven.part_lines[static_cast<std::size_t>(i)];
-        map->add(part.file, part.lines);
+        map->add(catalogue.shown(part.file), part.lines);
     }
     if (parts_above_tiles == std::ssize(woven.part_lines))
         map->add_generated(tiles);
-    map->add(woven.body_lines.file, woven.body_lines.lines);
+    map->add(catalogue.shown(woven.body_lines.file), woven.body_lines.lines);
     return map;
 }
 
@@ -167,7 +168,8 @@ void add_outside_reads(std::string& text, std::vector<int>& lines)
 
 std::string part_text(std::string_view path, const Problem& problem, const Catalogue& catalogue)
 {
-    return weave(path, catalogue.part(path), weaving_facts(problem),
+    const auto part = catalogue.part(path);
+    return weave(part.place.empty() ? path : part.place, part.text, weaving_facts(problem),
                  [&](std::string_view used) { return catalogue.part(used); })
         .body;
 }
@@ -183,14 +185,14 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
-    auto traced = weave_traced(stage.file, stage.text, facts, read_part);
+    auto traced = weave_traced(stage.place, stage.text, facts, read_part);
     auto& woven = traced.woven;
     if (!problem.checked_tables.empty()) {
         add_outside_reads(woven.body, traced.body_lines.lines);
         for (std::size_t i = 0; i < woven.parts.size(); ++i)
             add_outside_reads(woven.parts[i], traced.part_lines[i].lines);
     }
-    auto plumbing = read_plumbing(stage.file, woven.directives);
+    auto plumbing = read_plumbing(stage.place, woven.directives);
 
     Emitted emitted;
     emitted.form = problem.form;
@@ -213,10 +215,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         emitted.numbers = numbers;
     const auto written = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back({launch.kernel, kernel_parameters(launch.kernel, written, stage.file),
+        emitted.launches.push_back({launch.kernel, kernel_parameters(launch.kernel, written, stage.place),
                                     launch.grid, launch.block,
                                     launch.shared ? launch.shared->value(sizes) : 0});
-    check_parameters(emitted, stage.file);
+    check_parameters(emitted, stage.place);
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
     auto constants = constants_of(stage, configuration, numbers, place);
@@ -240,7 +242,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto above =
         title + keep_mentioned(operator_section(problem, constants, read_type), std::move(words)) + '\n';
     emitted.source = above + below;
-    emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin());
+    emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();

@@ -27,7 +27,7 @@ std::string LineMap::origin(int line) const
     const auto& origin = origins_[static_cast<std::size_t>(line) - 1];
     if (origin.file < 0)
         return "";
-    return fmt::format("kernels/{}:{}", files_[static_cast<std::size_t>(origin.file)], origin.line);
+    return fmt::format("{}:{}", files_[static_cast<std::size_t>(origin.file)], origin.line);
 }
 
 }  // namespace segfold

@@ -62,13 +62,14 @@ void check_parameters(const EmittedProbe& emitted, const std::string& file)
 
 }  // namespace
 
-Probe read_probe(std::string file, std::string text)
+Probe read_probe(std::string file, std::string text, const std::string& folder)
 {
     Probe probe;
+    probe.place = folder + file;
     probe.file = std::move(file);
     probe.text = std::move(text);
     for (const auto& [word, argument, line, _] : directives_of(probe.text)) {
-        const auto place = probe.file + ":" + std::to_string(line);
+        const auto place = probe.place + ":" + std::to_string(line);
         if (word == "probe")
             set_once(probe.name, word, argument, place);
         else if (word == "title")
@@ -83,7 +84,7 @@ Probe read_probe(std::string file, std::string text)
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kProbeWords));
     }
     if (probe.name.empty() || probe.title.empty() || probe.source.empty())
-        throw SpecError(probe.file + ": a probe's file needs the directives probe, title and source");
+        throw SpecError(probe.place + ": a probe's file needs the directives probe, title and source");
     return probe;
 }
 
@@ -100,13 +101,13 @@ Configuration configure(const Probe& probe, const std::map<std::string, int>& ch
 EmittedProbe emit(const Probe& probe, const Configuration& configuration, const ReadPart& read_part)
 {
     const Facts facts(configuration.begin(), configuration.end());
-    const auto woven = weave(probe.file, probe.text, facts, read_part);
+    const auto woven = weave(probe.place, probe.text, facts, read_part);
     EmittedProbe emitted;
     std::optional<Scratch> output;
     std::optional<Formula> moves;
     std::optional<Launch> launch;
     for (const auto& [word, argument, line, part] : woven.directives) {
-        const auto place = (part.empty() ? probe.file : part) + ":" + std::to_string(line);
+        const auto place = (part.empty() ? probe.place : part) + ":" + std::to_string(line);
         if (word == "input")
             emitted.inputs.push_back(read_scratch(argument, place, kProbeElements));
         else if (word == "scratch")
@@ -119,15 +120,15 @@ EmittedProbe emit(const Probe& probe, const Configuration& configuration, const 
             set_only(launch, read_launch(argument, place), word, place);
     }
     if (!output || !moves || !launch)
-        throw SpecError(probe.file + ": a probe needs an output, what it moves and a launch");
+        throw SpecError(probe.place + ": a probe needs an output, what it moves and a launch");
     const auto below = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     emitted.output = std::move(*output);
     emitted.moves = std::move(*moves);
     emitted.launch = std::move(*launch);
-    emitted.parameters = kernel_parameters(emitted.launch.kernel, below, probe.file);
+    emitted.parameters = kernel_parameters(emitted.launch.kernel, below, probe.place);
     emitted.configuration = configuration;
     emitted.source = heading(probe, configuration) + constants(configuration, below) + below;
-    check_parameters(emitted, probe.file);
+    check_parameters(emitted, probe.place);
     check_comments(emitted.source);
     return emitted;
 }

@@ -12,7 +12,8 @@ namespace segfold {
 
 /// A probe's file, read.
 struct Probe {
-    std::string file;  ///< "probes/divergence.cu"
+    std::string file;   ///< "probes/divergence.cu"
+    std::string place;  ///< what messages call it: `file`, behind the folder that a user gave
     std::string name, title, source;
     std::vector<Tunable> tunables;
     std::vector<Formula> where;  ///< over the tunables
@@ -34,8 +35,8 @@ struct EmittedProbe {
     Configuration configuration;
 };
 
-/// Reads a probe's front matter. Throws SpecError with file and line.
-Probe read_probe(std::string file, std::string text);
+/// Reads a probe's front matter. `folder` is that of a user's own file. Throws SpecError with file and line.
+Probe read_probe(std::string file, std::string text, const std::string& folder = "");
 
 /// The first value of every tunable with the given ones set. Throws InputError for a name or value that the
 /// probe does not have, or values that a `where` line excludes.

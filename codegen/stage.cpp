@@ -38,16 +38,17 @@ std::pair<std::string, Formula> read_preference(const Stage& stage, const std::s
 
 }  // namespace
 
-Stage read_stage(std::string file, std::string text)
+Stage read_stage(std::string file, std::string text, const std::string& folder)
 {
     Stage stage;
+    stage.place = folder + file;
     stage.file = std::move(file);
     stage.is_rung = stage.file.starts_with("ladder/");
     stage.text = std::move(text);
     bool launches = false;
     std::vector<std::pair<std::string, Formula>> sizes;
     for (const auto& [word, argument, line, _] : directives_of(stage.text)) {
-        const auto place = stage.file + ":" + std::to_string(line);
+        const auto place = stage.place + ":" + std::to_string(line);
         if (word == "stage")
             set_once(stage.name, word, argument, place);
         else if (word == "title")
@@ -84,7 +85,7 @@ Stage read_stage(std::string file, std::string text)
             stage.sizes = sizes;
     }
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)
-        throw SpecError(stage.file + ": a stage file needs the directives stage, title, layout and launch");
+        throw SpecError(stage.place + ": a stage file needs the directives stage, title, layout and launch");
     return stage;
 }
 

@@ -15,6 +15,7 @@ namespace segfold {
 /// A stage file, read. Knows nothing of any particular operator.
 struct Stage {
     std::string file;      ///< "stages/tile_scan.cu"
+    std::string place;     ///< what messages call it: `file`, behind the folder that a user gave
     bool is_rung = false;  ///< of ladder/: there to be measured, never taken by a rule of thumb
     std::string name, title;
     std::string after;   ///< the stage it improves on; empty for a first one
@@ -48,8 +49,9 @@ struct Plumbing {
     std::vector<Launch> launches;
 };
 
-/// Reads a stage file's front matter. Throws SpecError with file and line.
-Stage read_stage(std::string file, std::string text);
+/// Reads a stage file's front matter. `folder` is that of a user's own file. Throws SpecError with file and
+/// line.
+Stage read_stage(std::string file, std::string text, const std::string& folder = "");
 
 /// Reads `let`, `scratch` and `launch` out of what weaving left over.
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives);

@@ -178,15 +178,17 @@ private:
             return;
         if (!active_.insert(path).second)
             throw SpecError(place + ": " + path + " uses itself");
-        auto part = weave(path, read(path, place), true);
+        const auto found = read(path, place);
+        const auto& name = found.place.empty() ? path : found.place;
+        auto part = weave(name, found.text, true);
         active_.erase(path);
         used_.insert(path);
         part.add("", 0);
         parts_.push_back(std::move(part.text));
-        part_lines_.push_back({path, std::move(part.lines)});
+        part_lines_.push_back({name, std::move(part.lines)});
     }
 
-    [[nodiscard]] std::string_view read(const std::string& path, const std::string& place) const
+    [[nodiscard]] PartText read(const std::string& path, const std::string& place) const
     {
         try {
             return read_part_(path);

@@ -12,8 +12,17 @@ namespace segfold {
 /// What a stage file may ask about in `//% if FORMULA`: facts, e.g. {"commutative", 1}, and tunables.
 using Facts = FormulaNames;
 
-/// Returns the text of a part, such as "parts/warp_reduce.cuh".
-using ReadPart = std::function<std::string_view(std::string_view path)>;
+/// The text of a part, and what messages call it; empty: its path.
+struct PartText {
+    PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: a text is a part's
+        : text(part_text), place(std::move(part_place))
+    {}
+    std::string_view text;
+    std::string place;
+};
+
+/// Returns a part by its path, such as "parts/warp_reduce.cuh".
+using ReadPart = std::function<PartText(std::string_view path)>;
 
 /// A directive that weaving does not resolve itself, e.g. {"launch", "reduce grid = ...", 7}.
 struct Directive {

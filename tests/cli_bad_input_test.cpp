@@ -104,7 +104,7 @@ protected:
     {
         write_operators();
         write_arrays();
-        write_stages();
+        write_stage();
     }
 
     template <class T = std::int32_t>
@@ -161,16 +161,10 @@ protected:
         (void)folder_.write("labels.txt", "one\ntwo\n");
     }
 
-    /// Stages of our own, so that messages which list them do not change with the catalogue.
-    void write_stages()
+    /// A stage of our own, which needs more than those of the program.
+    void write_stage()
     {
-        namespace fs = std::filesystem;
-        const fs::path kernels = fs::path(SEGFOLD_SOURCE_DIR) / "kernels";
-        fs::create_directories(folder_.file("few/stages"));
-        fs::create_directories(folder_.file("commuting/stages"));
-        fs::copy(kernels / "parts", folder_.file("few/parts"));
-        for (const auto* stage : {"grid_reduce.cu", "thread_per_segment.cu", "tile_scan.cu"})
-            fs::copy(kernels / "stages" / stage, folder_.file("few/stages"));
+        std::filesystem::create_directories(folder_.file("commuting/stages"));
         (void)folder_.write("commuting/stages/exchanging.cu", kStage);
     }
 

@@ -55,6 +55,7 @@ TEST_F(JsonTest, DocumentsOfEveryVerbAreAsTheSchemaSays)
     EXPECT_EQ(name_of({"operators", "mean_variance"}), "operator");
     EXPECT_EQ(name_of({"stages"}), "stages");
     EXPECT_EQ(name_of({"stages", "keep_first"}), "stages");
+    EXPECT_EQ(name_of({"stages", "--extract", "kernels_here"}), "extracted_files");
     EXPECT_EQ(name_of({"emit", "sum", "--stage", "tile_scan"}), "emit");
     EXPECT_EQ(name_of({"emit", "sum", "--stage", "tile_scan", "--at-launch"}), "emit");
     EXPECT_EQ(name_of({"emit", "sum", "--all", "all"}), "emitted_files");

@@ -36,7 +36,7 @@ void add_setting(std::map<std::string, int>& chosen, std::string_view flag, cons
 Kernels::Kernels(const Arguments& arguments)
 {
     if (const auto folder = arguments.value("kernels"))
-        own_ = Catalogue::from_directory(*folder);
+        own_ = Catalogue::overlaid(*folder);
 }
 
 const Catalogue& Kernels::catalogue() const { return own_ ? *own_ : Catalogue::standard(); }

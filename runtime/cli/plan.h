@@ -13,7 +13,7 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
-/// The stages of the folder --kernels, or those that came with the program.
+/// The stages that came with the program, with those of the folder --kernels laid over them.
 class Kernels {
 public:
     explicit Kernels(const Arguments& arguments);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "runtime/cli/extract_kernels.h"
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
@@ -15,7 +16,7 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kStagesFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}};
+constexpr Flag kStagesFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}, {"extract", "DIR"}};
 
 std::string join_forms(const std::vector<SegmentForm>& forms)
 {
@@ -218,6 +219,15 @@ Json stages_json(const Catalogue& catalogue, const std::vector<Offer>& offers)
 int verb_stages(const Words& words)
 {
     const Arguments arguments("stages", words, join({kOperatorFlags, kStagesFlags}), 1);
+    if (const auto folder = arguments.value("extract")) {
+        arguments.refuse("kernels", "gives other stages, and --extract writes those of the program");
+        arguments.refuse("layout", "asks what an operator may use, and --extract writes files");
+        if (names_operator(arguments))
+            throw InputError(
+                "--extract writes the stages of the program, for any operator; leave the operator out");
+        extract_kernels(*folder, arguments.json());
+        return 0;
+    }
     const Kernels kernels(arguments);
     const auto& catalogue = kernels.catalogue();
     if (!names_operator(arguments)) {

@@ -187,7 +187,7 @@ std::string stage_hash(const Stage& stage, const Catalogue& catalogue)
     const std::function<void(std::string_view)> add = [&](std::string_view source) {
         for (const auto& directive : directives_of(source))
             if (directive.word == "use" && used.insert(directive.argument).second) {
-                const auto part = catalogue.part(directive.argument);
+                const auto part = catalogue.part(directive.argument).text;
                 text += part;
                 add(part);
             }
