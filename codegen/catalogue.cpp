@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <sstream>
 
 #include "codegen/atomic.h"
@@ -13,6 +14,9 @@
 #include "dsl/suggest.h"
 
 namespace segfold {
+
+std::span<const EmbeddedFile> vocabulary_files();
+
 namespace {
 
 /// What a need may ask about.
@@ -117,6 +121,22 @@ std::vector<std::string> kernel_files(const std::filesystem::path& root)
     return paths;
 }
 
+/// Takes the files of vocabulary/ out of `paths`, which a copy of kernels/ has; they must be the program's.
+void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::string>& paths)
+{
+    constexpr std::string_view kFolder = "vocabulary/";
+    std::erase_if(paths, [&](const auto& path) {
+        if (!path.starts_with(kFolder))
+            return false;
+        const auto files = vocabulary_files();
+        const auto own = std::ranges::find(files, path.substr(kFolder.size()), &EmbeddedFile::path);
+        if (own == files.end() || read_file(root / path) != own->text)
+            throw InputError((root / path).generic_string() +
+                             ": is not the program's, and --kernels does not replace the vocabulary");
+        return true;
+    });
+}
+
 /// The text of one of them, whose comments hide nothing; messages name it behind `folder`.
 std::string checked_file(const std::filesystem::path& root, const std::string& path,
                          const std::string& folder)
@@ -200,7 +220,8 @@ Catalogue Catalogue::from_directory(const std::string& directory)
         throw InputError(directory + ": has no folder 'stages'; it must look like kernels/");
     Catalogue result;
     for (const auto& path : kernel_files(root))
-        result.add(path, checked_file(root, path, ""));
+        if (!path.starts_with("vocabulary/"))
+            result.add(path, checked_file(root, path, ""));
     result.order();
     return result;
 }
@@ -210,7 +231,8 @@ Catalogue Catalogue::overlaid(const std::string& directory)
     const std::filesystem::path root(directory);
     if (!std::filesystem::is_directory(root))
         throw InputError(directory + ": is no folder; --kernels takes one with files as in kernels/");
-    const auto paths = kernel_files(root);
+    auto paths = kernel_files(root);
+    require_own_vocabulary(root, paths);
     constexpr std::string_view kFolders[] = {"stages/", "ladder/", "probes/", "parts/"};
     for (const auto& path : paths)
         if (std::ranges::none_of(kFolders, [&](auto folder) { return path.starts_with(folder); }))

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/cuda_names.h"
+#include "codegen/vocabulary.h"
 
 namespace segfold {
 namespace {
@@ -59,14 +60,6 @@ void add_constants(std::vector<Piece>& pieces)
 void add_division(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
-    const auto add = [&](const std::string& function, const std::string& comment, const std::string& of_zero,
-                         const std::string& of_minus_one, const std::string& otherwise) {
-        pieces.push_back({function,
-                          fmt::format("// {0}\n__device__ __forceinline__ {1} {2}({1} x, {1} y)\n{{\n"
-                                      "    if (y == 0)\n        return {3};\n{4}    return {5};\n}}\n",
-                                      comment, t, function, of_zero, of_minus_one, otherwise),
-                          Piece::Kind::declaration});
-    };
     // Narrow values are divided as int, which holds every quotient.
     const bool narrow = size_bytes(type) < 4;
     const bool overflows = is_signed_integer(type) && !narrow;
@@ -74,15 +67,25 @@ void add_division(std::vector<Piece>& pieces, Type type)
     const auto value = [&](const std::string& text) { return narrow ? t + "(" + text + ")" : text; };
     // x / -1 is a negation.
     const auto quotient = narrow && is_signed_integer(type) ? "opaque(x / y)" : "x / y";
-    const auto special = [&](const std::string& result) {
-        return overflows ? "    if (y == -1)\n        return " + result + ";\n" : "";
+    const auto add = [&](const std::string& function, const std::string& comment, const std::string& of_zero,
+                         const std::string& of_minus_one, const std::string& otherwise) {
+        Holes holes{{{"comment", comment},
+                     {"type", t},
+                     {"function", function},
+                     {"of_zero", of_zero},
+                     {"of_minus_one", of_minus_one},
+                     {"otherwise", otherwise}},
+                    {{"overflow", {}}}};
+        if (overflows)
+            holes.lists["overflow"].push_back({});
+        pieces.push_back({function, vocabulary("helpers.cuh", "quotient", holes), Piece::Kind::declaration});
     };
     add(fmt::format("divide_{}", name(type)),
         std::string("Division as the language has it: x / 0 is 0") +
             (is_signed_integer(type) ? ", and the lowest value / -1 wraps." : "."),
-        "0", special(negated), value(quotient));
-    add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x",
-        special("0"), value("x % y"));
+        "0", negated, value(quotient));
+    add(fmt::format("remainder_{}", name(type)), "Remainder as the language has it: x % 0 is x.", "x", "0",
+        value("x % y"));
 }
 
 void add_absolute(std::vector<Piece>& pieces, Type type)
@@ -94,9 +97,7 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
                                                     : t + "(opaque(-x))";
     pieces.push_back(
         {function,
-         fmt::format("// The lowest value has no positive twin and stays as it is.\n"
-                     "__device__ __forceinline__ {} {}({} x)\n{{\n    return x < 0 ? {} : x;\n}}\n",
-                     t, function, t, negated),
+         vocabulary("helpers.cuh", "absolute", {{{"type", t}, {"function", function}, {"negated", negated}}}),
          Piece::Kind::declaration});
 }
 
@@ -107,12 +108,7 @@ void add_absolute(std::vector<Piece>& pieces, Type type)
 /// wrapped: -(-32768) is 32768 in what follows. What else passes through it, opaque.h says.
 void add_opaque(std::vector<Piece>& pieces)
 {
-    pieces.push_back({"opaque",
-                      "// Its value; compilers do not see where it comes from, for they lose the wrap of "
-                      "some arithmetic.\n"
-                      "__device__ __forceinline__ int opaque(int x)\n{\n"
-                      "    asm(\"\" : \"+r\"(x));\n    return x;\n}\n",
-                      Piece::Kind::declaration});
+    pieces.push_back({"opaque", vocabulary("helpers.cuh", "opaque"), Piece::Kind::declaration});
 }
 
 /// Operands of fminf and fmaxf pass through these where NVRTC would else fold 0 and -0 to either.
@@ -120,14 +116,14 @@ void add_opaque_real(std::vector<Piece>& pieces, Type type)
 {
     const auto t = cuda_name(type);
     const bool single = type == Type::f32;
-    pieces.push_back(
-        {fmt::format("opaque_{}", name(type)),
-         fmt::format("// Its value; NVRTC folds the least of 0 and -0 to either, and the greatest.\n"
-                     "__device__ __forceinline__ {0} opaque_{1}({0} x)\n{{\n"
-                     "    auto bits = __builtin_bit_cast({2}, x);\n    asm(\"\" : \"+{3}\"(bits));\n"
-                     "    return __builtin_bit_cast({0}, bits);\n}}\n",
-                     t, name(type), single ? "int" : "i64", single ? "r" : "l"),
-         Piece::Kind::declaration});
+    const auto function = fmt::format("opaque_{}", name(type));
+    pieces.push_back({function,
+                      vocabulary("helpers.cuh", "opaque_real",
+                                 {{{"type", t},
+                                   {"function", function},
+                                   {"bits", single ? "int" : "i64"},
+                                   {"register", single ? "r" : "l"}}}),
+                      Piece::Kind::declaration});
 }
 
 /// 2^exponent as a literal of `real`.
@@ -146,20 +142,16 @@ void add_conversion(std::vector<Piece>& pieces, Type type)
     const auto function = fmt::format("to_{}", name(type));
     const unsigned bits = static_cast<unsigned>(size_bytes(type)) * 8;
     const bool is_signed = is_signed_integer(type);
-    std::string text =
-        "// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.\n";
+    Holes holes{{{"type", t},
+                 {"function", function},
+                 {"lowest", "kLowest" + upper_name(type)},
+                 {"highest", "kHighest" + upper_name(type)}}};
     for (const std::string real : {"float", "double"}) {
         const auto end = power_of_two(is_signed ? bits - 1 : bits, real);
-        text += fmt::format(
-            "__device__ __forceinline__ {0} {1}({2} x)\n{{\n"
-            "    if (!(x > {3}))\n        return x != x ? 0 : {4};\n"
-            "    return x >= {5} ? {6} : {0}(x);\n}}\n{7}",
-            t, function, real,
-            is_signed         ? "-" + end
-            : real == "float" ? "0.0f"
-                              : "0.0",
-            "kLowest" + upper_name(type), end, "kHighest" + upper_name(type), real == "float" ? "\n" : "");
+        holes.values["end_" + real] = end;
+        holes.values["least_" + real] = is_signed ? "-" + end : real == "float" ? "0.0f" : "0.0";
     }
+    const auto text = vocabulary("helpers.cuh", "conversion", holes);
     pieces.push_back({function, text, Piece::Kind::declaration});
 }
 

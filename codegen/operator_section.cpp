@@ -9,6 +9,7 @@
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
+#include "codegen/vocabulary.h"
 
 namespace segfold {
 namespace {
@@ -35,15 +36,8 @@ std::string checked_table(Type type)
                                 : type == Type::f64                     ? "0.0"
                                 : size_bytes(type) < 4                  ? cuda_name(type) + "(0)"
                                                                         : "0";
-    return fmt::format(
-        "// A table whose reads are checked: one outside of its length is noted, and gives zero.\n"
-        "struct {0} {{\n    const {1}* at;\n    i64 length;\n    unsigned* outside;        // becomes 1\n"
-        "    mutable bool is_outside;  // of this thread\n}};\n\n"
-        "__device__ __forceinline__ {1} gather(const {0}& table, i64 place)\n{{\n"
-        "    const bool is_inside = u64(place) < u64(table.length);\n"
-        "    table.is_outside |= !is_inside;\n"
-        "    return is_inside ? table.at[place] : {2};\n}}\n",
-        table_name(type), cuda_name(type), nothing);
+    return vocabulary("table.cuh", "Table",
+                      {{{"table", table_name(type)}, {"type", cuda_name(type)}, {"zero", nothing}}});
 }
 
 /// Prints the functions of one operator.
@@ -121,16 +115,10 @@ private:
 
     [[nodiscard]] std::string outside_reads() const
     {
-        std::string notes;
+        Holes holes{{}, {{"table", {}}}};
         for (const auto& table : checked_tables_)
-            notes += fmt::format(
-                "        if (inputs.{0}.is_outside)\n            atomicOr(inputs.{0}.outside, 1u);\n",
-                cuda_identifier(table));
-        return "// Tells, when a thread leaves the kernel, which tables it has read outside of their "
-               "lengths.\n"
-               "struct OutsideReads {\n    const Inputs& inputs;\n\n"
-               "    __device__ __forceinline__ ~OutsideReads()\n    {\n" +
-               notes + "    }\n};\n";
+            holes.lists["table"].push_back({{{"name", cuda_identifier(table)}}});
+        return vocabulary("table.cuh", "OutsideReads", holes);
     }
 
     [[nodiscard]] std::string results() const

@@ -10,6 +10,7 @@
 #include "codegen/emit.h"
 #include "codegen/line_break.h"
 #include "codegen/mention.h"
+#include "codegen/vocabulary.h"
 #include "dsl/error.h"
 
 namespace segfold {
@@ -17,51 +18,24 @@ namespace {
 
 using enum SegmentForm;
 
-// What the program passes; runtime/bench/peer_library.h has the same struct.
-constexpr const char* kPeerCall =
-    R"(// All pointers are to the GPU's memory but `inputs` and `results`, which point to those structs on the host.
-struct PeerCall {
-    const void* inputs;
-    const void* results;
-    const void* begins;         // [num_segments], segments given as ranges
-    const void* offsets;        // [num_segments + 1], segments given as offsets or ranges
-    const int* keys;            // [num_elements], the segment of each element
-    int* unique_keys;           // [number of runs]
-    int* num_runs;              // one
-    const int* segment_of_run;  // [number of runs], the segments with an element; null: all
-    long long num_elements, num_segments, segment_length;
-    void* scratch;  // null: only say how many bytes are needed
-    size_t scratch_bytes;
-    cudaStream_t stream;
-};
-)";
+/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes, runtime/bench/peer_library.h has the
+/// same struct.
+std::string peer_piece(std::string_view piece, const Holes& holes = {})
+{
+    return vocabulary("peer.cuh", piece, holes);
+}
 
-constexpr const char* kArena =
-    R"(// Gives out parts of the caller's scratch memory; without it counts what is asked for.
-struct Arena {
-    using value_type = char;
-    char* memory;
-    size_t bytes, used;
+/// One item of a list for each line.
+std::vector<Holes> lines_for(const std::string& hole, const std::vector<std::string>& lines)
+{
+    std::vector<Holes> items;
+    for (const auto& line : lines)
+        items.push_back({{{hole, line}}});
+    return items;
+}
 
-    char* allocate(std::ptrdiff_t count)
-    {
-        const size_t begin = used;
-        used += (size_t(count) + 255) / 256 * 256;
-        if (memory && used <= bytes)
-            return memory + begin;
-        void* own = nullptr;
-        if (cudaMalloc(&own, count) != cudaSuccess)
-            throw std::bad_alloc();
-        return static_cast<char*>(own);
-    }
-
-    void deallocate(char* place, size_t)
-    {
-        if (!memory || place < memory || place >= memory + bytes)
-            cudaFree(place);
-    }
-};
-)";
+/// What stands in a list once, or not at all.
+std::vector<Holes> present(bool is_there) { return std::vector<Holes>(is_there ? 1 : 0); }
 
 /// The column that an element's state is, where lift changes nothing.
 const Parameter* lifted_column(const Operator& op)
@@ -122,7 +96,8 @@ public:
         const auto kept = keep_mentioned(
             operator_section(problem_, {}, [&](std::string_view path) { return part_text(path, problem_); }),
             words_of(body));
-        emitted.source = heading() + includes() + "\nnamespace {\n\n" + kept + "\n" + kPeerCall + "\n" + body;
+        emitted.source =
+            heading() + includes() + "\nnamespace {\n\n" + kept + "\n" + peer_piece("PeerCall") + "\n" + body;
         return emitted;
     }
 
@@ -169,34 +144,37 @@ private:
     /// Where an element is, for load_item.
     [[nodiscard]] std::string lift() const
     {
-        std::string members = "    Inputs inputs;\n", place, arguments = "Index(), Index()";
+        std::vector<std::string> members, place;
+        std::string arguments = "Index(), Index()";
         if (lift_needs_place_) {
             arguments = "position, segment";
             if (problem_.form == whole) {
-                place = "        const Index segment = 0, position = index;\n";
+                place = {"const Index segment = 0, position = index;"};
             } else if (problem_.form == uniform) {
-                members += "    Index length;\n";
-                place = "        const Index segment = index / length, position = index % length;\n";
+                members = {"Index length;"};
+                place = {"const Index segment = index / length, position = index % length;"};
             } else {
-                members += "    const int* keys;\n    const Index* offsets;\n";
-                place = "        const Index segment = keys[index], position = index - offsets[segment];\n";
+                members = {"const int* keys;", "const Index* offsets;"};
+                place = {"const Index segment = keys[index], position = index - offsets[segment];"};
             }
         }
-        return "struct Lift {\n" + members +
-               "    __device__ __forceinline__ State operator()(Index index) const\n    {\n" + place +
-               "        return load_item(inputs, index, " + arguments + ");\n    }\n};\n\n";
+        return peer_piece("Lift", {{{"arguments", arguments}},
+                                   {{"member", lines_for("member", members)},
+                                    {"place", lines_for("place", place)}}}) +
+               "\n";
     }
 
     /// The place of a total in the output, turned into a segment and its length.
     [[nodiscard]] std::string finish() const
     {
-        std::string members = "    Results results;\n", place;
+        std::vector<std::string> members, place;
         std::string segment = "Index(place)", length = "Index(1)";
         const bool maps_runs = peer_.is_by_key && (problem_.form == offsets || problem_.form == ranges) &&
                                (finish_uses_segment_ || finish_uses_length_);
         if (maps_runs) {
-            members += "    const int* segment_of_run;\n";
-            place += "        const Index segment = segment_of_run ? segment_of_run[place] : Index(place);\n";
+            members.emplace_back("const int* segment_of_run;");
+            place.emplace_back(
+                "const Index segment = segment_of_run ? segment_of_run[place] : Index(place);");
             if (finish_uses_segment_)
                 segment = "segment";
         }
@@ -204,18 +182,17 @@ private:
         if (finish_uses_length_ || (op_.empty && !peer_.is_by_key)) {
             const std::string at = maps_runs ? "segment" : "place";
             if (problem_.form == offsets || problem_.form == ranges) {
-                members += "    const Index* offsets;\n";
+                members.emplace_back("const Index* offsets;");
                 length = fmt::format("offsets[{0} + 1] - offsets[{0}]", at);
             } else {
-                members += "    Index length;\n";
+                members.emplace_back("Index length;");
                 length = "length";
             }
         }
-        return "struct Finish {\n" + members +
-               "    __device__ __forceinline__ void operator()(std::ptrdiff_t place, State state) const\n    "
-               "{\n" +
-               place +
-               fmt::format("        store(results, {}, {}, state);\n    }}\n}};\n\n", segment, length);
+        return peer_piece("Finish", {{{"segment", segment}, {"length", length}},
+                                     {{"member", lines_for("member", members)},
+                                      {"place", lines_for("place", place)}}}) +
+               "\n";
     }
 
     [[nodiscard]] std::string functors() const
@@ -224,42 +201,24 @@ private:
         if (!lifted_column(op_))
             text += lift();
         if (!is_plus(op_))
-            text +=
-                "struct Combine {\n"
-                "    __device__ __forceinline__ State operator()(const State& earlier, const State& later) "
-                "const\n"
-                "    {\n        return combine(earlier, later);\n    }\n};\n\n";
+            text += peer_piece("Combine") + "\n";
         if (!stores_state(op_))
             text += finish();
         if (peer_.name != "cub_reduce" && !peer_.is_by_key)
             text += offset_functors();
         if (starts_from_identity())
-            text +=
-                "__global__ void write_identity(State* state) { *state = identity(); }\n\n"
-                "State initial;  // the identity, which is known to the GPU alone until somebody asks\n\n"
-                "cudaError_t fetch_identity()\n{\n    State* state = nullptr;\n"
-                "    cudaError_t error = cudaMalloc(&state, sizeof(State));\n"
-                "    if (error != cudaSuccess)\n        return error;\n"
-                "    write_identity<<<1, 1>>>(state);\n"
-                "    error = cudaMemcpy(&initial, state, sizeof(State), cudaMemcpyDeviceToHost);\n"
-                "    cudaFree(state);\n    return error;\n}\n\n";
+            text += peer_piece("identity") + "\n";
         if (is_thrust())
-            text += std::string(kArena) + "\n";
+            text += peer_piece("Arena") + "\n";
         return text + "}  // namespace\n\n";
     }
 
     [[nodiscard]] std::string offset_functors() const
     {
         if ((problem_.form == uniform && peer_.name != "cub_fixed_size") || problem_.form == whole)
-            return "struct Offset {\n    Index length;\n"
-                   "    __device__ __forceinline__ Index operator()(Index segment) const { return segment * "
-                   "length; "
-                   "}\n};\n\n";
+            return peer_piece("Offset") + "\n";
         if (problem_.form == ranges)
-            return "struct End {\n    const Index* begins;\n    const Index* offsets;\n"
-                   "    __device__ __forceinline__ Index operator()(Index segment) const\n    {\n"
-                   "        return begins[segment] + (offsets[segment + 1] - offsets[segment]);\n    "
-                   "}\n};\n\n";
+            return peer_piece("End") + "\n";
         return "";
     }
 
@@ -310,44 +269,33 @@ private:
 
     [[nodiscard]] std::string bound_lines() const
     {
-        const std::string count = "thrust::make_counting_iterator(Index(0))";
         if (peer_.is_by_key || peer_.name == "cub_reduce" || peer_.name == "cub_fixed_size")
             return "";
         if (problem_.form == uniform || problem_.form == whole)
-            return "    const auto begins = thrust::make_transform_iterator(" + count +
-                   ",\n                                                        "
-                   "Offset{Index(" +
-                   std::string(problem_.form == whole ? "call->num_elements" : "call->segment_length") +
-                   ")});\n";
+            return peer_piece(
+                "begins of lengths",
+                {{{"length", problem_.form == whole ? "call->num_elements" : "call->segment_length"}}});
         if (problem_.form == ranges)
-            return "    const auto* begins = static_cast<const Index*>(call->begins);\n"
-                   "    const auto ends = thrust::make_transform_iterator(" +
-                   count + ", End{begins, offsets});\n";
+            return peer_piece("begins of ranges");
         return "";
     }
 
     [[nodiscard]] std::string function() const
     {
-        std::string text = fmt::format(
-            "// Queues the fold on the caller's stream, or says how much scratch memory it needs.\n"
-            "extern \"C\" __attribute__((visibility(\"default\"))) int {}(PeerCall* call)\n{{\n"
-            "    const Inputs inputs = *static_cast<const Inputs*>(call->inputs);\n"
-            "    const Results results = *static_cast<const Results*>(call->results);\n",
-            kPeerFunction);
-        if (uses_offsets())
-            text += "    const auto* offsets = static_cast<const Index*>(call->offsets);\n";
-        text += bound_lines() + "    const auto items = " + items() +
-                ";\n    const auto totals = " + totals() + ";\n    const " + combination() +
-                " combination;\n";
-        if (starts_from_identity())
-            text +=
-                "    if (!call->scratch)\n"
-                "        if (const cudaError_t error = fetch_identity(); error != cudaSuccess)\n"
-                "            return error;\n";
-        return text + invocation() +
-               "}\n\nextern \"C\" __attribute__((visibility(\"default\"))) const char* "
-               "segfold_peer_error(int error)\n"
-               "{\n    return cudaGetErrorString(cudaError_t(error));\n}\n";
+        const auto block = [](const std::string& hole, std::string text) {
+            if (text.empty())
+                return std::vector<Holes>();
+            text.pop_back();  // the end of the line
+            return lines_for(hole, {text});
+        };
+        return peer_piece("function", {{{"function", std::string(kPeerFunction)},
+                                        {"items", items()},
+                                        {"totals", totals()},
+                                        {"combination", combination()}},
+                                       {{"offsets", present(uses_offsets())},
+                                        {"line", block("line", bound_lines())},
+                                        {"identity", present(starts_from_identity())},
+                                        {"call", block("call", invocation())}}});
     }
 
     [[nodiscard]] std::string combination() const
@@ -357,10 +305,10 @@ private:
 
     [[nodiscard]] std::string invocation() const
     {
-        const std::string scratch = "call->scratch, call->scratch_bytes";
+        Holes holes{{{"call", std::string(peer_.call)}, {"bounds", bounds()}}};
         const auto cub = [&](const std::string& arguments) {
-            return fmt::format("    return {}({}, {},\n        {}, call->stream);\n", peer_.call, scratch,
-                               "items, totals", arguments);
+            holes.values["arguments"] = arguments;
+            return peer_piece("call of cub", holes);
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
@@ -368,34 +316,9 @@ private:
             return cub("call->num_segments, int(call->segment_length), combination, initial");
         if (peer_.name == "cub_reduce")
             return cub("Index(call->num_elements), combination, initial");
-        if (peer_.name == "cub_segmented_hint")
-            return fmt::format(
-                "    if (!call->scratch) {{\n        call->scratch_bytes = 1;  // allocates what it needs "
-                "itself\n"
-                "        return cudaSuccess;\n    }}\n"
-                "    const auto hint = cuda::execution::guarantee(\n"
-                "        cuda::execution::max_segment_size<>{{size_t(call->segment_length)}});\n"
-                "    return {}(\n        items, totals, call->num_segments, {}, combination, initial,\n"
-                "        cuda::std::execution::env{{cuda::stream_ref{{call->stream}}, hint}});\n",
-                peer_.call, bounds());
-        if (peer_.name == "cub_reduce_by_key")
-            return fmt::format(
-                "    return {}({}, call->keys,\n        call->unique_keys, items, totals, call->num_runs, "
-                "combination, Index(call->num_elements),\n        call->stream);\n",
-                peer_.call, scratch);
-        return fmt::format(
-            "    Arena arena{{static_cast<char*>(call->scratch), call->scratch_bytes, 0}};\n"
-            "    try {{\n"
-            "        {}(thrust::cuda::par(arena).on(call->stream), call->keys,\n"
-            "            call->keys + call->num_elements, items, call->unique_keys, totals,\n"
-            "            cuda::std::equal_to<int>(), combination);\n"
-            "    }} catch (const thrust::system_error& error) {{\n"
-            "        return error.code().value();\n"
-            "    }} catch (const std::bad_alloc&) {{\n"
-            "        return cudaErrorMemoryAllocation;\n    }}\n"
-            "    if (!call->scratch)\n        call->scratch_bytes = arena.used;\n"
-            "    return cudaGetLastError();\n",
-            peer_.call);
+        if (peer_.name == "cub_segmented_hint" || peer_.name == "cub_reduce_by_key")
+            return peer_piece("call of " + std::string(peer_.name), holes);
+        return peer_piece("call of thrust", holes);
     }
 
     const Problem& problem_;

@@ -142,6 +142,12 @@ TEST_F(KernelsTest, FoldersThatReplaceNothingAreRefused)
               "segfold: none: is no folder; --kernels takes one with files as in kernels/\n");
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
               "segfold: own: holds no .cu and no .cuh file in a folder stages, ladder, probes or parts\n");
+    fs::copy(SEGFOLD_SOURCE_DIR "/kernels/vocabulary", folder_.file("own/vocabulary"));
+    (void)folder_.write("own/vocabulary/table.cuh", "");
+    EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
+              "segfold: own/vocabulary/table.cuh: is not the program's, and --kernels does not replace the "
+              "vocabulary\n");
+    fs::remove_all(folder_.file("own/vocabulary"));
     (void)folder_.write("own/leap.cu", leap());
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
               "segfold: own/leap.cu: is in none of the folders stages, ladder, probes and parts of own\n");

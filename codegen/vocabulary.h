@@ -1,0 +1,23 @@
+#pragma once
+// The texts of kernels/vocabulary: what codegen writes around an operator's expressions, with holes for it.
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace segfold {
+
+/// What fills the holes of a text: `@NAME@` by a value, the lines of an `each` by the items of a list.
+struct Holes {
+    std::map<std::string, std::string, std::less<>> values;
+    std::map<std::string, std::vector<Holes>, std::less<>> lists = {};
+};
+
+/// Piece `piece` of the file `file` of kernels/vocabulary, filled.
+///
+/// Lines from `//% each LIST` to its `//% end` are written once for each item of the list; a hole that an
+/// item does not know is filled by what stands around it. Throws InternalError for an unknown file, piece,
+/// list or hole, which are ours.
+std::string vocabulary(std::string_view file, std::string_view piece, const Holes& holes = {});
+
+}  // namespace segfold

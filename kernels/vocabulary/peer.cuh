@@ -1,0 +1,186 @@
+//% piece PeerCall
+// All pointers are to the GPU's memory but `inputs` and `results`, which point to those structs on the host.
+struct PeerCall {
+    const void* inputs;
+    const void* results;
+    const void* begins;         // [num_segments], segments given as ranges
+    const void* offsets;        // [num_segments + 1], segments given as offsets or ranges
+    const int* keys;            // [num_elements], the segment of each element
+    int* unique_keys;           // [number of runs]
+    int* num_runs;              // one
+    const int* segment_of_run;  // [number of runs], the segments with an element; null: all
+    long long num_elements, num_segments, segment_length;
+    void* scratch;  // null: only say how many bytes are needed
+    size_t scratch_bytes;
+    cudaStream_t stream;
+};
+
+//% piece Arena
+// Gives out parts of the caller's scratch memory; without it counts what is asked for.
+struct Arena {
+    using value_type = char;
+    char* memory;
+    size_t bytes, used;
+
+    char* allocate(std::ptrdiff_t count)
+    {
+        const size_t begin = used;
+        used += (size_t(count) + 255) / 256 * 256;
+        if (memory && used <= bytes)
+            return memory + begin;
+        void* own = nullptr;
+        if (cudaMalloc(&own, count) != cudaSuccess)
+            throw std::bad_alloc();
+        return static_cast<char*>(own);
+    }
+
+    void deallocate(char* place, size_t)
+    {
+        if (!memory || place < memory || place >= memory + bytes)
+            cudaFree(place);
+    }
+};
+
+//% piece Lift
+struct Lift {
+    Inputs inputs;
+//% each member
+    @member@
+//% end
+    __device__ __forceinline__ State operator()(Index index) const
+    {
+//% each place
+        @place@
+//% end
+        return load_item(inputs, index, @arguments@);
+    }
+};
+
+//% piece Finish
+struct Finish {
+    Results results;
+//% each member
+    @member@
+//% end
+    __device__ __forceinline__ void operator()(std::ptrdiff_t place, State state) const
+    {
+//% each place
+        @place@
+//% end
+        store(results, @segment@, @length@, state);
+    }
+};
+
+//% piece Combine
+struct Combine {
+    __device__ __forceinline__ State operator()(const State& earlier, const State& later) const
+    {
+        return combine(earlier, later);
+    }
+};
+
+//% piece Offset
+struct Offset {
+    Index length;
+    __device__ __forceinline__ Index operator()(Index segment) const { return segment * length; }
+};
+
+//% piece End
+struct End {
+    const Index* begins;
+    const Index* offsets;
+    __device__ __forceinline__ Index operator()(Index segment) const
+    {
+        return begins[segment] + (offsets[segment + 1] - offsets[segment]);
+    }
+};
+
+//% piece identity
+__global__ void write_identity(State* state) { *state = identity(); }
+
+State initial;  // the identity, which is known to the GPU alone until somebody asks
+
+cudaError_t fetch_identity()
+{
+    State* state = nullptr;
+    cudaError_t error = cudaMalloc(&state, sizeof(State));
+    if (error != cudaSuccess)
+        return error;
+    write_identity<<<1, 1>>>(state);
+    error = cudaMemcpy(&initial, state, sizeof(State), cudaMemcpyDeviceToHost);
+    cudaFree(state);
+    return error;
+}
+
+//% piece begins of lengths
+    const auto begins = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)),
+                                                        Offset{Index(@length@)});
+
+//% piece begins of ranges
+    const auto* begins = static_cast<const Index*>(call->begins);
+    const auto ends = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), End{begins, offsets});
+
+//% piece function
+// Queues the fold on the caller's stream, or says how much scratch memory it needs.
+extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
+{
+    const Inputs inputs = *static_cast<const Inputs*>(call->inputs);
+    const Results results = *static_cast<const Results*>(call->results);
+//% each offsets
+    const auto* offsets = static_cast<const Index*>(call->offsets);
+//% end
+//% each line
+@line@
+//% end
+    const auto items = @items@;
+    const auto totals = @totals@;
+    const @combination@ combination;
+//% each identity
+    if (!call->scratch)
+        if (const cudaError_t error = fetch_identity(); error != cudaSuccess)
+            return error;
+//% end
+//% each call
+@call@
+//% end
+}
+
+extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error(int error)
+{
+    return cudaGetErrorString(cudaError_t(error));
+}
+
+//% piece call of cub
+    return @call@(call->scratch, call->scratch_bytes, items, totals,
+        @arguments@, call->stream);
+
+//% piece call of cub_segmented_hint
+    if (!call->scratch) {
+        call->scratch_bytes = 1;  // allocates what it needs itself
+        return cudaSuccess;
+    }
+    const auto hint = cuda::execution::guarantee(
+        cuda::execution::max_segment_size<>{size_t(call->segment_length)});
+    return @call@(
+        items, totals, call->num_segments, @bounds@, combination, initial,
+        cuda::std::execution::env{cuda::stream_ref{call->stream}, hint});
+
+//% piece call of cub_reduce_by_key
+    return @call@(call->scratch, call->scratch_bytes, call->keys,
+        call->unique_keys, items, totals, call->num_runs, combination, Index(call->num_elements),
+        call->stream);
+
+//% piece call of thrust
+    Arena arena{static_cast<char*>(call->scratch), call->scratch_bytes, 0};
+    try {
+        @call@(thrust::cuda::par(arena).on(call->stream), call->keys,
+            call->keys + call->num_elements, items, call->unique_keys, totals,
+            cuda::std::equal_to<int>(), combination);
+    } catch (const thrust::system_error& error) {
+        return error.code().value();
+    } catch (const std::bad_alloc&) {
+        return cudaErrorMemoryAllocation;
+    }
+    if (!call->scratch)
+        call->scratch_bytes = arena.used;
+    return cudaGetLastError();

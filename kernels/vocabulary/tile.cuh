@@ -1,0 +1,94 @@
+//% piece Tile
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+//% each column
+    alignas(16) @type@ @name@[kItemsPerThread * kWarpThreads];
+//% end
+};
+
+//% piece copy_tile
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+//% each column
+    copy_column((char*)tile.@name@, (const char*)(inputs.@name@ + begin), @bytes@, end - begin);
+//% end
+}
+
+//% piece Items
+//% each column
+struct alignas(@chunk_bytes@) @chunk@ {
+    @type@ at[@chunk_items@];
+};
+
+//% end
+// Elements of kStepItems consecutive items.
+struct Items {
+//% each column
+    @chunk@ @name@[@num_chunks@];
+//% end
+};
+
+//% piece take_items
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+//% each column
+//% each chunk
+    items.@name@[@i@] = *(const @chunk@*)((const char*)tile.@name@ + tile_place(lane, step * @step_bytes@@plus_bytes@, kItemsPerThread * @bytes@));
+//% end
+//% end
+    return items;
+}
+
+//% piece load_items
+// The items from the element at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, int count)
+{
+    Items items = {};
+//% each column
+    if (count >= kStepItems && (unsigned long long)(inputs.@name@ + index) % alignof(@chunk@) == 0) {
+//% each chunk
+        items.@name@[@i@] = *(const @chunk@*)(inputs.@name@ + index@plus_items@);
+//% end
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (k < count)
+                items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
+    }
+//% end
+    return items;
+}
+
+//% piece is_aligned
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs&@inputs@)
+{
+    return @conditions@;
+}
+
+//% piece condition
+(unsigned long long)inputs.@name@ % alignof(@chunk@) == 0
+
+//% piece load_vectors
+// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+//% each column
+//% each chunk
+    items.@name@[@i@] = *(const @chunk@*)(inputs.@name@ + index@plus_items@);
+//% end
+//% end
+    return items;
+}
+
+//% piece lift_item
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&@inputs@, const Items& items, int k, Index@index@)
+{
+    return lift(@arguments@);
+}
