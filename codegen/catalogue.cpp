@@ -9,6 +9,7 @@
 #include "codegen/atomic.h"
 #include "codegen/comment.h"
 #include "codegen/embedded_kernels.h"
+#include "codegen/mention.h"
 #include "codegen/tile_section.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
@@ -59,7 +60,8 @@ std::int64_t operations(const Expression& expression)
     return count;
 }
 
-std::string explain(const Formula& need, const Problem& problem)
+std::string explain(const Formula& need, const Stage& stage, const Problem& problem,
+                    const FormulaNames& names)
 {
     const auto& op = problem.op;
     const auto& text = need.text();
@@ -87,9 +89,16 @@ std::string explain(const Formula& need, const Problem& problem)
     if (text.starts_with("cc "))
         return "needs " + text + ", and the GPU has compute capability " + std::to_string(cc / 10) + "." +
                std::to_string(cc % 10);
+    // The sizes that the need names, and the facts behind them.
+    auto words = words_of(text);
+    for (auto size = stage.needs_sizes.rbegin(); size != stage.needs_sizes.rend(); ++size)
+        if (words.contains(size->first))
+            add_words(size->second.text(), words);
+    const auto named = words_of(text);
+    const auto facts = facts_of(problem);
     std::string values;
-    for (const auto& [name, value] : facts_of(problem))
-        if (text.find(name) != std::string::npos)
+    for (const auto& [name, value] : names)
+        if (named.contains(name) || (words.contains(name) && facts.contains(name)))
             values += (values.empty() ? "" : ", ") + name + " = " + std::to_string(value);
     return "needs " + text + ", and operator " + op.name + " has " + values;
 }
@@ -310,10 +319,12 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
             forms += (forms.empty() ? "" : ", ") + std::string(name(form));
         return "takes segments given as " + forms + ", not as " + std::string(name(problem.form));
     }
-    const auto facts = facts_of(problem);
+    auto names = facts_of(problem);
+    for (const auto& [size, formula] : stage.needs_sizes)
+        names[size] = formula.value(names);
     for (const auto& need : stage.needs)
-        if (need.value(facts) == 0)
-            return explain(need, problem);
+        if (need.value(names) == 0)
+            return explain(need, stage, problem, names);
     return std::nullopt;
 }
 

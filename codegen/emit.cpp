@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
@@ -104,7 +105,7 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
             std::ranges::any_of(stage.sizes, [&](const auto& size) { return size.first == number; });
         if (!is_known || !sizes.contains(number))
             throw SpecError(stage.place + ": number '" + number +
-                            "' is neither a tunable nor a size above the last where or prefer");
+                            "' is neither a tunable nor a size above the last needs, suits, where or prefer");
         values[number] = static_cast<int>(sizes.find(number)->second);
     }
     return values;
@@ -128,6 +129,27 @@ std::vector<Constant> constants_of(const Stage& stage, const Configuration& conf
     if (place == Numbers::constant)
         constants.insert(constants.end(), numbers.begin(), numbers.end());
     return constants;
+}
+
+/// kNAME of each size that no workload and, at the launch, no number has a part in; `written` may define it
+/// itself.
+void add_sizes(std::vector<Constant>& constants, const std::vector<std::pair<std::string, Formula>>& sizes,
+               const Problem& problem, const Configuration& configuration, const NumberValues& numbers,
+               Numbers place, std::string_view written)
+{
+    auto known = plan_facts(problem);
+    for (const auto* shape : {"num_elements", "num_segments", "mean_length", "longest_length"})
+        known.erase(shape);
+    for (const auto& [name, value] : configuration)
+        if (place == Numbers::constant || !numbers.contains(name))
+            known[name] = value;
+    for (const auto& [name, formula] : sizes)
+        if (formula.is_over(known)) {
+            const auto value = known[name] = formula.value(known);
+            const bool is_own = written.find(" " + constant_name(name) + " =") != std::string_view::npos;
+            if (!is_own && std::in_range<int>(value))
+                constants.emplace_back(constant_name(name), static_cast<int>(value));
+        }
 }
 
 /// `above` comes first, `tiles` after so many parts, the stage's own text last.
@@ -194,6 +216,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     }
     auto plumbing = read_plumbing(stage.place, woven.directives);
 
+    const auto all_sizes = plumbing.sizes;
     Emitted emitted;
     emitted.form = problem.form;
     emitted.state_bytes = state_bytes(problem.op);
@@ -222,6 +245,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
     auto constants = constants_of(stage, configuration, numbers, place);
+    add_sizes(constants, all_sizes, problem, configuration, numbers, place, written);
     for (const auto& launch : emitted.launches)
         if (launch.shared_bytes > 0 && place == Numbers::constant)
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));

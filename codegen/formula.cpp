@@ -134,7 +134,16 @@ private:
     const FormulaNames& names_;
 };
 
+bool is_over_names(const Expression& expression, const FormulaNames& names)
+{
+    return (expression->kind != ExpressionKind::name || names.contains(expression->name)) &&
+           std::ranges::all_of(expression->arguments,
+                               [&](const auto& argument) { return is_over_names(argument, names); });
+}
+
 }  // namespace
+
+bool Formula::is_over(const FormulaNames& names) const { return is_over_names(expression_, names); }
 
 Formula::Formula(std::string place, const std::string& text)
     : place_(std::move(place)), text_(text), expression_(parse_expression(place_, text))

@@ -21,6 +21,8 @@ public:
     /// The value; comparisons and logic give 0 or 1. Throws SpecError for an unknown name, a division by
     /// zero, and a value beyond 64 bits.
     [[nodiscard]] std::int64_t value(const FormulaNames& names) const;
+    /// Whether `names` has all names that the formula mentions.
+    [[nodiscard]] bool is_over(const FormulaNames& names) const;
     [[nodiscard]] const std::string& text() const { return text_; }
 
 private:

@@ -81,7 +81,9 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
         else if (std::ranges::find(kStageWords, word) == kStageWords.end())
             throw SpecError(place + ": unknown directive '" + word + "'" + did_you_mean(word, kStageWords));
         launches = launches || word == "launch" || word == "use";  // a part may launch
-        if (word == "where" || word == "prefer" || word == "suits")
+        if (word == "needs")
+            stage.needs_sizes = sizes;
+        if (word == "needs" || word == "suits" || word == "where" || word == "prefer")
             stage.sizes = sizes;
     }
     if (stage.name.empty() || stage.title.empty() || stage.forms.empty() || !launches)

@@ -21,12 +21,14 @@ struct Stage {
     std::string after;   ///< the stage it improves on; empty for a first one
     std::string source;  ///< where the idea comes from
     std::vector<SegmentForm> forms;
-    std::vector<Formula> needs;    ///< of an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<Formula> needs;  ///< of an operator: associative, commutative, identity, state_bytes <= 64
+    std::vector<std::pair<std::string, Formula>>
+        needs_sizes;               ///< `let` lines that stand before the last of them
     std::optional<Formula> suits;  ///< its rank among those that can serve; over plan_facts()
     std::vector<std::pair<std::string, Formula>> suits_sizes;  ///< `let` lines that stand before `suits`
     std::vector<Tunable> tunables;
     std::vector<std::pair<std::string, Formula>>
-        sizes;                   ///< `let` lines that stand before the last where, prefer or suits
+        sizes;                   ///< `let` lines that stand before the last needs, suits, where or prefer
     std::vector<Formula> where;  ///< over the tunables and plan_facts()
     std::vector<std::pair<std::string, Formula>>
         prefer;                        ///< tunable, its best value; in order, over plan_facts()

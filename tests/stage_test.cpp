@@ -88,6 +88,17 @@ TEST(Stage, KeepsPreferencesAndTheSizesTheySee)
     EXPECT_EQ(stage.sizes[1].first, "second");
 }
 
+TEST(Stage, KeepsTheSizesThatNeedsSee)
+{
+    const auto stage = read_stage("stages/x.cu", kHead + std::string(R"(//% let first = 2 * state_bytes
+//% needs first <= 64
+//% let second = 3 * num_items
+)"));
+    ASSERT_EQ(stage.needs_sizes.size(), 1u);
+    EXPECT_EQ(stage.needs_sizes[0].first, "first");
+    EXPECT_EQ(stage.sizes.size(), 1u) << "what a launch is not asked for";
+}
+
 TEST(Stage, KeepsItsRankAndTheSizesAboveIt)
 {
     const auto stage = read_stage("stages/x.cu", kHead + std::string(R"(//% let first = 2 * num_segments

@@ -162,9 +162,9 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
         const Problem sum(standard_operator("sum_i32"), stage.forms.back());
         const auto source = emit(sum, stage, default_configuration(stage, plan_facts(sum))).source;
         const auto has = [&](const std::string& word) { return source.find(word) != std::string::npos; };
-        // The part by which a lane folds consecutive elements mentions items, too.
-        const bool works_on_items =
-            stage.text.find("lift_item(") != std::string::npos || has("fold_consecutive(");
+        // The parts by which a lane folds consecutive elements or its row of a tile mention items, too.
+        const bool works_on_items = stage.text.find("lift_item(") != std::string::npos ||
+                                    has("fold_consecutive(") || has("walk_row(");
         const bool works_on_tiles = stage.text.find("copy_tile(") != std::string::npos;
         for (const auto& word : of_items)
             EXPECT_EQ(has(word), works_on_items) << stage.name << ": " << word;

@@ -1,7 +1,8 @@
 //% use parts/segment_items.cuh
+//% let end_weight = 3
+//% let num_places = num_items + end_weight * num_segments
 //% if offsets
 //% use parts/search_ends.cuh
-constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
 //% end
 
 // Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
@@ -11,7 +12,7 @@ struct Cut {
 };
 
 // The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends.
+// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
 __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
     constexpr int kHalf = kWarpThreads / 2;

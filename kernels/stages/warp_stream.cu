@@ -3,8 +3,12 @@
 //% after   tile_scan
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  uniform, offsets
+//% let     tiles = costly_combine ? 2 : 1
+//% let     place_bytes = tiles * element_bytes + state_bytes
+//% let     spare_bytes = state_bytes + 4
+//% let     least_bytes = 32 * (8 * place_bytes + spare_bytes) + 1024 * 8
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
-//% needs   (costly_combine ? 16 : 8) * element_bytes + 9 * state_bytes <= 1177
+//% needs   least_bytes <= 46000
 //% suits   40
 //% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
@@ -13,13 +17,13 @@
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 7, 8, 10, 12, 16
 //% let     item_bytes = element_bytes + state_bytes
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
-//% let     tiles = costly_combine ? 2 : 1
-//% let     lane_bytes = tiles * items_per_thread * element_bytes + (items_per_thread + 1) * state_bytes + 4
-//% let     own_bytes = 32 * lane_bytes + ring_bytes
+//% let     own_bytes = 32 * (items_per_thread * place_bytes + spare_bytes) + ring_bytes
 //% let     desk_bytes = ceil_div(own_bytes + held_totals * state_bytes, 128) * 128
-//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + 1200
+//% let     reserved_bytes = 1024
+//% let     fixed_bytes = reserved_bytes + 176
+//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + fixed_bytes
 //% let     block_bytes = block_threads / 32 * desk_bytes + static_bytes
-//% let     all_bytes = block_shared_bytes + 1024
+//% let     all_bytes = block_shared_bytes + reserved_bytes
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% let     elements = num_elements > 0 ? num_elements : 268435456
@@ -28,11 +32,12 @@
 //% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : item_bytes > 8 || is_short ? 16 : 32
 //% let     num_warps = element_bytes <= 2 ? 24 : 16
 //% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
-//% prefer  held_totals = (all_bytes / num_warps - 4 * state_bytes - 400 - own_bytes) / state_bytes
+//% let     held_bytes = all_bytes / num_warps - 4 * state_bytes - fixed_bytes / 3 - own_bytes
+//% prefer  held_totals = held_bytes / state_bytes
 //% prefer  block_threads = min(256, (block_shared_bytes - static_bytes) / desk_bytes * 32)
 //% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
+//% use     parts/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
-//% let     num_places = num_items + 3 * num_segments
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
@@ -41,24 +46,15 @@
 //% scratch block_waiting : Index[num_blocks]
 //% scratch ticket : unsigned[1] zero
 //% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
-//% use     parts/share_cuts.cuh
 //% use     parts/shares.cuh
 //% use     parts/warp_tile.cuh
 //% use     parts/warp_reduce.cuh
 //% if offsets
 //% use     parts/copy_offsets.cuh
 //% end
+//% use     parts/tile_rows.cuh
 
-constexpr int kTileItems = kItemsPerThread * kWarpThreads;
-//% if costly_combine
-constexpr int kTiles = 2;         // one is folded while the other arrives
-constexpr int kCopies = 1;        // of the rounds of a loop that combines
-//% else
-constexpr int kTiles = 1;         // lanes take all of their items before the next tile arrives
-constexpr int kCopies = 32;       // all rounds
-//% end
-constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr int kMarks = 2;         // ends that a lane looks for at a time
+constexpr int kMarks = 2;  // ends that a lane looks for at a time
 constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
@@ -67,14 +63,14 @@ struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tiles;
+    Tile* tiles;     // of two one is folded while the other arrives
     State* totals;   // of segments that have ended, until they are stored
     unsigned* ends;  // for each lane a bit an item: segments end before it
     Index* ring;     // offset i is at i % ring_offsets
 };
 //% else
 struct alignas(128) Desk {
-    Tile tiles[kTiles];
+    Tile tiles[kTiles];                     // of two one is folded while the other arrives
     State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
     unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
     //% if offsets
@@ -155,6 +151,105 @@ __device__ __forceinline__ void store_crowd(const Segments& segments,
 }
 //% end
 
+// What a warp folds: items, and the segments that end in them.
+struct Stretch {
+    Index begin;
+    Index end;
+    Index first_segment;
+    Index end_segment;
+};
+
+// The items and the ends of a share; the whole warp calls it.
+__device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index share, Index num_shares)
+{
+    const Cut cut = find_cut(segments, share, num_shares);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    return {begin, end, first_segment, end_segment};
+}
+
+// Marks where segments end in the tile, two a lane at a time, from segment `next` on, which becomes the first
+// that ends behind the tile.
+//% if offsets
+// Copies more offsets: afterwards, or between where the ring holds too few for the tile.
+//% end
+__device__ __forceinline__ void mark_ends(const Segments& segments,
+                                          Desk& desk,
+                                          Index tile_begin,
+                                          Index end_segment,
+                                          //% if offsets
+                                          int ring_offsets,
+                                          Index& copied,
+                                          Index& most,
+                                          //% end
+                                          //% if offsets && allows_empty
+                                          bool& in_ring,
+                                          //% end
+                                          Index& next)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    //% if offsets
+    const Index ended = next;
+    //% end
+    for (;;) {
+        //% if offsets
+        const Index limit = min(end_segment, copied - 1);
+        //% else
+        const Index limit = end_segment;
+        //% end
+        Index places[kMarks];
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const Index segment = next + k * kWarpThreads + lane;
+            places[k] = kTileItems;
+            if (segment < limit)
+                //% if offsets
+                places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
+                //% else
+                places[k] = segment_end(segments, segment) - tile_begin;
+                //% end
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const bool ends = places[k] < kTileItems;
+            if (ends)
+                atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
+                         1u << unsigned(places[k]) % kItemsPerThread);
+            count += __popc(__ballot_sync(kFullMask, ends));
+        }
+        next += count;
+        //% if offsets
+        if (next < limit && count == kMarks * kWarpThreads)
+            continue;
+        const bool is_done = next < limit || next >= end_segment;
+        most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
+        if (!is_done) {  // more ends than the ring holds
+            most = copied;
+            //% if allows_empty
+            in_ring = false;
+            //% end
+        }
+        __syncwarp();  // all ends are marked; all have read what copies replace
+        #pragma unroll 1
+        for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, ring_offsets, segments, copied);
+        if (is_done)
+            break;
+        wait_for_copies();
+        __syncwarp();  // the offsets are there
+        //% else
+        if (count < kMarks * kWarpThreads || next >= end_segment)
+            break;
+        //% end
+    }
+    //% if !offsets
+    __syncwarp();  // all ends are marked
+    //% end
+}
+
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
 // walks them once; where a segment ends before an item, what the lane has goes to that segment's place
 // among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
@@ -175,11 +270,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               Index num_shares)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Cut cut = find_cut(segments, share, num_shares);
-    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
-    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
-    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
-    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    const auto [begin, end, first_segment, end_segment] = find_stretch(segments, share, num_shares);
     // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
     const int skipped = unsigned(begin) % kItemsPerThread;
     Index tile_begin = begin - skipped;
@@ -227,82 +318,29 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         //% end
 
-        // Mark where segments end in the tile, two a lane at a time, and copy more offsets: afterwards, or
-        // between where the ring holds too few for the tile.
         const Index ended = next;
         //% if offsets && allows_empty
         bool in_ring = true;
         //% end
-        for (;;) {
-            //% if offsets
-            const Index limit = min(end_segment, copied - 1);
-            //% else
-            const Index limit = end_segment;
-            //% end
-            Index places[kMarks];
-            #pragma unroll
-            for (int k = 0; k < kMarks; ++k) {
-                const Index segment = next + k * kWarpThreads + lane;
-                places[k] = kTileItems;
-                if (segment < limit)
-                    //% if offsets
-                    places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
-                    //% else
-                    places[k] = segment_end(segments, segment) - tile_begin;
-                    //% end
-            }
-            int count = 0;
-            #pragma unroll
-            for (int k = 0; k < kMarks; ++k) {
-                const bool ends = places[k] < kTileItems;
-                if (ends)
-                    atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
-                             1u << unsigned(places[k]) % kItemsPerThread);
-                count += __popc(__ballot_sync(kFullMask, ends));
-            }
-            next += count;
-            //% if offsets
-            if (next < limit && count == kMarks * kWarpThreads)
-                continue;
-            const bool is_done = next < limit || next >= end_segment;
-            most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
-            if (!is_done) {  // more ends than the ring holds
-                most = copied;
-                //% if allows_empty
-                in_ring = false;
-                //% end
-            }
-            __syncwarp();  // all ends are marked; all have read what copies replace
-            #pragma unroll 1
-            for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
-                copy_offsets(desk.ring, ring_offsets, segments, copied);
-            if (is_done)
-                break;
-            wait_for_copies();
-            __syncwarp();  // the offsets are there
-            //% else
-            if (count < kMarks * kWarpThreads || next >= end_segment)
-                break;
-            //% end
-        }
-        //% if !offsets
-        __syncwarp();  // all ends are marked
-        //% end
+        mark_ends(segments, desk, tile_begin, end_segment,
+                  //% if offsets
+                  ring_offsets, copied, most,
+                  //% end
+                  //% if offsets && allows_empty
+                  in_ring,
+                  //% end
+                  next);
 
         const Index row_begin = tile_begin + lane * kItemsPerThread;
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
-            #pragma unroll kCopies
-            for (int step = 0; step < kSteps; ++step) {
-                //% if costly_combine
-                const Items some = take_items(desk.tiles[turn], step);
-                //% else
-                const Items& some = items[step];
-                //% end
-                #pragma unroll
-                for (int k = 0; k < kStepItems; ++k)
-                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
-            }
+            run = fold_row(inputs,
+                           //% if costly_combine
+                           desk.tiles[turn],
+                           //% else
+                           items,
+                           //% end
+                           row_begin, run);
             carry = warp_reduce(run);
         } else {
             // Make room for the totals of all that end here.
@@ -320,14 +358,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (cuts && !ends_at_begin)
                 ends &= ~(1u << skipped);  // empty segments
             desk.ends[lane] = 0;
-            int rank = __popc(ends);  // of the lane's first end among those of the tile
-            #pragma unroll
-            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-                const int earlier = __shfl_up_sync(kFullMask, rank, delta);
-                rank += lane >= delta ? earlier : 0;
-            }
-            const int num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
-            rank -= __popc(ends);
+            int num_totals;
+            int rank = find_rank(ends, num_totals);  // of the lane's first end among those of the tile
             unsigned heads = ends;
             if (cuts && !ends_at_begin) {
                 heads |= 1u << skipped;
@@ -336,46 +368,17 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             const int last = is_last ? int(end - tile_begin) : 0;
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
-            State* place = here + rank;
-            #pragma unroll kCopies
-            for (int step = 0; step < kSteps; ++step) {
-                //% if costly_combine
-                const Items some = take_items(desk.tiles[turn], step);
-                //% else
-                const Items& some = items[step];
-                //% end
-                #pragma unroll
-                for (int k = 0; k < kStepItems; ++k) {
-                    const int item = step * kStepItems + k;
-                    const bool is_head = heads >> item & 1;
-                    if (is_head)
-                        *place = run;
-                    place += is_head;
-                    //% if uses_tables
-                    // Nothing is looked up for items behind the last one.
-                    const State state = row_begin + item < segments.num_items
-                                            ? lift_item(inputs, some, k, row_begin + item)
-                                            : identity();
-                    //% else
-                    const State state = lift_item(inputs, some, k, row_begin + item);
-                    //% end
-                    const State longer = combine(run, state);
-                    run = is_head ? state : longer;
-                }
-            }
-
-            // A lane's run reaches back to the last lane in which something ends.
-            const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
-            const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-            #pragma unroll kCopies
-            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-                const State earlier = shuffle_up(run, delta);
-                if (lane - delta >= reach)
-                    run = combine(earlier, run);
-            }
-            const State before = shuffle_up(run, 1);
-            if (lane > 0 && heads != 0)
-                here[rank] = combine(before, here[rank]);
+            run = walk_row(inputs,
+                           //% if uses_tables
+                           segments.num_items,
+                           //% end
+                           //% if costly_combine
+                           desk.tiles[turn],
+                           //% else
+                           items,
+                           //% end
+                           row_begin, heads, here + rank, run);
+            run = join_rows(run, heads, here, rank);
             if (cuts && ends_at_begin)
                 here[0] = identity();  // what lane 0 folded before the share's begin is not its own
             carry = shuffle(run, kWarpThreads - 1);

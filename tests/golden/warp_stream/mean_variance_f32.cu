@@ -44,6 +44,9 @@ constexpr int block_threads = 256;
 constexpr int desk_bytes = 12800;
 constexpr int held_totals = 0;
 constexpr int ring_offsets = 512;
+constexpr int kTiles = 2;
+constexpr int kEndWeight = 3;
+constexpr int kTileItems = 512;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
@@ -173,8 +176,6 @@ __device__ __forceinline__ Index search_ends(const Segments& segments, long long
     return low;
 }
 
-constexpr int kEndWeight = 3;  // an end counts as much as this many items, here and in the stage's num_places
-
 // Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
 struct Cut {
     Index item;
@@ -182,7 +183,7 @@ struct Cut {
 };
 
 // The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
-// the upper one. Shares hold equal sums of items and weighted ends.
+// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
 __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
 {
     constexpr int kHalf = kWarpThreads / 2;
@@ -424,16 +425,93 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-constexpr int kTileItems = kItemsPerThread * kWarpThreads;
-constexpr int kTiles = 2;         // one is folded while the other arrives
 constexpr int kCopies = 1;        // of the rounds of a loop that combines
 constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr int kMarks = 2;         // ends that a lane looks for at a time
+
+// Folds a lane's row, in which nothing ends, into its run.
+__device__ __forceinline__ State fold_row(const Inputs& inputs,
+                                          const Tile& tile,
+                                          Index row_begin,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        const Items some = take_items(tile, step);
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
+    }
+    return run;
+}
+
+// How many segments end in the rows of the lanes before; `num_totals` becomes how many in all rows.
+__device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    int rank = __popc(ends);
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, rank, delta);
+        rank += lane >= delta ? earlier : 0;
+    }
+    num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
+    rank -= __popc(ends);
+    return rank;
+}
+
+// Walks a lane's row. Where there is a head, what the run has goes to its place among the totals, and the run
+// starts anew. Gives the run behind the last head.
+__device__ __forceinline__ State walk_row(const Inputs& inputs,
+                                          const Tile& tile,
+                                          Index row_begin,
+                                          unsigned heads,
+                                          State* place,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        const Items some = take_items(tile, step);
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const int item = step * kStepItems + k;
+            const bool is_head = heads >> item & 1;
+            if (is_head)
+                *place = run;
+            place += is_head;
+            const State state = lift_item(inputs, some, k, row_begin + item);
+            const State longer = combine(run, state);
+            run = is_head ? state : longer;
+        }
+    }
+    return run;
+}
+
+// Joins the runs of the lanes: each gets the run of all items behind the last head up to its own. The first
+// total of a lane, at `first`, is completed by the run of the lanes before.
+__device__ __forceinline__ State join_rows(State run, unsigned heads, State* here, int rank)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    // A lane's run reaches back to the last lane in which something ends.
+    const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
+    const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+    #pragma unroll kCopies
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(run, delta);
+        if (lane - delta >= reach)
+            run = combine(earlier, run);
+    }
+    const State before = shuffle_up(run, 1);
+    if (lane > 0 && heads != 0)
+        here[rank] = combine(before, here[rank]);
+    return run;
+}
+
+constexpr int kMarks = 2;  // ends that a lane looks for at a time
 constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Desk {
-    Tile tiles[kTiles];
+    Tile tiles[kTiles];                     // of two one is folded while the other arrives
     State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
     unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
     alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
@@ -508,6 +586,79 @@ __device__ __forceinline__ void store_crowd(const Segments& segments,
     }
 }
 
+// What a warp folds: items, and the segments that end in them.
+struct Stretch {
+    Index begin;
+    Index end;
+    Index first_segment;
+    Index end_segment;
+};
+
+// The items and the ends of a share; the whole warp calls it.
+__device__ __forceinline__ Stretch find_stretch(const Segments& segments, Index share, Index num_shares)
+{
+    const Cut cut = find_cut(segments, share, num_shares);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    return {begin, end, first_segment, end_segment};
+}
+
+// Marks where segments end in the tile, two a lane at a time, from segment `next` on, which becomes the first
+// that ends behind the tile.
+// Copies more offsets: afterwards, or between where the ring holds too few for the tile.
+__device__ __forceinline__ void mark_ends(const Segments& segments,
+                                          Desk& desk,
+                                          Index tile_begin,
+                                          Index end_segment,
+                                          int ring_offsets,
+                                          Index& copied,
+                                          Index& most,
+                                          bool& in_ring,
+                                          Index& next)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index ended = next;
+    for (;;) {
+        const Index limit = min(end_segment, copied - 1);
+        Index places[kMarks];
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const Index segment = next + k * kWarpThreads + lane;
+            places[k] = kTileItems;
+            if (segment < limit)
+                places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const bool ends = places[k] < kTileItems;
+            if (ends)
+                atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
+                         1u << unsigned(places[k]) % kItemsPerThread);
+            count += __popc(__ballot_sync(kFullMask, ends));
+        }
+        next += count;
+        if (next < limit && count == kMarks * kWarpThreads)
+            continue;
+        const bool is_done = next < limit || next >= end_segment;
+        most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
+        if (!is_done) {  // more ends than the ring holds
+            most = copied;
+            in_ring = false;
+        }
+        __syncwarp();  // all ends are marked; all have read what copies replace
+        #pragma unroll 1
+        for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
+            copy_offsets(desk.ring, ring_offsets, segments, copied);
+        if (is_done)
+            break;
+        wait_for_copies();
+        __syncwarp();  // the offsets are there
+    }
+}
+
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile and
 // walks them once; where a segment ends before an item, what the lane has goes to that segment's place
 // among the totals and it starts anew. A scan across the lanes completes the first total of each. Totals
@@ -526,11 +677,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                                               Index num_shares)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const Cut cut = find_cut(segments, share, num_shares);
-    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
-    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
-    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
-    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    const auto [begin, end, first_segment, end_segment] = find_stretch(segments, share, num_shares);
     // Tiles begin where vectors do, so lane 0 may meet some items of the share before.
     const int skipped = unsigned(begin) % kItemsPerThread;
     Index tile_begin = begin - skipped;
@@ -562,58 +709,19 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (!is_last)
             copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
 
-        // Mark where segments end in the tile, two a lane at a time, and copy more offsets: afterwards, or
-        // between where the ring holds too few for the tile.
         const Index ended = next;
         bool in_ring = true;
-        for (;;) {
-            const Index limit = min(end_segment, copied - 1);
-            Index places[kMarks];
-            #pragma unroll
-            for (int k = 0; k < kMarks; ++k) {
-                const Index segment = next + k * kWarpThreads + lane;
-                places[k] = kTileItems;
-                if (segment < limit)
-                    places[k] = desk.ring[unsigned(segment + 1) & (ring_offsets - 1)] - tile_begin;
-            }
-            int count = 0;
-            #pragma unroll
-            for (int k = 0; k < kMarks; ++k) {
-                const bool ends = places[k] < kTileItems;
-                if (ends)
-                    atomicOr(&desk.ends[unsigned(places[k]) / kItemsPerThread],
-                             1u << unsigned(places[k]) % kItemsPerThread);
-                count += __popc(__ballot_sync(kFullMask, ends));
-            }
-            next += count;
-            if (next < limit && count == kMarks * kWarpThreads)
-                continue;
-            const bool is_done = next < limit || next >= end_segment;
-            most = min(ended + ring_offsets - kChunkOffsets, next + ring_offsets / 2);
-            if (!is_done) {  // more ends than the ring holds
-                most = copied;
-                in_ring = false;
-            }
-            __syncwarp();  // all ends are marked; all have read what copies replace
-            #pragma unroll 1
-            for (; copied <= most && copied <= end_segment; copied += kChunkOffsets)
-                copy_offsets(desk.ring, ring_offsets, segments, copied);
-            if (is_done)
-                break;
-            wait_for_copies();
-            __syncwarp();  // the offsets are there
-        }
+        mark_ends(segments, desk, tile_begin, end_segment,
+                  ring_offsets, copied, most,
+                  in_ring,
+                  next);
 
         const Index row_begin = tile_begin + lane * kItemsPerThread;
         State run = lane == 0 ? carry : identity();
         if (next == ended && !is_first && !is_last) {
-            #pragma unroll kCopies
-            for (int step = 0; step < kSteps; ++step) {
-                const Items some = take_items(desk.tiles[turn], step);
-                #pragma unroll
-                for (int k = 0; k < kStepItems; ++k)
-                    run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
-            }
+            run = fold_row(inputs,
+                           desk.tiles[turn],
+                           row_begin, run);
             carry = warp_reduce(run);
         } else {
             // Make room for the totals of all that end here.
@@ -631,14 +739,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             if (cuts && !ends_at_begin)
                 ends &= ~(1u << skipped);  // empty segments
             desk.ends[lane] = 0;
-            int rank = __popc(ends);  // of the lane's first end among those of the tile
-            #pragma unroll
-            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-                const int earlier = __shfl_up_sync(kFullMask, rank, delta);
-                rank += lane >= delta ? earlier : 0;
-            }
-            const int num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
-            rank -= __popc(ends);
+            int num_totals;
+            int rank = find_rank(ends, num_totals);  // of the lane's first end among those of the tile
             unsigned heads = ends;
             if (cuts && !ends_at_begin) {
                 heads |= 1u << skipped;
@@ -647,35 +749,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             const int last = is_last ? int(end - tile_begin) : 0;
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
-            State* place = here + rank;
-            #pragma unroll kCopies
-            for (int step = 0; step < kSteps; ++step) {
-                const Items some = take_items(desk.tiles[turn], step);
-                #pragma unroll
-                for (int k = 0; k < kStepItems; ++k) {
-                    const int item = step * kStepItems + k;
-                    const bool is_head = heads >> item & 1;
-                    if (is_head)
-                        *place = run;
-                    place += is_head;
-                    const State state = lift_item(inputs, some, k, row_begin + item);
-                    const State longer = combine(run, state);
-                    run = is_head ? state : longer;
-                }
-            }
-
-            // A lane's run reaches back to the last lane in which something ends.
-            const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
-            const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-            #pragma unroll kCopies
-            for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-                const State earlier = shuffle_up(run, delta);
-                if (lane - delta >= reach)
-                    run = combine(earlier, run);
-            }
-            const State before = shuffle_up(run, 1);
-            if (lane > 0 && heads != 0)
-                here[rank] = combine(before, here[rank]);
+            run = walk_row(inputs,
+                           desk.tiles[turn],
+                           row_begin, heads, here + rank, run);
+            run = join_rows(run, heads, here, rank);
             if (cuts && ends_at_begin)
                 here[0] = identity();  // what lane 0 folded before the share's begin is not its own
             carry = shuffle(run, kWarpThreads - 1);

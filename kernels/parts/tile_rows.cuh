@@ -1,0 +1,110 @@
+//% if costly_combine
+constexpr int kCopies = 1;        // of the rounds of a loop that combines
+//% else
+constexpr int kCopies = 32;       // all rounds
+//% end
+constexpr int kSteps = kItemsPerThread / kStepItems;
+
+// Folds a lane's row, in which nothing ends, into its run.
+__device__ __forceinline__ State fold_row(const Inputs& inputs,
+                                          //% if costly_combine
+                                          const Tile& tile,
+                                          //% else
+                                          const Items (&items)[kSteps],
+                                          //% end
+                                          Index row_begin,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        //% if costly_combine
+        const Items some = take_items(tile, step);
+        //% else
+        const Items& some = items[step];
+        //% end
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
+    }
+    return run;
+}
+
+// How many segments end in the rows of the lanes before; `num_totals` becomes how many in all rows.
+__device__ __forceinline__ int find_rank(unsigned ends, int& num_totals)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    int rank = __popc(ends);
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, rank, delta);
+        rank += lane >= delta ? earlier : 0;
+    }
+    num_totals = __shfl_sync(kFullMask, rank, kWarpThreads - 1);
+    rank -= __popc(ends);
+    return rank;
+}
+
+// Walks a lane's row. Where there is a head, what the run has goes to its place among the totals, and the run
+// starts anew. Gives the run behind the last head.
+__device__ __forceinline__ State walk_row(const Inputs& inputs,
+                                          //% if uses_tables
+                                          Index num_items,
+                                          //% end
+                                          //% if costly_combine
+                                          const Tile& tile,
+                                          //% else
+                                          const Items (&items)[kSteps],
+                                          //% end
+                                          Index row_begin,
+                                          unsigned heads,
+                                          State* place,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        //% if costly_combine
+        const Items some = take_items(tile, step);
+        //% else
+        const Items& some = items[step];
+        //% end
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const int item = step * kStepItems + k;
+            const bool is_head = heads >> item & 1;
+            if (is_head)
+                *place = run;
+            place += is_head;
+            //% if uses_tables
+            // Nothing is looked up for items behind the last one.
+            const State state = row_begin + item < num_items
+                                    ? lift_item(inputs, some, k, row_begin + item)
+                                    : identity();
+            //% else
+            const State state = lift_item(inputs, some, k, row_begin + item);
+            //% end
+            const State longer = combine(run, state);
+            run = is_head ? state : longer;
+        }
+    }
+    return run;
+}
+
+// Joins the runs of the lanes: each gets the run of all items behind the last head up to its own. The first
+// total of a lane, at `first`, is completed by the run of the lanes before.
+__device__ __forceinline__ State join_rows(State run, unsigned heads, State* here, int rank)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    // A lane's run reaches back to the last lane in which something ends.
+    const unsigned lanes = __ballot_sync(kFullMask, heads != 0);
+    const int reach = max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+    #pragma unroll kCopies
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(run, delta);
+        if (lane - delta >= reach)
+            run = combine(earlier, run);
+    }
+    const State before = shuffle_up(run, 1);
+    if (lane > 0 && heads != 0)
+        here[rank] = combine(before, here[rank]);
+    return run;
+}
