@@ -99,12 +99,14 @@ TEST(BenchKernels, CompileForEveryArchitecture)
 {
     try {
         for (const auto& architecture : cuda::supported_architectures()) {
-            const auto warnings = [&](const char* text, std::vector<std::string> options) {
-                return cuda::compile({text, "kernels.cu", architecture, std::move(options)}).log;
+            const auto warnings = [&](std::string_view file, std::vector<std::string> options) {
+                return cuda::compile(
+                           {std::string(kernels(file)), "kernels.cu", architecture, std::move(options)})
+                    .log;
             };
-            EXPECT_EQ(warnings(kReadKernels, {}), "");
-            EXPECT_EQ(warnings(kKeyKernels, {}), "");
-            EXPECT_EQ(warnings(kCompareKernels, {"--std=c++20"}), "");
+            EXPECT_EQ(warnings("read.cu", {}), "");
+            EXPECT_EQ(warnings("keys.cu", {}), "");
+            EXPECT_EQ(warnings("compare.cu", {"--std=c++20"}), "");
         }
     } catch (const DeviceError& error) {
         if (std::string(error.what()).find("NVRTC") == std::string::npos)

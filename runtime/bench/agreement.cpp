@@ -30,7 +30,9 @@ cuda::Module load_compare_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-    return {context, cuda::load_or_compile({kCompareKernels, "compare.cu", architecture, {"--std=c++20"}}),
+    return {context,
+            cuda::load_or_compile(
+                {std::string(kernels("compare.cu")), "compare.cu", architecture, {"--std=c++20"}}),
             "compare.cu"};
 }
 

@@ -50,8 +50,9 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
 
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-    const cuda::Module module(context, cuda::load_or_compile({kKeyKernels, "keys.cu", architecture, {}}),
-                              "keys.cu");
+    const cuda::Module module(
+        context, cuda::load_or_compile({std::string(kernels("keys.cu")), "keys.cu", architecture, {}}),
+        "keys.cu");
     cuda::Arguments arguments;
     const auto count = static_cast<long long>(segments.num_elements);
     const cuda::LaunchShape shape{.grid = {static_cast<std::uint64_t>(info.multiprocessors) * 16},

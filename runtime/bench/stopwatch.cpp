@@ -20,7 +20,8 @@ cuda::Module load_read_kernels(const cuda::Context& context)
 {
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-    return {context, cuda::load_or_compile({kReadKernels, "read.cu", architecture, {}}), "read.cu"};
+    return {context, cuda::load_or_compile({std::string(kernels("read.cu")), "read.cu", architecture, {}}),
+            "read.cu"};
 }
 
 }  // namespace

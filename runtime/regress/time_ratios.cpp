@@ -105,7 +105,7 @@ struct TimeBench::State {
     [[nodiscard]] cuda::Compiled compile_reader() const
     {
         const auto& info = context.info();
-        return cuda::load_or_compile({bench::kReadKernels,
+        return cuda::load_or_compile({std::string(bench::kernels("read.cu")),
                                       "read.cu",
                                       cuda::architecture_for(info.compute_major, info.compute_minor),
                                       {}});
