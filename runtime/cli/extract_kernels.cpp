@@ -12,7 +12,7 @@
 #include "dsl/error.h"
 #include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/files/file.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {

@@ -23,7 +23,7 @@ struct Session::State {
     explicit State(SessionOptions asked) : options(std::move(asked))
     {
         if (!options.kernels.empty())
-            own_catalogue = Catalogue::from_directory(options.kernels);
+            own_catalogue = Catalogue::overlaid(options.kernels);
     }
 
     /// The laws as far as no data speak.
