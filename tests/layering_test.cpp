@@ -87,11 +87,21 @@ std::string_view included(std::string_view line)
 /// Height of a file's or an include's folder; an include may point to its own height or below. -1: not ours.
 int height(std::string_view path)
 {
-    constexpr std::array<std::string_view, 13> kOrder = {
-        "dsl/",           "codegen/",          "runtime/support/", "runtime/data/",
-        "runtime/judge/", "runtime/backends/", "runtime/session/", "runtime/bench/",
-        "runtime/tune/",  "runtime/regress/",  "runtime/papers/",  "runtime/cli/",
-        "tests/"};
+    constexpr std::array<std::string_view, 15> kOrder = {"dsl/",
+                                                         "codegen/",
+                                                         "runtime/support/",
+                                                         "runtime/data/",
+                                                         "runtime/judge/",
+                                                         "runtime/backends/",
+                                                         "runtime/session/",
+                                                         "runtime/bench/",
+                                                         "runtime/tune/",
+                                                         "runtime/regress/",
+                                                         "runtime/papers/",
+                                                         "runtime/include/",
+                                                         "runtime/examples/",
+                                                         "runtime/cli/",
+                                                         "tests/"};
     int found = -1;
     for (std::size_t i = 0; i < kOrder.size(); ++i) {
         if (path.starts_with(kOrder[i])) {

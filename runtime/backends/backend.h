@@ -36,8 +36,8 @@ struct Circumstances {
 
 /// What a back end is asked for when it is made.
 struct BackendOptions {
-    std::optional<int> device;                   ///< ordinal of a GPU
-    std::optional<std::uint64_t> schedule_seed;  ///< simt: of the order of threads and blocks
+    std::optional<int> device = {};                   ///< ordinal of a GPU
+    std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads and blocks
 };
 
 /// Runs workloads. One object serves any number of them, from one thread at a time.

@@ -1,0 +1,431 @@
+// The front door on a GPU: plans on device pointers, every layout, streams, graphs, what a run costs the
+// host.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/judge/compare.h"
+#include "segfold/segfold.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+using cuda::DeviceBuffer;
+
+template <class Call>
+std::string message_of(Call call)
+{
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+std::span<const std::byte> bytes_of(const Array& array) { return {array.data(), array.bytes()}; }
+
+/// Arrays on the GPU, lent.
+struct Lent {
+    std::vector<DeviceBuffer> buffers;
+
+    ArrayView lend(const cuda::Context& context, const Array& array)
+    {
+        buffers.emplace_back(context, bytes_of(array));
+        return {array.type(), reinterpret_cast<const void*>(buffers.back().address()),
+                static_cast<std::int64_t>(array.length()), Place::device};
+    }
+    MutableArrayView lend_mutable(const cuda::Context& context, Type type, std::int64_t length)
+    {
+        buffers.emplace_back(context, static_cast<std::size_t>(length) * size_bytes(type));
+        if (length != 0)
+            buffers.back().fill_with(std::uint8_t{0xcd});
+        return {type, reinterpret_cast<void*>(buffers.back().address()), length, Place::device};
+    }
+};
+
+class SessionOnGpu : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (cuda::devices().empty())
+            GTEST_SKIP() << cuda::no_device_reason();
+        context_ = std::make_unique<cuda::Context>();
+        session_ = std::make_unique<Session>(SessionOptions{.backend = "cuda"});
+    }
+
+    [[nodiscard]] Array read(const MutableArrayView& view, std::int64_t length) const
+    {
+        Array array(view.type, static_cast<std::size_t>(length));
+        cuda::check(cuda::driver().cuMemcpyDtoH(array.data(), reinterpret_cast<std::uint64_t>(view.data),
+                                                array.bytes()),
+                    "cuMemcpyDtoH");
+        return array;
+    }
+
+    /// Segments of a workload as they are lent on the GPU.
+    SegmentsView lend(const Segments& segments, LayoutKind kind, Lent& lent)
+    {
+        const auto index = segments.index_type();
+        switch (kind) {
+            case LayoutKind::whole:
+                return whole();
+            case LayoutKind::uniform:
+                return uniform(segments.uniform_length);
+            case LayoutKind::offsets:
+                return offsets(lent.lend(*context_, segments.offsets));
+            case LayoutKind::lengths: {
+                Array lengths_of(index, static_cast<std::size_t>(segments.num_segments));
+                for (std::int64_t s = 0; s < segments.num_segments; ++s)
+                    if (index == Type::i64)
+                        lengths_of.as<std::int64_t>()[static_cast<std::size_t>(s)] = segments.length(s);
+                    else
+                        lengths_of.as<std::int32_t>()[static_cast<std::size_t>(s)] =
+                            static_cast<std::int32_t>(segments.length(s));
+                return lengths(lent.lend(*context_, lengths_of));
+            }
+            case LayoutKind::ranges:
+                return ranges(lent.lend(*context_, segments.begins), lent.lend(*context_, segments.ends));
+            case LayoutKind::flags:
+                return flags(lent.lend(*context_, segments.flags), lent.lend_mutable(*context_, index, 1));
+            default:
+                return keys(lent.lend(*context_, segments.item_keys),
+                            lent.lend_mutable(*context_, segments.item_keys.type(), segments.num_elements),
+                            lent.lend_mutable(*context_, index, 1));
+        }
+    }
+
+    struct Prepared {
+        Workload workload;
+        Lent lent;
+        std::vector<ArrayView> inputs;
+        SegmentsView segments;
+        std::vector<MutableArrayView> results;
+    };
+
+    Prepared prepare(const std::string& op, Segments segments, LayoutKind kind)
+    {
+        Prepared all{make_workload(op, std::move(segments), 5), {}, {}, {}, {}};
+        all.lent.buffers.reserve(32);
+        const auto& workload = all.workload;
+        for (const auto& array : workload.arrays)
+            all.inputs.push_back(all.lent.lend(*context_, array));
+        all.segments = lend(workload.segments, kind, all.lent);
+        const bool finds = kind == LayoutKind::flags || kind == LayoutKind::keys;
+        for (const auto& field : workload.op.results)
+            all.results.push_back(all.lent.lend_mutable(
+                *context_, field.type,
+                finds ? workload.segments.num_elements : workload.segments.num_segments));
+        return all;
+    }
+
+    void expect_right(const Prepared& all, const std::string& what)
+    {
+        const auto& workload = all.workload;
+        Results results;
+        for (std::size_t i = 0; i < all.results.size(); ++i)
+            results.push_back(
+                {workload.op.results[i].name, read(all.results[i], workload.segments.num_segments)});
+        if (all.segments.num_found.data != nullptr) {
+            const auto found = read(all.segments.num_found, 1);
+            EXPECT_EQ(found.type() == Type::i64 ? found.as<std::int64_t>()[0] : found.as<std::int32_t>()[0],
+                      workload.segments.num_segments)
+                << what;
+        }
+        const auto comparison = Judge(workload).compare(results);
+        EXPECT_TRUE(comparison.agrees()) << what << ": " << print(comparison);
+        if (all.segments.kind == LayoutKind::keys) {
+            const auto runs = read(all.segments.found_keys, workload.segments.num_segments);
+            EXPECT_EQ(std::memcmp(runs.data(), workload.segments.keys->data(), runs.bytes()), 0) << what;
+        }
+    }
+
+    std::unique_ptr<cuda::Context> context_;
+    std::unique_ptr<Session> session_;
+};
+
+TEST_F(SessionOnGpu, PlansTakeEveryLayoutOnTheDevice)
+{
+    for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets, LayoutKind::lengths,
+                            LayoutKind::ranges, LayoutKind::flags, LayoutKind::keys})
+        for (const std::string op : {"trace_u64", "sum_i32", "keep_first_i32", "max_subarray_i32"})
+            for (const int bits : {32, 64}) {
+                // Whole, flags and keys take wide indices beyond 2^31 elements alone; uniform too.
+                if (bits == 64 && kind != LayoutKind::offsets && kind != LayoutKind::lengths &&
+                    kind != LayoutKind::ranges)
+                    continue;
+                for (auto& shape : segment_cases(kind, 64, 256, standard_operator(op).allows_empty())) {
+                    auto all = prepare(op, with_index_bits(shape.segments.copy(), bits), kind);
+                    const auto what = op + " " + shape.name + " " + std::to_string(bits);
+                    auto plan =
+                        session_->plan(all.workload.op, all.segments, all.workload.segments.num_elements);
+                    plan.run(all.inputs, all.segments, all.results);
+                    context_->synchronize();
+                    expect_right(all, what + " by " + plan.stage());
+                }
+            }
+}
+
+TEST_F(SessionOnGpu, LargeArraysFoldOnTheDevice)
+{
+    for (const std::string layout : {"geometric:mean=32", "giant:half", "zipf:exponent=1.9"})
+        for (const auto kind : {LayoutKind::offsets, LayoutKind::lengths}) {
+            auto all = prepare("trace_u64", resolve(parse_layout(layout), 1 << 22).segments, kind);
+            auto plan = session_->plan(all.workload.op, all.segments, 1 << 22);
+            plan.run(all.inputs, all.segments, all.results);
+            context_->synchronize();
+            expect_right(all, layout);
+        }
+}
+
+TEST_F(SessionOnGpu, WrongSegmentsAreFoundWhereAskedFor)
+{
+    const PlanOptions checked{.validates_segments = true};
+    const auto message = [&](const SegmentsView& segments, std::int64_t n, Lent& lent) {
+        auto plan = session_->plan(standard_operator("sum_i32"), segments, n, checked);
+        const std::vector<ArrayView> inputs = {
+            lent.lend(*context_, Array(Type::i32, static_cast<std::size_t>(n)))};
+        const std::vector<MutableArrayView> results = {lent.lend_mutable(*context_, Type::i32, 64)};
+        return message_of([&] { plan.run(inputs, segments, results); });
+    };
+    const auto by = [&](auto make, std::vector<int> values, std::int64_t n) {
+        Lent lent;
+        lent.buffers.reserve(8);
+        return message(make(lent.lend(*context_, Array::of<int>(Type::i32, std::span<const int>(values)))), n,
+                       lent);
+    };
+    const auto by_offsets = [](const ArrayView& view) { return offsets(view); };
+    const auto by_lengths = [](const ArrayView& view) { return lengths(view); };
+    EXPECT_EQ(by(by_offsets, {0, 5, 4, 9}, 9),
+              "offsets on the device decrease at segment 1: 4 after 5; offsets must be non-decreasing");
+    EXPECT_EQ(by(by_offsets, {1, 5, 9}, 9), "offsets on the device begin with 1; the first must be 0");
+    EXPECT_EQ(by(by_offsets, {0, 5, 8}, 9),
+              "offsets on the device end with 8; the last must be 9, the number of "
+              "elements");
+    EXPECT_EQ(by(by_lengths, {5, -1, 5}, 9),
+              "lengths on the device: segment 1 has -1 elements; a length is not negative");
+    EXPECT_EQ(by(by_lengths, {5, 1, 5}, 9), "lengths on the device add up to 11; there are 9 elements");
+    EXPECT_EQ(by(by_offsets, {0, 5, 9}, 9), "nothing was thrown");
+    EXPECT_EQ(by(by_lengths, {5, 4}, 9), "nothing was thrown");
+    Lent lent;
+    lent.buffers.reserve(8);
+    const std::vector<int> begins = {0, 6}, ends = {5, 10};
+    const auto view = ranges(lent.lend(*context_, Array::of<int>(Type::i32, std::span<const int>(begins))),
+                             lent.lend(*context_, Array::of<int>(Type::i32, std::span<const int>(ends))));
+    EXPECT_EQ(message(view, 9, lent),
+              "ranges on the device: segment 1 is [6, 10) of 9 elements; begins and ends lie "
+              "inside, no end before its begin");
+}
+
+TEST_F(SessionOnGpu, OneStreamAtATimeRunsAPlanWithScratch)
+{
+    auto all = prepare("trace_u64", resolve(parse_layout("geometric:mean=32"), 1 << 16).segments,
+                       LayoutKind::offsets);
+    auto plan = session_->plan(all.workload.op, all.segments, 1 << 16, {.request = {.stage = "tile_scan"}});
+    ASSERT_GT(plan.scratch_bytes(), 0);
+    const cuda::Stream first(*context_), second(*context_);
+    const auto on = [](const cuda::Stream& stream) {
+        return reinterpret_cast<CUstream_st*>(stream.handle());
+    };
+    plan.run(all.inputs, all.segments, all.results, on(first));
+    EXPECT_EQ(
+        message_of([&] { plan.run(all.inputs, all.segments, all.results, on(second)); }),
+        "the plan of trace has " + std::to_string(plan.scratch_bytes()) +
+            " bytes of scratch memory, which belong to the stream of its first run; make a copy() for each "
+            "stream, or move_to() the other one once what was queued is done");
+    context_->synchronize();
+    auto copy = plan.copy();
+    copy.run(all.inputs, all.segments, all.results, on(second));
+    plan.move_to(on(second));
+    plan.run(all.inputs, all.segments, all.results, on(second));
+    context_->synchronize();
+    expect_right(all, "two streams");
+}
+
+TEST_F(SessionOnGpu, ScratchMayComeFromTheCaller)
+{
+    auto all = prepare("trace_u64", resolve(parse_layout("geometric:mean=32"), 1 << 16).segments,
+                       LayoutKind::lengths);
+    int allocated = 0, released = 0;
+    {
+        std::vector<DeviceBuffer> memory;
+        PlanOptions options{.request = {.stage = "tile_scan"}};
+        options.scratch = {[&](std::size_t bytes) {
+                               ++allocated;
+                               memory.emplace_back(*context_, bytes);
+                               return reinterpret_cast<void*>(memory.back().address());
+                           },
+                           [&](void*) { ++released; }};
+        auto plan = session_->plan(all.workload.op, all.segments, 1 << 16, options);
+        plan.run(all.inputs, all.segments, all.results);
+        context_->synchronize();
+        expect_right(all, "the caller's scratch");
+    }
+    EXPECT_GT(allocated, 1);
+    EXPECT_EQ(released, allocated);
+}
+
+TEST_F(SessionOnGpu, ReadsOutsideOfTablesAreNoted)
+{
+    const auto op = parse_operator(
+        "test",
+        "operator pick(c: i32, t: table i32) -> i32 { state s: i32 = 0 lift t[c] combine(a, b) a + b }");
+    Lent lent;
+    lent.buffers.reserve(8);
+    std::vector<int> places = {0, 1, 2, 3}, table = {10, 20, 30, 40};
+    const auto view = [&](const std::vector<int>& values) {
+        return lent.lend(*context_, Array::of<int>(Type::i32, std::span<const int>(values)));
+    };
+    const auto t = view(table), inside = view(places);
+    places[3] = 4;
+    const auto outside = view(places);
+    const auto result = lent.lend_mutable(*context_, Type::i32, 1);
+    auto plan = session_->plan(op, whole(), 4);
+    plan.run({inside, t}, whole(), {result});
+    plan.require_tables_read_inside();
+    EXPECT_EQ(read(result, 1).as<int>()[0], 100);
+    plan.run({outside, t}, whole(), {result});
+    EXPECT_EQ(message_of([&] { plan.require_tables_read_inside(); }),
+              "operator pick has read outside of the table 't'; such reads give 0");
+    plan.require_tables_read_inside();
+}
+
+/// The driver's functions for graphs, which nothing else here needs.
+struct Graphs {
+    using Result = cuda::CUresult;
+    Result (*begin)(cuda::CUstream, int);
+    Result (*end)(cuda::CUstream, void**);
+    Result (*instantiate)(void**, void*, unsigned long long);
+    Result (*launch)(void*, cuda::CUstream);
+
+    explicit Graphs(const cuda::SharedLibrary& library)
+    {
+        const char* real = std::getenv("SEGFOLD_REAL_DRIVER");
+        void* handle = real != nullptr ? dlopen(real, RTLD_NOW) : nullptr;
+        const auto find = [&](auto& function, const char* name) {
+            void* symbol = handle != nullptr ? dlsym(handle, name) : library.find(name);
+            function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
+        };
+        find(begin, "cuStreamBeginCapture_v2");
+        find(end, "cuStreamEndCapture");
+        find(instantiate, "cuGraphInstantiateWithFlags");
+        find(launch, "cuGraphLaunch");
+    }
+};
+
+TEST_F(SessionOnGpu, ACapturedRunIsReplayedWithEqualBits)
+{
+    constexpr int kThreadLocal = 1, kReplays = 1000;
+    const Graphs graphs(cuda::driver().library);
+    ASSERT_NE(graphs.begin, nullptr);
+    for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets, LayoutKind::lengths,
+                            LayoutKind::ranges, LayoutKind::flags, LayoutKind::keys}) {
+        auto offsets_of = resolve(parse_layout("geometric:mean=32"), 1 << 16).segments;
+        auto segments = kind == LayoutKind::whole     ? whole_segments(1 << 16)
+                        : kind == LayoutKind::uniform ? uniform_segments(1 << 16, 64)
+                        : kind == LayoutKind::flags   ? given_as(SegmentForm::flags, offsets_of)
+                        : kind == LayoutKind::keys    ? given_as(SegmentForm::keys, offsets_of)
+                                                      : offsets_of.copy();
+        if (kind == LayoutKind::ranges) {
+            std::vector<int> begins, ends;
+            for (std::int64_t s = 0; s < offsets_of.num_segments; ++s) {
+                begins.push_back(static_cast<int>(offsets_of.begin(s)));
+                ends.push_back(static_cast<int>(offsets_of.end(s)));
+            }
+            segments = segments_from_ranges(Array::of<int>(Type::i32, std::span<const int>(begins)),
+                                            Array::of<int>(Type::i32, std::span<const int>(ends)), 1 << 16);
+        }
+        auto all = prepare("mean_variance_f32", std::move(segments), kind);
+        auto plan = session_->plan(all.workload.op, all.segments, 1 << 16);
+        cuda::Stream stream(*context_);
+        auto* const handle = reinterpret_cast<CUstream_st*>(stream.handle());
+        const cuda::CurrentContext current(*context_);
+        void *graph = nullptr, *replay = nullptr;
+        cuda::check(graphs.begin(stream.handle(), kThreadLocal), "cuStreamBeginCapture");
+        plan.run(all.inputs, all.segments, all.results, handle);
+        cuda::check(graphs.end(stream.handle(), &graph), "cuStreamEndCapture");
+        cuda::check(graphs.instantiate(&replay, graph, 0), "cuGraphInstantiate");
+        cuda::check(graphs.launch(replay, stream.handle()), "cuGraphLaunch");
+        stream.synchronize();
+        const auto count = all.workload.segments.num_segments;
+        const auto first = read(all.results[1], count);
+        for (int i = 1; i < kReplays; ++i)
+            cuda::check(graphs.launch(replay, stream.handle()), "cuGraphLaunch");
+        stream.synchronize();
+        const auto last = read(all.results[1], count);
+        EXPECT_EQ(std::memcmp(first.data(), last.data(), first.bytes()), 0)
+            << name(all.workload.segments.form);
+        expect_right(all, "replayed");
+    }
+}
+
+TEST_F(SessionOnGpu, ARunAllocatesNothingWaitsForNothingAndIsShort)
+{
+    constexpr int kRuns = 2000;
+    const auto calls = reinterpret_cast<long (*)(const char*)>(dlsym(RTLD_DEFAULT, "segfold_calls"));
+    void* handle = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    const auto counted = calls != nullptr ? calls
+                         : handle != nullptr
+                             ? reinterpret_cast<long (*)(const char*)>(dlsym(handle, "segfold_calls"))
+                             : nullptr;
+    const std::vector<const char*> forbidden = {
+        "cuMemAlloc_v2",      "cuMemFree_v2",    "cuMemHostAlloc",  "cuCtxSynchronize", "cuStreamSynchronize",
+        "cuEventSynchronize", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemsetD8_v2",    "cuFuncSetAttribute"};
+    for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets, LayoutKind::lengths,
+                            LayoutKind::ranges, LayoutKind::flags, LayoutKind::keys}) {
+        const auto form = kind == LayoutKind::flags ? SegmentForm::flags : SegmentForm::keys;
+        auto segments = kind == LayoutKind::whole     ? whole_segments(4096)
+                        : kind == LayoutKind::uniform ? uniform_segments(4096, 32)
+                        : kind == LayoutKind::ranges
+                            ? segments_in_form(SegmentForm::ranges, std::vector<std::int64_t>(128, 32))
+                        : kind == LayoutKind::offsets || kind == LayoutKind::lengths
+                            ? segments_in_form(SegmentForm::offsets, std::vector<std::int64_t>(128, 32))
+                            : segments_in_form(form, std::vector<std::int64_t>(128, 32));
+        auto all = prepare("sum_i32", std::move(segments), kind);
+        auto plan = session_->plan(all.workload.op, all.segments, all.workload.segments.num_elements);
+        cuda::Stream stream(*context_);
+        auto* const on = reinterpret_cast<CUstream_st*>(stream.handle());
+        plan.run(all.inputs, all.segments, all.results, on);
+        stream.synchronize();
+        std::vector<long> before;
+        for (const auto* entry_point : forbidden)
+            before.push_back(counted != nullptr ? counted(entry_point) : 0);
+        const long launches = counted != nullptr ? counted("cuLaunchKernel") : 0;
+        std::vector<double> microseconds;
+        for (int i = 0; i < kRuns; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            plan.run(all.inputs, all.segments, all.results, on);
+            microseconds.push_back(
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+            if (i % 100 == 99) {
+                // The queue of launches is bounded, and whoever fills it waits; that is no part of a run.
+                for (std::size_t k = 0; counted != nullptr && k < forbidden.size(); ++k)
+                    EXPECT_EQ(counted(forbidden[k]), before[k]) << forbidden[k];
+                stream.synchronize();
+                for (std::size_t k = 0; counted != nullptr && k < forbidden.size(); ++k)
+                    before[k] = counted(forbidden[k]);
+            }
+        }
+        std::ranges::sort(microseconds);
+        std::printf(
+            "%-8s %-20s host time of a run: median %.2f us, 90th percentile %.2f us, %.1f launches%s\n",
+            std::string(name(all.workload.segments.form)).c_str(), plan.stage().c_str(),
+            microseconds[kRuns / 2], microseconds[kRuns * 9 / 10],
+            counted != nullptr ? static_cast<double>(counted("cuLaunchKernel") - launches) / kRuns : 0.0,
+            counted != nullptr ? "" : " (calls were not counted: the driver is not interposed)");
+        const bool makes_offsets = kind == LayoutKind::lengths || kind == LayoutKind::ranges;
+        EXPECT_LT(microseconds[kRuns / 2], makes_offsets ? 20.0 : 5.0) << plan.stage();
+        expect_right(all, "after many runs");
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,197 @@
+// The front door on the host: folds and plans, every layout, borrowed arrays, misuse in words.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+
+#include "dsl/error.h"
+#include "segfold/segfold.h"
+
+namespace segfold::test {
+namespace {
+
+template <class Call>
+std::string message_of(Call call)
+{
+    try {
+        call();
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+const std::vector<int> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
+const std::vector<int> kOffsets = {0, 3, 5, 5, 9};
+
+Session session_on(const std::string& backend)
+{
+    SessionOptions options;
+    options.backend = backend;
+    return Session(options);
+}
+
+std::vector<int> sums(const Folded& folded)
+{
+    const auto values = folded.values<int>();
+    return {values.begin(), values.end()};
+}
+
+class OnHost : public testing::TestWithParam<const char*> {};
+
+TEST_P(OnHost, EveryLayoutFolds)
+{
+    auto session = session_on(GetParam());
+    const auto op = standard_operator("sum_i32");
+    const std::vector<std::int64_t> wide = {0, 3, 5, 5, 9};
+    const std::vector<int> lengths_of = {3, 2, 0, 4}, begins = {5, 0}, ends = {9, 3};
+    const std::vector<std::uint8_t> flags_of = {1, 0, 0, 1, 0, 1, 0, 0, 0};
+    const std::vector<std::int16_t> keys_of = {7, 7, 7, 2, 2, 9, 9, 9, 9};
+    EXPECT_EQ(sums(session.fold(op, {kValues}, whole())), (std::vector{36}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, uniform(3))), (std::vector{8, 15, 13}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, offsets(kOffsets))), (std::vector{8, 6, 0, 22}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, offsets(wide))), (std::vector{8, 6, 0, 22}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, lengths(lengths_of))), (std::vector{8, 6, 0, 22}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, ranges(begins, ends))), (std::vector{22, 8}));
+    EXPECT_EQ(sums(session.fold(op, {kValues}, flags(flags_of))), (std::vector{8, 6, 22}));
+    const auto by_key = session.fold(op, {kValues}, keys(keys_of));
+    EXPECT_EQ(sums(by_key), (std::vector{8, 6, 22}));
+    const auto runs = by_key.keys<std::int16_t>();
+    EXPECT_EQ(std::vector<std::int16_t>(runs.begin(), runs.end()), (std::vector<std::int16_t>{7, 2, 9}));
+}
+
+TEST_P(OnHost, PlansRunOnAnyArraysOfTheirSizes)
+{
+    auto session = session_on(GetParam());
+    auto plan = session.plan(standard_operator("sum_i32"), offsets(kOffsets), 9);
+    std::vector<int> results(4), others = kValues;
+    plan.run({kValues}, offsets(kOffsets), {results});
+    EXPECT_EQ(results, (std::vector{8, 6, 0, 22}));
+    others[0] = 100;
+    auto copy = plan.copy();
+    copy.run({others}, offsets(kOffsets), {results});
+    EXPECT_EQ(results, (std::vector{105, 6, 0, 22}));
+    const std::vector<int> few = {0, 2, 4};
+    plan.resize(offsets(few), 4);
+    plan.run({std::span(kValues).first(4)}, offsets(few), {results});
+    EXPECT_EQ(results, (std::vector{4, 5, 0, 22}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, OnHost, testing::Values("simt", "reference"));
+
+TEST(Session, AChecksLinesAreGivenBack)
+{
+    auto session = session_on("simt");
+    const auto folded =
+        session.fold(standard_operator("sum_i32"), {kValues}, offsets(kOffsets), {.check = true});
+    EXPECT_TRUE(folded.agrees());
+    ASSERT_FALSE(folded.check().empty());
+    EXPECT_EQ(folded.check().front(), "all 4 segments agree with the reference bit for bit");
+    EXPECT_NE(folded.plan(), "");
+}
+
+TEST(Session, ResultsGoIntoTheCallersMemory)
+{
+    auto session = session_on("reference");
+    std::vector<int> results(4, -1);
+    FoldOptions options;
+    options.results = {results};
+    (void)session.fold(standard_operator("sum_i32"), {kValues}, offsets(kOffsets), options);
+    EXPECT_EQ(results, (std::vector{8, 6, 0, 22}));
+    results.resize(3);
+    options.results = {results};
+    EXPECT_EQ(message_of([&] {
+                  (void)session.fold(standard_operator("sum_i32"), {kValues}, offsets(kOffsets), options);
+              }),
+              "the results of 'result' are 4 segments, and the array for them has room for 3");
+}
+
+TEST(Session, MisuseIsRefusedInWords)
+{
+    auto session = session_on("reference");
+    const auto op = standard_operator("sum_i32");
+    const std::vector<float> floats(9);
+    const auto refused = [&](std::initializer_list<ArrayView> inputs, const SegmentsView& segments) {
+        return message_of([&] { (void)session.fold(op, inputs, segments); });
+    };
+    EXPECT_EQ(refused({}, whole()), "operator sum takes 1 array (x), and 0 are given");
+    EXPECT_EQ(refused({on_device<int>(nullptr, 9)}, whole()),
+              "the elements of 'x' lie on a device; fold takes arrays of the host: make a plan for those of "
+              "a device");
+    EXPECT_EQ(refused({ArrayView(Type::i32, nullptr, 9)}, whole()),
+              "the elements of 'x' have 9 elements and no address");
+    EXPECT_NE(refused({floats}, whole()).find("f32"), std::string::npos);
+    const auto folded = session.fold(op, {kValues}, whole());
+    EXPECT_EQ(message_of([&] { (void)folded.values<float>(); }),
+              "the results hold i32; they were asked for as f32");
+    EXPECT_EQ(message_of([&] { (void)folded.values<int>("sum"); }),
+              "the results have result; none is called 'sum'");
+    EXPECT_EQ(message_of([&] { (void)folded.keys<int>(); }),
+              "the segments were not given by keys, so that there are none");
+    auto plan = session.plan(op, offsets(kOffsets), 9);
+    std::vector<int> results(4);
+    std::vector<float> wrong(4);
+    const std::vector<int> fewer = {0, 9};
+    EXPECT_EQ(message_of([&] { plan.run({std::span(kValues).first(8)}, offsets(kOffsets), {results}); }),
+              "the elements of 'x' are 8; the plan is for 9");
+    EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(kOffsets), {wrong}); }),
+              "the results of 'result' are f32; the plan takes i32");
+    EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(fewer), {results}); }),
+              "the segments are not those that the plan of sum is for: 9 elements in 4 segments by offsets "
+              "of i32 on "
+              "the host; resize() takes others");
+    EXPECT_EQ(message_of([&] { plan.resize(whole(), 9); }),
+              "resize() takes other numbers of elements and segments; the plan of sum is for segments by "
+              "offsets with "
+              "32-bit indices");
+}
+
+TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)
+{
+    auto session = session_on("simt");
+    const auto op =
+        parse_operator("test", "operator o(x: i32) -> i32 { state s: i32 = 1 lift x combine(a, b) a + b }");
+    const auto message = message_of([&] { (void)session.fold(op, {kValues}, offsets(kOffsets)); });
+    EXPECT_NE(message.find("states an identity that is none"), std::string::npos) << message;
+    EXPECT_NE(message.find("combine"), std::string::npos) << message;
+}
+
+TEST(Session, OneSessionServesManyThreads)
+{
+    auto session = session_on("simt");
+    std::vector<std::thread> threads;
+    std::vector<std::vector<int>> results(8);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        threads.emplace_back([&, i] {
+            std::vector<int> values = kValues;
+            values[0] = static_cast<int>(i);
+            results[i] = sums(session.fold(standard_operator("sum_i32"), {values}, offsets(kOffsets)));
+        });
+    for (auto& thread : threads)
+        thread.join();
+    for (std::size_t i = 0; i < results.size(); ++i)
+        EXPECT_EQ(results[i], (std::vector{5 + static_cast<int>(i), 6, 0, 22}));
+}
+
+TEST(Session, ArraysAreBorrowedNotCopied)
+{
+    const std::vector<float> values(1000);
+    const auto array = Array::borrow(Type::f32, values.data(), values.size());
+    EXPECT_EQ(static_cast<const void*>(array.data()), values.data());
+    EXPECT_EQ(array.copy().bytes(), array.bytes());
+    EXPECT_NE(static_cast<const void*>(array.copy().data()), values.data());
+}
+
+TEST(Session, APlanSaysWhatItIs)
+{
+    auto session = session_on("simt");
+    const auto plan = session.plan(standard_operator("sum_f32"), offsets(kOffsets), 9);
+    EXPECT_NE(plan.stage(), "");
+    EXPECT_NE(plan.source().find("extern \"C\" __global__"), std::string::npos);
+    ASSERT_FALSE(plan.explain().empty());
+    EXPECT_EQ(plan.explain().front().first, "plan");
+    EXPECT_EQ(plan.scratch_bytes(), 0);
+}
+
+}  // namespace
+}  // namespace segfold::test
