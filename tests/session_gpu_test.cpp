@@ -64,6 +64,7 @@ protected:
 
     [[nodiscard]] Array read(const MutableArrayView& view, std::int64_t length) const
     {
+        const cuda::CurrentContext current(*context_);
         Array array(view.type, static_cast<std::size_t>(length));
         cuda::check(cuda::driver().cuMemcpyDtoH(array.data(), reinterpret_cast<std::uint64_t>(view.data),
                                                 array.bytes()),
