@@ -432,5 +432,31 @@ TEST_F(SessionOnGpu, ARunAllocatesNothingWaitsForNothingAndIsShort)
     }
 }
 
+TEST_F(SessionOnGpu, ACheckOfSegmentsCostsAPassOverThem)
+{
+    constexpr std::int64_t kElements = std::int64_t{1} << 24;
+    constexpr int kRuns = 51;
+    auto all = prepare("sum_f32", resolve(parse_layout("geometric:mean=32"), kElements).segments,
+                       LayoutKind::offsets);
+    const auto median = [&](const PlanOptions& options) {
+        auto plan = session_->plan(all.workload.op, all.segments, kElements, options);
+        std::vector<double> microseconds;
+        for (int i = 0; i < kRuns; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
+            plan.run(all.inputs, all.segments, all.results);
+            context_->synchronize();
+            microseconds.push_back(
+                std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
+        }
+        std::ranges::sort(microseconds);
+        expect_right(all, "checked or not");
+        return microseconds[kRuns / 2];
+    };
+    const double trusted = median({}), checked = median({.validates_segments = true});
+    std::printf("2^24 elements, %lld segments: %.1f us a run, %.1f us with its segments checked\n",
+                static_cast<long long>(all.workload.segments.num_segments), trusted, checked);
+    EXPECT_LT(checked, 3 * trusted + 100);
+}
+
 }  // namespace
 }  // namespace segfold::test
