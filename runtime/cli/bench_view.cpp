@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/bench/markdown.h"
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -114,7 +114,7 @@ std::string print(const bench::MachineRecord& machine)
 
 std::string print(const WorkloadRecord& record)
 {
-    using Align = Table::Align;
+    using Align = TextTable::Align;
     std::string text = print_facts(
         {{"operator", record.op},
          {"data",
@@ -122,18 +122,18 @@ std::string print(const WorkloadRecord& record)
                       count_text(record.num_segments, "segment"), record.layout, record.index_bits)},
          {"bytes", fmt::format("{} compulsory{}", record.traffic.total(),
                                record.is_flushed ? "; the L2 is emptied before every run" : "")}});
-    Table table({{"plan"},
-                 {"ms", Align::right},
-                 {"quartiles", Align::right},
-                 {"GB/s", Align::right},
-                 {"of ceiling", Align::right},
-                 {"host us", Align::right},
-                 {"registers", Align::right},
-                 {"spilled", Align::right},
-                 {"shared", Align::right},
-                 {"occupancy", Align::right},
-                 {"compile ms", Align::right},
-                 {"agrees"}});
+    TextTable table({{"plan"},
+                     {"ms", Align::right},
+                     {"quartiles", Align::right},
+                     {"GB/s", Align::right},
+                     {"of ceiling", Align::right},
+                     {"host us", Align::right},
+                     {"registers", Align::right},
+                     {"spilled", Align::right},
+                     {"shared", Align::right},
+                     {"occupancy", Align::right},
+                     {"compile ms", Align::right},
+                     {"agrees"}});
     for (const auto& entry : record.entries)
         table.add(row(entry));
     text += "\n" + table.print() + "\n" + notes(record) + summary(record);

@@ -12,11 +12,11 @@
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/kernel_entry.h"
 #include "runtime/cli/json.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/support/cache_folder.h"
 #include "runtime/support/cache_settings.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -163,13 +163,13 @@ int list(bool json)
         write_json("cache_list", cache_json(contents, false));
         return 0;
     }
-    Table table({{"program"},
-                 {"architecture"},
-                 {"NVRTC"},
-                 {"bytes", Table::Align::right},
-                 {"compiled in", Table::Align::right},
-                 {"used", Table::Align::right},
-                 {"key"}});
+    TextTable table({{"program"},
+                     {"architecture"},
+                     {"NVRTC"},
+                     {"bytes", TextTable::Align::right},
+                     {"compiled in", TextTable::Align::right},
+                     {"used", TextTable::Align::right},
+                     {"key"}});
     for (const auto& stored : contents.files) {
         const auto age = age_text(stored.file.used_nanoseconds);
         const auto key = stored.key().substr(0, kShownDigits);

@@ -11,8 +11,8 @@
 #include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -110,10 +110,10 @@ std::string cell(const CheckMatrix& matrix, const std::string& stage, const std:
 
 std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
 {
-    std::vector<Table::Column> columns = {{"stage"}};
+    std::vector<TextTable::Column> columns = {{"stage"}};
     for (const auto& layout : request.layouts)
         columns.push_back({layout.name});
-    Table table(std::move(columns));
+    TextTable table(std::move(columns));
     std::vector<std::string> names;
     for (const auto* stage : request.stages)
         names.push_back(stage->name);

@@ -14,10 +14,10 @@
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/bench/stopwatch.h"
 #include "runtime/cli/json.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/session/record_store.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -79,16 +79,16 @@ std::string bandwidth_text(double bytes_per_second)
 
 std::string device_table(const std::vector<cuda::DeviceInfo>& gpus)
 {
-    using Align = Table::Align;
-    Table table({{"GPU", Align::right},
-                 {"name"},
-                 {"cc", Align::right},
-                 {"SMs", Align::right},
-                 {"memory", Align::right},
-                 {"L2", Align::right},
-                 {"peak", Align::right},
-                 {"measured", Align::right},
-                 {"driver", Align::right}});
+    using Align = TextTable::Align;
+    TextTable table({{"GPU", Align::right},
+                     {"name"},
+                     {"cc", Align::right},
+                     {"SMs", Align::right},
+                     {"memory", Align::right},
+                     {"L2", Align::right},
+                     {"peak", Align::right},
+                     {"measured", Align::right},
+                     {"driver", Align::right}});
     for (const auto& gpu : gpus)
         table.add({std::to_string(gpu.ordinal), gpu.name,
                    fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor),

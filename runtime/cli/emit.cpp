@@ -13,10 +13,10 @@
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/support/file.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -94,7 +94,7 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
     const auto* only = arguments.has("stage") ? &catalogue.stage(*arguments.value("stage")) : nullptr;
     const auto form = arguments.value("layout");
     make_folder(folder);
-    Table table({{"stage"}, {"form"}, {"file"}});
+    TextTable table({{"stage"}, {"form"}, {"file"}});
     Json list = Json::array();
     for (const auto& stage : catalogue.stages())
         for (const auto segment_form : kForms) {

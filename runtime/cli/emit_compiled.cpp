@@ -16,11 +16,11 @@
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/backends/cuda/module.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/support/file.h"
 #include "runtime/support/leftovers.h"
 #include "runtime/support/process.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -122,14 +122,14 @@ std::map<std::string, int> resident_blocks(const cuda::Compiled& compiled, const
 void write_resources(const Arguments& arguments, const cuda::Compiled& compiled,
                      const std::map<std::string, int>& blocks, Json& document)
 {
-    using Align = Table::Align;
-    Table table({{"kernel"},
-                 {"registers", Align::right},
-                 {"spill stores", Align::right},
-                 {"spill loads", Align::right},
-                 {"stack", Align::right},
-                 {"static shared", Align::right},
-                 {"blocks an SM", Align::right}});
+    using Align = TextTable::Align;
+    TextTable table({{"kernel"},
+                     {"registers", Align::right},
+                     {"spill stores", Align::right},
+                     {"spill loads", Align::right},
+                     {"stack", Align::right},
+                     {"static shared", Align::right},
+                     {"blocks an SM", Align::right}});
     document["resources"] = Json::array();
     for (const auto& kernel : compiled.resources) {
         const auto found = blocks.find(kernel.kernel);

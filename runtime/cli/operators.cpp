@@ -7,9 +7,9 @@
 #include "dsl/standard_operators.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -38,7 +38,7 @@ std::string types_of(const StandardOperator& op)
 void list_operators(bool json)
 {
     if (!json) {
-        Table table({{"operator"}, {"types"}, {"folds to"}});
+        TextTable table({{"operator"}, {"types"}, {"folds to"}});
         for (const auto& op : standard_operators())
             table.add({op.name, types_of(op), op.summary});
         write_output(table.print());

@@ -13,10 +13,10 @@
 #include "runtime/cli/paper_plot.h"
 #include "runtime/cli/paper_view.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/support/file.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -37,12 +37,12 @@ std::string_view embedded_text(std::string_view path)
 
 std::string list_papers()
 {
-    Table table({{"paper"},
-                 {"year", Table::Align::right},
-                 {"authors"},
-                 {"title"},
-                 {"experiments", Table::Align::right},
-                 {"measured on"}});
+    TextTable table({{"paper"},
+                     {"year", TextTable::Align::right},
+                     {"authors"},
+                     {"title"},
+                     {"experiments", TextTable::Align::right},
+                     {"measured on"}});
     for (const auto& paper : embedded_papers()) {
         std::string devices;
         for (const auto& path : paper.measured)

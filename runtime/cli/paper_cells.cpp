@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {

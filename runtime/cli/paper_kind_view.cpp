@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cli/paper_cells.h"
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -40,19 +40,19 @@ const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPape
 
 std::string print_probes(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
-    using enum Table::Align;
-    const std::vector<Table::Column> columns = {{"row"},
-                                                {"probe"},
-                                                {"of first, then", right},
-                                                {"now", right},
-                                                {"quartiles", right},
-                                                {"GB/s", right},
-                                                {"of first", right},
-                                                {"registers", right},
-                                                {"shared", right},
-                                                {"local", right},
-                                                {"occupancy", right}};
-    Table table(columns);
+    using enum TextTable::Align;
+    const std::vector<TextTable::Column> columns = {{"row"},
+                                                    {"probe"},
+                                                    {"of first, then", right},
+                                                    {"now", right},
+                                                    {"quartiles", right},
+                                                    {"GB/s", right},
+                                                    {"of first", right},
+                                                    {"registers", right},
+                                                    {"shared", right},
+                                                    {"local", right},
+                                                    {"occupancy", right}};
+    TextTable table(columns);
     const bench::Entry* first = nullptr;
     for (const auto& row : experiment.rows) {
         std::vector<std::string> cells = {
@@ -79,16 +79,16 @@ std::string print_probes(const Paper& paper, const Experiment& experiment, const
 
 std::string print_transfers(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
-    using enum Table::Align;
-    const std::vector<Table::Column> columns = {{"row"},
-                                                {"transfer"},
-                                                {"then", right},
-                                                {"now", right},
-                                                {"quartiles", right},
-                                                {"host clock", right},
-                                                {"GB/s", right},
-                                                {"of pinned copy", right}};
-    Table table(columns);
+    using enum TextTable::Align;
+    const std::vector<TextTable::Column> columns = {{"row"},
+                                                    {"transfer"},
+                                                    {"then", right},
+                                                    {"now", right},
+                                                    {"quartiles", right},
+                                                    {"host clock", right},
+                                                    {"GB/s", right},
+                                                    {"of pinned copy", right}};
+    TextTable table(columns);
     std::string overlaps;
     for (const auto& row : experiment.rows) {
         std::vector<std::string> cells = {row.row, transfer_text(row),
@@ -113,16 +113,16 @@ std::string print_transfers(const Paper& paper, const Experiment& experiment, co
 
 std::string print_timers(const Experiment& experiment, const MeasuredPaper* measured)
 {
-    using enum Table::Align;
-    Table table({{"row"},
-                 {"stage"},
-                 {"events", right},
-                 {"quartiles", right},
-                 {"host clock", right},
-                 {"quartiles", right},
-                 {"host - events", right},
-                 {"host / events", right},
-                 {"start", right}});
+    using enum TextTable::Align;
+    TextTable table({{"row"},
+                     {"stage"},
+                     {"events", right},
+                     {"quartiles", right},
+                     {"host clock", right},
+                     {"quartiles", right},
+                     {"host - events", right},
+                     {"host / events", right},
+                     {"start", right}});
     for (const auto& row : experiment.rows) {
         std::vector<std::string> cells = {row.row, stage_text(row)};
         const auto* entry = find_entry(measured, experiment, row.row);

@@ -9,7 +9,7 @@
 #include "runtime/cli/bench_view.h"
 #include "runtime/cli/paper_cells.h"
 #include "runtime/cli/paper_kind_view.h"
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -136,20 +136,20 @@ const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper*
 
 std::string ladder_table(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
-    using enum Table::Align;
+    using enum TextTable::Align;
     Beside beside;
     beside.host = find_host(experiment, measured);
     // Columns that most sources have nothing for.
     const bool has_cpu = beside.host || publishes(paper, experiment, "over_cpu");
     const bool has_start = publishes(paper, experiment, "start_time");
-    const auto optional_columns = [&](std::vector<Table::Column>& columns) {
+    const auto optional_columns = [&](std::vector<TextTable::Column>& columns) {
         if (has_cpu)
             columns.push_back({"over CPU", right});
         if (has_start)
             columns.push_back({"start", right});
     };
-    std::vector<Table::Column> columns = {{"rung"},        {"stage"},       {"then", right},
-                                          {"GB/s", right}, {"step", right}, {"total", right}};
+    std::vector<TextTable::Column> columns = {{"rung"},        {"stage"},       {"then", right},
+                                              {"GB/s", right}, {"step", right}, {"total", right}};
     optional_columns(columns);
     columns.insert(columns.end(), {{"now", right},
                                    {"quartiles", right},
@@ -158,7 +158,7 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
                                    {"step", right},
                                    {"total", right}});
     optional_columns(columns);
-    Table table(columns);
+    TextTable table(columns);
     for (const auto& row : experiment.rows) {
         const auto published = [&](std::string_view metric) {
             return paper.find(experiment.figure, row.row, metric);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -34,10 +34,10 @@ std::string cell(const std::vector<RelationOutcome>& outcomes, std::string_view 
 
 std::string print_table(const RelationsReport& report)
 {
-    std::vector<Table::Column> columns = {{"relation"}};
+    std::vector<TextTable::Column> columns = {{"relation"}};
     for (const auto& relations : report.operators)
         columns.push_back({relations.op});
-    Table table(std::move(columns));
+    TextTable table(std::move(columns));
     for (const auto& relation : regress::relations()) {
         std::vector<std::string> row = {std::string(relation.name)};
         for (const auto& relations : report.operators)
@@ -83,14 +83,14 @@ std::string print_relations(const RelationsReport& report)
 
 std::string changes_text(const StaticReport& report)
 {
-    Table table({{"operator"},
-                 {"stage"},
-                 {"form"},
-                 {"for"},
-                 {"what"},
-                 {"then", Table::Align::right},
-                 {"now", Table::Align::right},
-                 {""}});
+    TextTable table({{"operator"},
+                     {"stage"},
+                     {"form"},
+                     {"for"},
+                     {"what"},
+                     {"then", TextTable::Align::right},
+                     {"now", TextTable::Align::right},
+                     {""}});
     for (const auto& change : report.verdict.changes)
         table.add({change.cost.op, change.cost.stage, change.cost.form, change.cost.architecture, change.what,
                    std::to_string(change.then), std::to_string(change.now),
@@ -143,10 +143,10 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
         cells[{now.stage, now.layout}] =
             now.rounds.empty() ? "-" : fmt::format("{:.3g}{}", outcome.median, is_borrowed ? "*" : "");
     }
-    std::vector<Table::Column> columns = {{op}};
+    std::vector<TextTable::Column> columns = {{op}};
     for (const auto& layout : layouts)
-        columns.push_back({layout, Table::Align::right});
-    Table table(std::move(columns));
+        columns.push_back({layout, TextTable::Align::right});
+    TextTable table(std::move(columns));
     for (const auto& stage : stages) {
         std::vector<std::string> row = {stage};
         for (const auto& layout : layouts)
@@ -158,15 +158,15 @@ std::string ratio_table(const TimeReport& report, const std::string& op)
 
 std::string print_outcomes(const TimeReport& report)
 {
-    Table table({{"operator"},
-                 {"stage"},
-                 {"layout"},
-                 {"then", Table::Align::right},
-                 {"now", Table::Align::right},
-                 {"change", Table::Align::right},
-                 {"noise", Table::Align::right},
-                 {"p", Table::Align::right},
-                 {""}});
+    TextTable table({{"operator"},
+                     {"stage"},
+                     {"layout"},
+                     {"then", TextTable::Align::right},
+                     {"now", TextTable::Align::right},
+                     {"change", TextTable::Align::right},
+                     {"noise", TextTable::Align::right},
+                     {"p", TextTable::Align::right},
+                     {""}});
     using enum regress::Verdict;
     for (const auto verdict : {worse, ambiguous, better})
         for (const auto& outcome : report.outcomes)

@@ -12,11 +12,11 @@
 #include "dsl/interpreter.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/json.h"
-#include "runtime/cli/table.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/file.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -148,8 +148,8 @@ std::string ResultsView::print(const Results& results) const
 {
     if (num_shown_ == 0 || workload_.segments.num_segments == 0)
         return "";
-    using Align = Table::Align;
-    std::vector<Table::Column> columns = {{"segment", Align::right}};
+    using Align = TextTable::Align;
+    std::vector<TextTable::Column> columns = {{"segment", Align::right}};
     if (!labels_.empty())
         columns.push_back({"label", Align::left});
     if (keys_of(results) != nullptr)
@@ -157,7 +157,7 @@ std::string ResultsView::print(const Results& results) const
     columns.push_back({"length", Align::right});
     for (const auto& [name, array] : results)
         columns.push_back({name, Align::right});
-    Table table(std::move(columns));
+    TextTable table(std::move(columns));
     const auto segments = shown(results);
     for (const auto segment : segments) {
         std::vector<std::string> row = {std::to_string(segment)};

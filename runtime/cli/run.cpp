@@ -11,7 +11,6 @@
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/results_view.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
@@ -19,6 +18,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {

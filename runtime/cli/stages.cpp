@@ -9,9 +9,9 @@
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -81,7 +81,7 @@ std::string print_stage(const Stage& stage, std::size_t indent)
     std::string text;
     for (const auto& line : broken(stage.name + ": " + stage.title, kWidest - indent - 4))
         text += std::string(text.empty() ? indent : indent + 4, ' ') + line + "\n";
-    Table table({{""}, {""}});
+    TextTable table({{""}, {""}});
     const auto add = [&](const std::string& label, const std::string& fact) {
         const auto lines = broken(fact, kWidest - indent - 4 - kLabels);
         for (std::size_t i = 0; i < lines.size(); ++i)
@@ -139,11 +139,11 @@ std::vector<Offer> offers(const Operator& op, const std::vector<FormRequest>& fo
 
 std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& offers, std::size_t num_forms)
 {
-    std::vector<Table::Column> columns = {{"stage"}};
+    std::vector<TextTable::Column> columns = {{"stage"}};
     for (std::size_t i = 0; i < num_forms; ++i)
         columns.push_back({std::string(name(offers[i].form))});
     columns.push_back({""});
-    Table table(std::move(columns));
+    TextTable table(std::move(columns));
     for (std::size_t i = 0; i < offers.size(); i += num_forms) {
         const auto& stage = *offers[i].stage;
         if (stage.is_rung && (i == 0 || !offers[i - num_forms].stage->is_rung)) {

@@ -13,13 +13,13 @@
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
-#include "runtime/cli/table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/tune_worker.h"
 #include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/session/lookup.h"
 #include "runtime/support/file.h"
+#include "runtime/support/text_table.h"
 #include "runtime/tune/known_trials.h"
 #include "runtime/tune/session.h"
 #include "runtime/tune/t4.h"
@@ -309,10 +309,10 @@ private:
             return print_facts(facts);
         facts.emplace_back("screened", fmt::format("{} plans, {} of them known before: {}",
                                                    session.trials.size(), known_, outcomes(session)));
-        Table table({{"finalist"},
-                     {"ms", Table::Align::right},
-                     {"GB/s", Table::Align::right},
-                     {"of ceiling", Table::Align::right}});
+        TextTable table({{"finalist"},
+                         {"ms", TextTable::Align::right},
+                         {"GB/s", TextTable::Align::right},
+                         {"of ceiling", TextTable::Align::right}});
         for (const auto& [place, evaluation] : session.finalists)
             table.add({(session.winner == place ? "* " : "  ") + print(space_[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),

@@ -1,10 +1,10 @@
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 
 #include <algorithm>
 
 #include "dsl/visible.h"
 
-namespace segfold::cli {
+namespace segfold {
 namespace {
 
 /// Characters of a UTF-8 text; wide ones count as one.
@@ -16,20 +16,20 @@ std::size_t width(const std::string& text)
 
 }  // namespace
 
-Table::Table(std::vector<Column> columns) : columns_(std::move(columns))
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns))
 {
     for (auto& column : columns_)
         column.title = visible(column.title);
 }
 
-void Table::add(std::vector<std::string> row)
+void TextTable::add(std::vector<std::string> row)
 {
     for (auto& cell : row)
         cell = visible(cell);
     rows_.push_back(std::move(row));
 }
 
-std::string Table::print(std::size_t indent) const
+std::string TextTable::print(std::size_t indent) const
 {
     std::vector<std::string> titles;
     std::vector<std::size_t> widths;
@@ -85,4 +85,4 @@ std::string indented(std::string text)
     return "    " + text + "\n";
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-namespace segfold::cli {
+namespace segfold {
 
 inline constexpr double kGigabyte = 1e9;
 
 /// Rows under titles; columns are two blanks apart, numbers go to the right, lines have no blanks at their
 /// ends. What a terminal would obey instead of show stands there as escapes: a cell is one line.
-class Table {
+class TextTable {
 public:
     enum class Align : unsigned char { left, right };
 
@@ -20,7 +20,7 @@ public:
         Align align = Align::left;
     };
 
-    explicit Table(std::vector<Column> columns);
+    explicit TextTable(std::vector<Column> columns);
 
     /// A cell for each column.
     void add(std::vector<std::string> row);
@@ -43,4 +43,4 @@ std::string count_text(std::int64_t count, const std::string& noun);
 /// The lines of `text`, each indented by four blanks and ended.
 [[nodiscard]] std::string indented(std::string text);
 
-}  // namespace segfold::cli
+}  // namespace segfold
