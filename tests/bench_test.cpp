@@ -10,9 +10,10 @@
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
+#include "runtime/bench/cases.h"
 #include "runtime/bench/ladder.h"
 #include "runtime/bench/markdown.h"
-#include "runtime/cli/bench_data.h"
+#include "runtime/bench/record_json.h"
 #include "runtime/cli/bench_view.h"
 #include "runtime/data/resolve.h"
 #include "tests/cli_program.h"
@@ -92,7 +93,7 @@ TEST(BenchTolerance, GrowsAsTypesShrink)
 
 TEST(BenchCases, StandardLayoutsCanAllBeMade)
 {
-    const auto cases = cli::standard_cases(1 << 20);
+    const auto cases = bench::standard_cases(1 << 20);
     EXPECT_GE(cases.size(), 25U);
     for (const auto& each : cases) {
         auto elements = *each.num_elements;
@@ -100,7 +101,7 @@ TEST(BenchCases, StandardLayoutsCanAllBeMade)
             elements -= elements % each.layout.uniform_length;
         EXPECT_EQ(resolve(each.layout, elements).segments.num_elements, elements) << print(each.layout);
     }
-    const auto one = std::ranges::count_if(cases, [](const cli::BenchCase& each) {
+    const auto one = std::ranges::count_if(cases, [](const bench::Case& each) {
         return each.layout.distribution == "constant" &&
                resolve(each.layout, 1 << 20).segments.num_segments == 1;
     });
@@ -110,7 +111,7 @@ TEST(BenchCases, StandardLayoutsCanAllBeMade)
 TEST(BenchCases, SizesArePowersOfTwo)
 {
     std::vector<std::int64_t> sizes;
-    for (const auto& each : cli::size_cases({}, 1000, 5000))
+    for (const auto& each : bench::size_cases({}, 1000, 5000))
         sizes.push_back(*each.num_elements);
     EXPECT_EQ(sizes, (std::vector<std::int64_t>{1024, 2048, 4096}));
 }
@@ -118,8 +119,8 @@ TEST(BenchCases, SizesArePowersOfTwo)
 TEST(BenchCases, BytesGrowWithSegments)
 {
     const auto op = standard_operator("sum_f32");
-    EXPECT_DOUBLE_EQ(cli::most_bytes(op, parse_layout("whole"), 100), 100 * (4 + 4) + 20);
-    EXPECT_DOUBLE_EQ(cli::most_bytes(op, parse_layout("uniform=1"), 100), 100 * (4 + 4 + 20));
+    EXPECT_DOUBLE_EQ(bench::most_bytes(op, parse_layout("whole"), 100), 100 * (4 + 4) + 20);
+    EXPECT_DOUBLE_EQ(bench::most_bytes(op, parse_layout("uniform=1"), 100), 100 * (4 + 4 + 20));
 }
 
 TEST(BenchConstant, IsUniformByOffsets)
@@ -152,21 +153,21 @@ struct Kept {
 
 Kept kept()
 {
-    const auto document = cli::Json::parse(read_text(kData + "measurements.json"));
-    Kept all{cli::machine_from(document.at("machine")), {}};
+    const auto document = Json::parse(read_text(kData + "measurements.json"));
+    Kept all{bench::machine_from(document.at("machine")), {}};
     for (const auto& workload : document.at("workloads"))
-        all.workloads.push_back(cli::workload_from(workload));
+        all.workloads.push_back(bench::workload_from(workload));
     return all;
 }
 
 TEST(BenchView, JsonReadsBack)
 {
-    const auto document = cli::Json::parse(read_text(kData + "measurements.json"));
+    const auto document = Json::parse(read_text(kData + "measurements.json"));
     const auto [machine, workloads] = kept();
-    EXPECT_EQ(cli::json_of(machine), document["machine"]);
+    EXPECT_EQ(bench::json_of(machine), document["machine"]);
     ASSERT_EQ(workloads.size(), 3U);
     for (std::size_t i = 0; i < workloads.size(); ++i)
-        EXPECT_EQ(cli::json_of(workloads[i]).dump(2), document["workloads"][i].dump(2));
+        EXPECT_EQ(bench::json_of(workloads[i]).dump(2), document["workloads"][i].dump(2));
 }
 
 TEST(BenchView, TablesAreThoseOfTheFiles)

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "runtime/cli/bench_view.h"
+#include "runtime/bench/record_json.h"
 #include "runtime/cli/json_schema.h"
 #include "runtime/cli/regress_view.h"
 #include "tests/cli_program.h"
@@ -98,9 +98,9 @@ TEST_F(JsonTest, DocumentsOfVerbsThatRunStagesAreAsTheSchemaSays)
 TEST_F(JsonTest, MeasurementsAreAsTheSchemaSays)
 {
     const auto kept = Json::parse(read_text(SEGFOLD_SOURCE_DIR "/tests/data/bench/measurements.json"));
-    Json bench = {{"machine", cli::json_of(cli::machine_from(kept.at("machine")))}};
+    Json bench = {{"machine", bench::json_of(bench::machine_from(kept.at("machine")))}};
     for (const auto& workload : kept.at("workloads"))
-        bench["workloads"].push_back(cli::json_of(cli::workload_from(workload)));
+        bench["workloads"].push_back(bench::json_of(bench::workload_from(workload)));
     expect_valid("bench", bench);
 
     cli::RegressReport report;

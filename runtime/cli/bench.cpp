@@ -7,15 +7,18 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/bench/cases.h"
 #include "runtime/bench/ladder.h"
 #include "runtime/bench/markdown.h"
-#include "runtime/cli/bench_data.h"
+#include "runtime/bench/record_json.h"
 #include "runtime/cli/bench_view.h"
 #include "runtime/cli/form_argument.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
 #include "runtime/session/lookup.h"
 
@@ -295,18 +298,18 @@ std::vector<bench::LadderPlan> plans_for(const Arguments& arguments, const Probl
 std::int64_t fitting_elements(const cuda::Context& context, const Operator& op, const Layout& layout)
 {
     auto elements = kBenchElements;
-    while (elements > 1 && most_bytes(op, layout, elements) >
+    while (elements > 1 && bench::most_bytes(op, layout, elements) >
                                kShareOfMemory * static_cast<double>(context.memory().free_bytes))
         elements /= 2;
     return elements;
 }
 
-std::vector<BenchCase> cases_for(const BenchRequest& request, const cuda::Context& context,
-                                 const Operator& op)
+std::vector<bench::Case> cases_for(const BenchRequest& request, const cuda::Context& context,
+                                   const Operator& op)
 {
     const auto& layout = request.workload.layout;
     if (request.sweep && kSweeps[*request.sweep] == "sizes")
-        return size_cases(layout, request.from, request.to);
+        return bench::size_cases(layout, request.from, request.to);
     auto elements = request.workload.num_elements;
     const bool is_counted_by_files =
         !request.workload.inputs.empty() ||
@@ -315,13 +318,13 @@ std::vector<BenchCase> cases_for(const BenchRequest& request, const cuda::Contex
     if (!elements && !is_counted_by_files)
         elements = fitting_elements(context, op, request.sweep ? parse_layout("uniform=1") : layout);
     if (request.sweep)
-        return standard_cases(elements.value_or(kBenchElements));
+        return bench::standard_cases(elements.value_or(kBenchElements));
     return {{layout, elements}};
 }
 
-void bench_case(bench::Bench& bench, const BenchRequest& request, const BenchCase& wanted,
+void bench_case(bench::Bench& bench, const BenchRequest& request, const bench::Case& wanted,
                 const OperatorLaws& laws, const Arguments& arguments, const Catalogue& catalogue,
-                BenchData& data, BenchReport& report)
+                bench::CaseData& data, BenchReport& report)
 {
     report.progress(fmt::format("preparing {}", print(wanted.layout)));
     auto prepared = data.prepare(wanted);
@@ -378,13 +381,14 @@ void bench_operator(bench::Bench& bench, const BenchRequest& request, const Oper
         laws = on_data(std::move(laws), sample(op, workload));
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
-    BenchData data(bench.context, op, workload);
+    bench::CaseData data(bench.context, op, workload);
     for (const auto& wanted : cases_for(request, bench.context, op)) {
         const auto named = fmt::format(
             "{} {}{}", op.name, print(wanted.layout),
             wanted.num_elements ? fmt::format(" of {} elements", bench::element_text(*wanted.num_elements))
                                 : "");
-        const double needed = wanted.num_elements ? most_bytes(op, wanted.layout, *wanted.num_elements) : 0;
+        const double needed =
+            wanted.num_elements ? bench::most_bytes(op, wanted.layout, *wanted.num_elements) : 0;
         const auto present = static_cast<double>(bench.context.info().memory_bytes);
         if (request.sweep && needed > present) {
             report.skip(named, fmt::format("it may need {:.0f} GB, and {} has {:.0f}", needed / 1e9,

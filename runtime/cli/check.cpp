@@ -8,10 +8,10 @@
 #include "dsl/error.h"
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/check_matrix.h"
-#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {

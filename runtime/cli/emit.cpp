@@ -9,12 +9,12 @@
 #include "dsl/error.h"
 #include "runtime/cli/emit_compiled.h"
 #include "runtime/cli/form_argument.h"
-#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/support/file.h"
 #include "runtime/support/text_table.h"
 

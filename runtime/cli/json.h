@@ -1,16 +1,13 @@
 #pragma once
 // What verbs share of their --json documents. Names are those of the text form and of the C++ code.
-#include <nlohmann/json_fwd.hpp>
-
 #include "codegen/configuration.h"
 #include "dsl/array.h"
 #include "dsl/laws.h"
 #include "dsl/operator.h"
 #include "runtime/judge/compare.h"
+#include "runtime/support/json_value.h"
 
 namespace segfold::cli {
-
-using Json = nlohmann::ordered_json;
 
 /// Writes a verb's document to standard output: the program's version and the name of the document, as the
 /// schema calls it, then the members of `body`. NaN and the infinities, which JSON lacks, become the strings

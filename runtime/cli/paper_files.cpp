@@ -11,7 +11,7 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
-#include "runtime/cli/bench_view.h"
+#include "runtime/bench/record_json.h"
 
 namespace segfold {
 
@@ -308,10 +308,10 @@ MeasuredPaper measured_paper(const std::string& file, std::string_view text)
 {
     return reading(file, text, [](const Json& document) {
         MeasuredPaper measured;
-        measured.machine = machine_from(document.at("machine"));
+        measured.machine = bench::machine_from(document.at("machine"));
         for (const auto& experiment : document.at("experiments"))
             measured.experiments.push_back(
-                {experiment.at("figure"), workload_from(experiment.at("workload"))});
+                {experiment.at("figure"), bench::workload_from(experiment.at("workload"))});
         return measured;
     });
 }

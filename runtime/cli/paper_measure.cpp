@@ -9,8 +9,8 @@
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cpu/sequential_fold.h"
+#include "runtime/bench/cases.h"
 #include "runtime/bench/loaded_probe.h"
-#include "runtime/cli/bench_data.h"
 #include "runtime/cli/plan.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/reference.h"
@@ -34,7 +34,7 @@ bool is_equal(const Results& left, const Results& right)
 }
 
 /// Whether one thread's native fold gives the bits of the reference, which folds in the same order.
-bench::Agreement check_host(const BenchData::Prepared& prepared, const Results& results)
+bench::Agreement check_host(const bench::CaseData::Prepared& prepared, const Results& results)
 {
     const auto& segments = prepared.workload.segments;
     if (segments.num_elements > kMostChecked)
@@ -52,7 +52,7 @@ bench::Agreement check_host(const BenchData::Prepared& prepared, const Results& 
 }
 
 /// One thread of the host; where there is no compiler, an entry that says so.
-bench::Entry measure_host(const PaperRow& row, const BenchData::Prepared& prepared,
+bench::Entry measure_host(const PaperRow& row, const bench::CaseData::Prepared& prepared,
                           const Traffic& traffic, int repeats)
 {
     bench::Entry entry;
@@ -83,7 +83,7 @@ struct Climb {
     const Catalogue& catalogue;
     bench::LadderOptions options;
     Progress& progress;
-    BenchData data;
+    bench::CaseData data;
 };
 
 /// The rows on one workload. Entries are named as the source names its rungs, and stand in its order.

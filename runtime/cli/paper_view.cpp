@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "runtime/bench/markdown.h"
-#include "runtime/cli/bench_view.h"
 #include "runtime/cli/paper_cells.h"
 #include "runtime/cli/paper_kind_view.h"
 #include "runtime/support/text_table.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/regress_parts.h"
+#include "runtime/data/generated_arrays.h"
 
 namespace segfold::cli {
 namespace {

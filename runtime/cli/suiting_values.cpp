@@ -4,8 +4,8 @@
 
 #include "dsl/error.h"
 #include "dsl/evaluator.h"
-#include "runtime/cli/generated_arrays.h"
 #include "runtime/cli/workload_argument.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/judge/reference.h"
 #include "runtime/support/visit_type.h"
 

@@ -3,8 +3,7 @@
 #include <map>
 
 #include "runtime/cli/arguments.h"
-#include "runtime/data/resolve.h"
-#include "runtime/data/workload.h"
+#include "runtime/data/workload_request.h"
 
 namespace segfold::cli {
 
@@ -13,27 +12,12 @@ inline constexpr Flag kDataFlags[] = {
     {"layout", "LAYOUT"}, {"elements", "N"}, {"seed", "S"}, {"values", "RANGE"}, {"index-bits", "32|64"}};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}};
 
-/// What the user asked for; nothing has been read or generated yet.
-struct WorkloadRequest {
-    std::map<std::string, std::string> inputs = {};  ///< parameter -> file
-    Layout layout = {};
-    std::optional<std::int64_t> num_elements = {};
-    std::int64_t standard_elements =
-        0;  ///< taken where neither the user, a file nor the layout says how many
-    std::uint64_t seed = 7;
-    ValueRange values = ValueRange::small_integers;
-    std::optional<int> index_bits = {};
-};
-
 /// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws
 /// InputError.
 std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
 
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
-
-/// The layout with the seed, where it is a generated one that takes a seed and states none.
-Layout seeded(Layout layout, std::uint64_t seed);
 
 /// The values over which plans of an operator can be held against each other.
 ///
@@ -46,16 +30,7 @@ Layout seeded(Layout layout, std::uint64_t seed);
 /// leave the normal range of a floating-point type, as products do; then near_one or uniform.
 [[nodiscard]] ValueRange suiting_values(const Operator& op);
 
-/// A workload, and where each parameter's array came from.
-struct PreparedWorkload {
-    Workload workload;
-    std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "small_integers, seed 7"
-};
-
-/// Reads and generates what was asked for.
-///
-/// A generated column that indexes a table holds places of that table; a generated table is as long as its
-/// indices need. Throws InputError.
+/// make_workload(); where there are few items, every read of a table is looked at too. Throws InputError.
 PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold::cli

@@ -15,8 +15,6 @@
 namespace segfold::regress {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::string_view kBaselineFormat = "segfold regress baseline";
 constexpr std::int64_t kBaselineVersion = 1;
 constexpr std::uint64_t kMostBaselineBytes = std::uint64_t{256} << 20;

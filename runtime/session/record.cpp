@@ -18,8 +18,6 @@
 namespace segfold::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::int64_t kRecordVersion = 1;
 constexpr std::array<std::string_view, 5> kAdvice = {"//% suits ", "//% prefer ", "//% title ", "//% source ",
                                                      "//% after "};

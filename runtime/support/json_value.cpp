@@ -12,8 +12,6 @@
 namespace segfold {
 namespace {
 
-using Json = JsonValue::Json;
-
 /// Walks over a text and keeps where its first number beyond all floats ends.
 class OverflowFinder : public nlohmann::json_sax<Json> {
 public:

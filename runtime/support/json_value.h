@@ -10,6 +10,9 @@
 
 namespace segfold {
 
+/// A JSON document, whose members keep their order.
+using Json = nlohmann::ordered_json;
+
 /// Where a JSON text, which parsing has refused with Json::out_of_range, holds a number that no float
 /// reaches.
 struct JsonOverflow {
@@ -24,15 +27,13 @@ struct JsonOverflow {
 ///
 /// Throws InputError that begins with `place` for such an object, and what nlohmann::json throws for other
 /// faults.
-nlohmann::ordered_json parse_json(const std::string& place, std::string_view text);
+Json parse_json(const std::string& place, std::string_view text);
 
 /// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
 /// document, which has to outlive it. Every function but has() throws InputError that names the place, what
 /// stands there and what would be right.
 class JsonValue {
 public:
-    using Json = nlohmann::ordered_json;
-
     JsonValue(std::string place, const Json& value) : place_(std::move(place)), value_(&value) {}
 
     /// Throws InputError: "PLACE is VALUE; `right`".

@@ -1,4 +1,4 @@
-#include "runtime/cli/bench_data.h"
+#include "runtime/bench/cases.h"
 
 #include <fmt/format.h>
 
@@ -8,10 +8,10 @@
 
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
-#include "runtime/cli/generated_arrays.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 
-namespace segfold::cli {
+namespace segfold::bench {
 namespace {
 
 bool is_made_up(const Layout& layout)
@@ -39,7 +39,7 @@ void refuse_empty_segments(const Operator& op, const Layout& layout, const Segme
 
 }  // namespace
 
-std::vector<BenchCase> standard_cases(std::int64_t num_elements)
+std::vector<Case> standard_cases(std::int64_t num_elements)
 {
     std::vector<std::string> texts = {"whole"};
     for (const int length : {1, 2, 4, 7, 8, 16, 32, 64, 100, 128, 256, 512, 1024, 4096, 65536, 1048576})
@@ -50,15 +50,15 @@ std::vector<BenchCase> standard_cases(std::int64_t num_elements)
     for (const auto* text : {"geometric:mean=32", "poisson:mean=32", "zipf:exponent=1.9",
                              "lognormal:mean=3,sigma=1.2", "half_empty:mean=32", "giant:half"})
         texts.emplace_back(text);
-    std::vector<BenchCase> cases;
+    std::vector<Case> cases;
     for (const auto& text : texts)
         cases.push_back({parse_layout(text), num_elements});
     return cases;
 }
 
-std::vector<BenchCase> size_cases(const Layout& layout, std::int64_t from, std::int64_t to)
+std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to)
 {
-    std::vector<BenchCase> cases;
+    std::vector<Case> cases;
     for (std::int64_t size = 1; size <= to; size *= 2)
         if (size >= from)
             cases.push_back({layout, size});
@@ -84,14 +84,14 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
     return static_cast<double>(num_elements) * (element + segment / length);
 }
 
-BenchData::BenchData(const cuda::Context& context, const Operator& op, WorkloadRequest request)
+CaseData::CaseData(const cuda::Context& context, const Operator& op, WorkloadRequest request)
     : context_(context),
       op_(op),
       request_(std::move(request)),
       shares_(request_.inputs.empty() && std::ranges::none_of(op.parameters, &Parameter::table))
 {}
 
-BenchData::Prepared BenchData::prepare(const BenchCase& asked)
+CaseData::Prepared CaseData::prepare(const Case& asked)
 {
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
@@ -110,12 +110,12 @@ BenchData::Prepared BenchData::prepare(const BenchCase& asked)
     return prepared;
 }
 
-BenchData::Prepared BenchData::prepare_own(const BenchCase& asked)
+CaseData::Prepared CaseData::prepare_own(const Case& asked)
 {
     auto request = request_;
     request.layout = asked.layout;
     request.num_elements = asked.num_elements;
-    Prepared prepared{prepare_workload(op_, request).workload, nullptr, 0, {}};
+    Prepared prepared{make_workload(op_, request).workload, nullptr, 0, {}};
     check_tables(prepared.workload);  // peers and the host's fold check nothing
     auto resident = std::make_shared<cuda::ResidentArrays>();
     for (const auto& array : prepared.workload.arrays)
@@ -126,7 +126,7 @@ BenchData::Prepared BenchData::prepare_own(const BenchCase& asked)
     return prepared;
 }
 
-BenchData::Prepared BenchData::prepare_shared(const Layout& layout, std::int64_t num_elements)
+CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t num_elements)
 {
     Prepared prepared;
     prepared.workload.op = op_;
@@ -135,7 +135,7 @@ BenchData::Prepared BenchData::prepare_shared(const Layout& layout, std::int64_t
         segments = with_index_bits(std::move(segments), *request_.index_bits);
     refuse_empty_segments(op_, layout, segments);
     provide(num_elements);
-    if (num_elements <= bench::kMostJudged)
+    if (num_elements <= kMostJudged)
         for (const auto& array : arrays_)
             prepared.workload.arrays.push_back(first_of(array, num_elements));
     prepared.workload.segments = std::move(segments);
@@ -147,7 +147,7 @@ BenchData::Prepared BenchData::prepare_shared(const Layout& layout, std::int64_t
 
 /// Makes the columns at least so long. Values depend on their place alone, so that longer ones begin with the
 /// shorter.
-void BenchData::provide(std::int64_t num_elements)
+void CaseData::provide(std::int64_t num_elements)
 {
     if (resident_ && std::ranges::all_of(arrays_, [&](const Array& array) {
             return static_cast<std::int64_t>(array.length()) >= num_elements;
@@ -165,4 +165,4 @@ void BenchData::provide(std::int64_t num_elements)
     resident_ = std::move(resident);
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::bench

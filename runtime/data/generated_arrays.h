@@ -9,7 +9,7 @@
 #include "dsl/operator.h"
 #include "runtime/data/resolve.h"
 
-namespace segfold::cli {
+namespace segfold {
 
 /// What an operator reads its tables by.
 struct TableUse {
@@ -45,4 +45,4 @@ inline constexpr std::array<std::string_view, 5> kRangeNames = {"small_integers"
 /// "small_integers", "units", "uniform", "edge", "near_one"
 std::string_view name(ValueRange range);
 
-}  // namespace segfold::cli
+}  // namespace segfold

@@ -6,35 +6,35 @@
 #include <vector>
 
 #include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/cli/workload_argument.h"
+#include "runtime/data/workload_request.h"
 
-namespace segfold::cli {
+namespace segfold::bench {
 
 /// One workload that a bench is asked for.
-struct BenchCase {
+struct Case {
     Layout layout;
     std::optional<std::int64_t> num_elements;  ///< absent where files say
 };
 
 /// The layouts of `--sweep layouts`: whole, uniform from 1 to 2^20, the same lengths and one segment by
 /// offsets, and the generated ones.
-[[nodiscard]] std::vector<BenchCase> standard_cases(std::int64_t num_elements);
+[[nodiscard]] std::vector<Case> standard_cases(std::int64_t num_elements);
 
 /// One layout in every power of two from `from` to `to`.
-[[nodiscard]] std::vector<BenchCase> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
+[[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
 /// Bytes that a workload of so many elements takes on the GPU at most, keys and results for peers included.
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements);
 
 /// The data of one operator's workloads; columns stay on the GPU from one workload to the next while they
 /// suffice.
-class BenchData {
+class CaseData {
 public:
     /// `request` gives seed, values, input files and index width for all workloads.
-    BenchData(const cuda::Context& context, const Operator& op, WorkloadRequest request);
+    CaseData(const cuda::Context& context, const Operator& op, WorkloadRequest request);
 
     /// A workload, and its arrays on the GPU. The workload has arrays of its own where it has at most
-    /// bench::kMostJudged elements.
+    /// kMostJudged elements.
     struct Prepared {
         Workload workload;
         std::shared_ptr<const cuda::ResidentArrays> inputs;
@@ -45,10 +45,10 @@ public:
 
     /// Elements are rounded down to a multiple of a uniform layout's length. Throws InputError where the
     /// operator cannot have the layout, DeviceError where the data does not fit.
-    [[nodiscard]] Prepared prepare(const BenchCase& asked);
+    [[nodiscard]] Prepared prepare(const Case& asked);
 
 private:
-    [[nodiscard]] Prepared prepare_own(const BenchCase& asked);
+    [[nodiscard]] Prepared prepare_own(const Case& asked);
     [[nodiscard]] Prepared prepare_shared(const Layout& layout, std::int64_t num_elements);
     void provide(std::int64_t num_elements);
 
@@ -60,4 +60,4 @@ private:
     std::shared_ptr<const cuda::ResidentArrays> resident_;
 };
 
-}  // namespace segfold::cli
+}  // namespace segfold::bench

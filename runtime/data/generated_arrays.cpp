@@ -1,4 +1,4 @@
-#include "runtime/cli/generated_arrays.h"
+#include "runtime/data/generated_arrays.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "runtime/support/random.h"
 #include "runtime/support/visit_type.h"
 
-namespace segfold::cli {
+namespace segfold {
 namespace {
 
 constexpr std::int64_t kGeneratedTable = 4096;
@@ -183,4 +183,4 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
     return origins;
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold

@@ -1,0 +1,138 @@
+#include "runtime/data/workload_request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/data/generated_arrays.h"
+#include "runtime/data/npz.h"
+#include "runtime/support/memory_at_hand.h"
+
+namespace segfold {
+namespace {
+
+const Parameter* find_parameter(const Operator& op, std::string_view name)
+{
+    const auto found = std::ranges::find(op.parameters, name, &Parameter::name);
+    return found == op.parameters.end() ? nullptr : &*found;
+}
+
+/// Columns from files, all of one length; `num_elements` is set to it.
+void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
+                 std::optional<std::int64_t>& num_elements)
+{
+    std::string counted = num_elements ? "--elements says " : "";
+    for (const auto& parameter : op.parameters) {
+        const auto input = request.inputs.find(parameter.name);
+        if (input == request.inputs.end())
+            continue;
+        auto array = read_array_as(input->second, parameter.type);
+        const auto length = static_cast<std::int64_t>(array.length());
+        if (!parameter.table) {
+            if (num_elements && *num_elements != length)
+                throw InputError(fmt::format("{}: column '{}' has {} elements, but {}{}; they must agree",
+                                             input->second, parameter.name, length, counted, *num_elements));
+            if (!num_elements)
+                counted = fmt::format("column '{}' has ", parameter.name);
+            num_elements = length;
+        }
+        arrays.emplace(parameter.name, std::move(array));
+    }
+}
+
+/// The array as `type` where both are integers and every element fits; else as it is, for others to refuse.
+Array convert_indices(Array array, Type type)
+{
+    const bool widens =
+        array.type() == Type::i32 && (type == Type::i64 || type == Type::u32 || type == Type::u64);
+    if (!widens)
+        return array;
+    Array wide(type, array.length());
+    const auto from = array.as<std::int32_t>();
+    for (std::size_t i = 0; i < from.size(); ++i)
+        if (size_bytes(type) == sizeof(std::int64_t))
+            wide.as<std::int64_t>()[i] = from[i];
+        else
+            wide.as<std::int32_t>()[i] = from[i];
+    return wide;
+}
+
+void refuse_too_much(const Operator& op, std::int64_t num_elements)
+{
+    std::size_t element_bytes = 0;
+    for (const auto& parameter : op.parameters)
+        element_bytes += parameter.table ? 0 : size_bytes(parameter.type);
+    require_memory(static_cast<double>(element_bytes) * static_cast<double>(num_elements),
+                   fmt::format("{} elements of {} bytes each", num_elements, element_bytes));
+}
+
+/// The type that the values of a Matrix Market file are wanted in.
+Type type_of_values(const Operator& op)
+{
+    if (const auto* value = find_parameter(op, "value"))
+        return value->type;
+    return op.parameters.size() == 1 ? op.parameters[0].type : Type::f32;
+}
+
+/// Columns that came with the layout, for parameters of their names; a single parameter takes the values.
+void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArray> columns,
+                  std::map<std::string, Array>& arrays, std::map<std::string, std::string>& origins)
+{
+    for (auto& [name, array] : columns) {
+        const auto* parameter = find_parameter(op, name);
+        if (parameter == nullptr && name == "value" && op.parameters.size() == 1)
+            parameter = &op.parameters[0];
+        if (parameter == nullptr || parameter->table || arrays.contains(parameter->name))
+            continue;
+        arrays.emplace(parameter->name, convert_indices(std::move(array), parameter->type));
+        origins[parameter->name] = fmt::format("{} ({})", layout.files.at(0), name);
+    }
+}
+
+}  // namespace
+
+Layout seeded(Layout layout, std::uint64_t seed)
+{
+    if (layout.kind != LayoutKind::generated)
+        return layout;
+    for (const auto& distribution : distributions())
+        if (distribution.name == layout.distribution &&
+            std::ranges::find(distribution.parameters, "seed", &DistributionParameter::name) !=
+                distribution.parameters.end())
+            layout.parameters.try_emplace("seed", static_cast<double>(seed));
+    return layout;
+}
+
+PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request)
+{
+    std::map<std::string, Array> arrays;
+    std::map<std::string, std::string> origins = request.inputs;
+    auto num_elements = request.num_elements;
+    read_inputs(op, request, arrays, num_elements);
+
+    const auto kind = request.layout.kind;
+    if (!num_elements &&
+        (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated)) {
+        // Whole segments only, so that a length alone is a complete request.
+        const auto length = kind == LayoutKind::uniform ? request.layout.uniform_length : 1;
+        num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
+    }
+    if (num_elements)
+        refuse_too_much(op, *num_elements);
+    auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
+    if (request.index_bits)
+        resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
+    take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
+
+    origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values}, arrays));
+    PreparedWorkload prepared{{op, {}, std::move(resolved.segments)}, {}};
+    for (const auto& parameter : op.parameters) {
+        prepared.workload.arrays.push_back(std::move(arrays.at(parameter.name)));
+        prepared.origins.push_back(origins.at(parameter.name));
+    }
+    check_workload(prepared.workload);
+    return prepared;
+}
+
+}  // namespace segfold

@@ -1,0 +1,42 @@
+#pragma once
+// The data that a run asks for, read and generated.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/layout.h"
+#include "dsl/operator.h"
+#include "runtime/data/resolve.h"
+#include "runtime/data/workload.h"
+
+namespace segfold {
+
+/// The data of a run as it is asked for; nothing has been read or generated yet.
+struct WorkloadRequest {
+    std::map<std::string, std::string> inputs = {};  ///< parameter -> file
+    Layout layout = {};
+    std::optional<std::int64_t> num_elements = {};
+    std::int64_t standard_elements =
+        0;  ///< taken where neither the user, a file nor the layout says how many
+    std::uint64_t seed = 7;
+    ValueRange values = ValueRange::small_integers;
+    std::optional<int> index_bits = {};
+};
+
+/// The layout with the seed, where it is a generated one that takes a seed and states none.
+Layout seeded(Layout layout, std::uint64_t seed);
+
+/// A workload, and where each parameter's array came from.
+struct PreparedWorkload {
+    Workload workload;
+    std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "small_integers, seed 7"
+};
+
+/// Reads and generates what was asked for; the workload passes check_workload().
+///
+/// A generated column that indexes a table holds places of that table; a generated table is as long as its
+/// indices need. Whether reads of tables lie inside is for the caller to find out. Throws InputError.
+PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request);
+
+}  // namespace segfold
