@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "runtime/cli/paper_plot.h"
+#include "runtime/papers/plot.h"
 #include "runtime/support/process.h"
 #include "tests/files.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 /// The browser there is, by path.
@@ -120,4 +120,4 @@ TEST_F(PaperBrowser, PagesFitScreensWideAndNarrowLightAndDark)
 }
 
 }  // namespace
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -8,7 +8,7 @@
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/loaded_probe.h"
 #include "runtime/bench/transfer.h"
-#include "runtime/cli/paper_measure.h"
+#include "runtime/papers/measure.h"
 
 namespace segfold {
 namespace {
@@ -98,7 +98,8 @@ TEST_F(PaperGpu, ChunksAreFoldedInTheirOrder)
 /// A ladder with the CPU's row, and a timer, from a paper's text to a document and back.
 TEST_F(PaperGpu, LaddersAndTimersAreMeasured)
 {
-    const auto paper = cli::read_paper("p", "p.json", R"({"title": "T", "authors": "A", "published_in": "J",
+    const auto paper =
+        papers::read_paper("p", "p.json", R"({"title": "T", "authors": "A", "published_in": "J",
         "year": 1999, "claim": "C.", "experiments": [
         {"figure": "ladder", "title": "t", "operator": "sum", "type": "f32", "layout": "whole",
          "elements": 65536, "rows": [{"row": "CPU", "host": true}, {"row": "GPU", "stage": "grid_reduce"}]},
@@ -106,13 +107,13 @@ TEST_F(PaperGpu, LaddersAndTimersAreMeasured)
          "layout": "whole", "elements": 4096,
          "rows": [{"row": "small", "stage": "grid_reduce", "elements": 1024},
                   {"row": "large", "stage": "grid_reduce"}]}]})");
-    cli::Progress progress;
     for (const auto& experiment : paper.experiments) {
-        const auto measured = cli::measure(*bench_, experiment, 5, Catalogue::standard(), progress);
+        const auto measured =
+            papers::measure(*bench_, experiment, 5, Catalogue::standard(), [](const std::string&) {});
         ASSERT_EQ(measured.record.entries.size(), 2U);
         for (const auto& entry : measured.record.entries)
             expect_measured(entry);
-        if (experiment.kind == cli::ExperimentKind::timer) {
+        if (experiment.kind == papers::ExperimentKind::timer) {
             for (const auto& entry : measured.record.entries) {
                 ASSERT_TRUE(entry.wall_milliseconds) << entry.name;
                 EXPECT_GT(entry.wall_milliseconds->median, entry.milliseconds.median / 2) << entry.name;

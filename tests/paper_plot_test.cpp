@@ -1,6 +1,6 @@
 // Plots of papers: every rung and number is there, texts do not lie on each other, and the files are well
 // formed.
-#include "runtime/cli/paper_plot.h"
+#include "runtime/papers/plot.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <set>
 
 #include "dsl/error.h"
-#include "runtime/cli/chart_scale.h"
-#include "runtime/cli/svg.h"
+#include "runtime/papers/chart_scale.h"
+#include "runtime/papers/svg.h"
 #include "tests/files.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 std::vector<const Experiment*> all_of(const Paper& paper)
@@ -480,4 +480,4 @@ TEST(Svg, EscapesMarkupAndControlCharacters)
 }
 
 }  // namespace
-}  // namespace segfold::cli
+}  // namespace segfold::papers

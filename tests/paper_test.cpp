@@ -11,7 +11,7 @@
 #include "runtime/cli/paper_view.h"
 #include "tests/files.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr const char* kHead = "figure,row,metric,value,unit,device,read_from\n";
@@ -260,7 +260,7 @@ TEST(PaperView, PutsPublishedBesideMeasured)
 {
     const auto paper = two_rungs();
     const auto now = measured(0.010, 0.002);
-    const auto text = print_experiment(paper, paper.experiments.front(), &now);
+    const auto text = cli::print_experiment(paper, paper.experiments.front(), &now);
     EXPECT_NE(text.find("tree_sequential block_threads=64"), std::string::npos) << text;
     EXPECT_NE(text.find("8 ms"), std::string::npos) << text;
     EXPECT_NE(text.find("10.0 us"), std::string::npos) << text;
@@ -272,17 +272,17 @@ TEST(PaperView, SaysWhichStepsWentAnotherWay)
 {
     const auto paper = two_rungs();
     const auto slower = measured(0.010, 0.020);
-    EXPECT_NE(print_experiment(paper, paper.experiments.front(), &slower)
+    EXPECT_NE(cli::print_experiment(paper, paper.experiments.front(), &slower)
                   .find("two is 0.50 times as fast as one here; 2.00 times when it was published"),
               std::string::npos);
     const auto same = measured(0.0100, 0.0102);
-    EXPECT_EQ(print_experiment(paper, paper.experiments.front(), &same).find("here"), std::string::npos);
+    EXPECT_EQ(cli::print_experiment(paper, paper.experiments.front(), &same).find("here"), std::string::npos);
 }
 
 TEST(PaperView, WithoutMeasurementsThePublishedNumbersStand)
 {
     const auto paper = two_rungs();
-    const auto text = print_experiment(paper, paper.experiments.front(), nullptr);
+    const auto text = cli::print_experiment(paper, paper.experiments.front(), nullptr);
     EXPECT_NE(text.find("4 ms"), std::string::npos) << text;
     EXPECT_EQ(text.find(" us"), std::string::npos) << text;
 }
@@ -292,7 +292,7 @@ TEST(PaperView, ShowsTheCpuAndStartsWhereTheyArePublishedOrMeasured)
 {
     auto paper = two_rungs();
     auto now = measured(0.010, 0.002);
-    const auto without = print_experiment(paper, paper.experiments.front(), &now);
+    const auto without = cli::print_experiment(paper, paper.experiments.front(), &now);
     EXPECT_EQ(without.find("over CPU"), std::string::npos) << without;
     EXPECT_EQ(without.find("start"), std::string::npos) << without;
 
@@ -309,7 +309,7 @@ TEST(PaperView, ShowsTheCpuAndStartsWhereTheyArePublishedOrMeasured)
     cpu.milliseconds = {4.2, 4.2, 4.2};
     entries.insert(entries.begin(), cpu);
     entries[2].host_microseconds = 3.75;
-    const auto text = print_experiment(paper, paper.experiments.front(), &now);
+    const auto text = cli::print_experiment(paper, paper.experiments.front(), &now);
     EXPECT_NE(text.find("one thread of the CPU"), std::string::npos) << text;
     EXPECT_NE(text.find("8.25"), std::string::npos) << text;
     EXPECT_NE(text.find("13.5 us"), std::string::npos) << text;
@@ -325,7 +325,7 @@ TEST(PaperView, PutsTheHostsClockBesideEvents)
     paper.experiments.front().kind = ExperimentKind::timer;
     auto now = measured(0.010, 0.002);
     now.experiments.front().record.entries[1].wall_milliseconds = Quartiles{0.009, 0.010, 0.011};
-    const auto text = print_experiment(paper, paper.experiments.front(), &now);
+    const auto text = cli::print_experiment(paper, paper.experiments.front(), &now);
     EXPECT_NE(text.find("9.0 - 11.0"), std::string::npos) << text;
     EXPECT_NE(text.find("8.0 us"), std::string::npos) << text;
     EXPECT_NE(text.find("5.00"), std::string::npos) << text;
@@ -356,7 +356,7 @@ struct Shown {
     std::vector<bench::Entry>& entries() { return measured.experiments.front().record.entries; }
     [[nodiscard]] std::string text() const
     {
-        return print_experiment(paper, paper.experiments.front(), &measured);
+        return cli::print_experiment(paper, paper.experiments.front(), &measured);
     }
 };
 
@@ -412,4 +412,4 @@ TEST(Measured, IsReadAsItWasWritten)
 }
 
 }  // namespace
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -3,37 +3,31 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <span>
 
-#include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/cli/bench_view.h"
-#include "runtime/cli/paper_measure.h"
-#include "runtime/cli/paper_plot.h"
+#include "runtime/cli/json.h"
 #include "runtime/cli/paper_view.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/papers/measure.h"
+#include "runtime/papers/plot.h"
 #include "runtime/support/file.h"
 #include "runtime/support/text_table.h"
 
-namespace segfold {
-
-std::span<const EmbeddedFile> embedded_paper_files();
-
-namespace cli {
+namespace segfold::cli {
 namespace {
+
+using papers::Experiment;
+using papers::MeasuredExperiment;
+using papers::MeasuredPaper;
+using papers::Paper;
 
 constexpr Flag kPaperFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
                                 {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
 constexpr int kRepeats = 101;
-
-std::string_view embedded_text(std::string_view path)
-{
-    const auto files = embedded_paper_files();
-    return std::ranges::find(files, path, &EmbeddedFile::path)->text;
-}
 
 std::string list_papers()
 {
@@ -43,11 +37,10 @@ std::string list_papers()
                      {"title"},
                      {"experiments", TextTable::Align::right},
                      {"measured on"}});
-    for (const auto& paper : embedded_papers()) {
+    for (const auto& paper : papers::embedded_papers()) {
         std::string devices;
         for (const auto& path : paper.measured)
-            devices +=
-                (devices.empty() ? "" : ", ") + measured_paper(path, embedded_text(path)).machine.device;
+            devices += (devices.empty() ? "" : ", ") + papers::embedded_measurement(path).machine.device;
         table.add({paper.name, std::to_string(paper.year), paper.authors, paper.title,
                    std::to_string(paper.experiments.size()), devices});
     }
@@ -57,7 +50,7 @@ std::string list_papers()
 Json json_of_list()
 {
     Json list = Json::array();
-    for (const auto& paper : embedded_papers())
+    for (const auto& paper : papers::embedded_papers())
         list.push_back({{"paper", paper.name},
                         {"year", paper.year},
                         {"authors", paper.authors},
@@ -91,9 +84,11 @@ MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experi
     bench::Bench bench(context);
     const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
     Progress progress;
+    const auto show = [&](const std::string& line) { progress.show(line); };
     MeasuredPaper measured{bench.machine(), {}};
     for (const auto* experiment : experiments)
-        measured.experiments.push_back(measure(bench, *experiment, repeats, kernels.catalogue(), progress));
+        measured.experiments.push_back(
+            papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
     return measured;
 }
 
@@ -115,7 +110,7 @@ std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Ex
 {
     std::optional<MeasuredPaper> latest;
     for (const auto& path : paper.measured) {
-        auto document = measured_paper("papers/" + path, embedded_text(path));
+        auto document = papers::embedded_measurement(path);
         if (!latest || latest->machine.date < document.machine.date)
             latest = std::move(document);
     }
@@ -162,11 +157,11 @@ int verb_paper(const Words& words)
             write_output(list_papers());
         return 0;
     }
-    const auto& paper = embedded_paper(arguments.operands().front());
+    const auto& paper = papers::embedded_paper(arguments.operands().front());
     const auto experiments = chosen_experiments(arguments, paper);
     const auto plot_path = arguments.value("plot");
     if (plot_path)
-        (void)plot_format(*plot_path);  // before anything is measured for it
+        (void)papers::plot_format(*plot_path);  // before anything is measured for it
     const auto no_gpu = cuda::no_device_reason();
     std::optional<MeasuredPaper> measured;
     if (arguments.has("measured") || !no_gpu.empty()) {
@@ -194,5 +189,4 @@ int verb_paper(const Words& words)
     return measured && !all_agree(*measured) ? 1 : 0;
 }
 
-}  // namespace cli
-}  // namespace segfold
+}  // namespace segfold::cli

@@ -2,18 +2,28 @@
 
 #include <fmt/format.h>
 
-#include "runtime/cli/paper_cells.h"
+#include "runtime/papers/cells.h"
+#include "runtime/papers/compare.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
 
+using papers::Experiment;
+using papers::is_timed;
+using papers::MeasuredPaper;
+using papers::Paper;
+using papers::PaperRow;
+using papers::range_text;
+using papers::rate_text;
+using papers::time_text;
+using papers::times_text;
+
 /// A rate over another one, where both were measured.
 std::string share_text(const bench::Entry* entry, const bench::Entry* whole)
 {
-    return is_timed(entry) && is_timed(whole)
-               ? fmt::format("{:.3f}", entry->bytes_per_second / whole->bytes_per_second)
-               : "";
+    const auto share = papers::rate_share(entry, whole);
+    return share ? fmt::format("{:.3f}", *share) : "";
 }
 
 std::string transfer_text(const PaperRow& row)
@@ -25,15 +35,6 @@ std::string transfer_text(const PaperRow& row)
         text += fmt::format(", {} in {}", count_text(method.chunks, "chunk"),
                             count_text(method.streams, "stream"));
     return row.stage.empty() ? text : text + ", " + stage_text(row);
-}
-
-/// The plain copy of pinned memory in one direction.
-const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured, bool to_host)
-{
-    for (const auto& row : experiment.rows)
-        if (row.transfer.is_pinned && row.stage.empty() && row.transfer.to_host == to_host)
-            return find_entry(measured, experiment, row.row);
-    return nullptr;
 }
 
 }  // namespace

@@ -2,21 +2,22 @@
 // The tables of a paper's probes, transfers and timers.
 #include <string>
 
-#include "runtime/cli/paper_files.h"
+#include "runtime/papers/files.h"
 
 namespace segfold::cli {
 
 /// Time and bandwidth of each row, its bandwidth over that of the first row, published (`efficiency`) and
 /// measured, and the registers, shared and local bytes that it takes.
-[[nodiscard]] std::string print_probes(const Paper& paper, const Experiment& experiment,
-                                       const MeasuredPaper* measured);
+[[nodiscard]] std::string print_probes(const papers::Paper& paper, const papers::Experiment& experiment,
+                                       const papers::MeasuredPaper* measured);
 
 /// Time by events and by the host's clock, bandwidth, and the share of the pinned copy's; then that share of
 /// the rows that overlap copies with folds, in a line each.
-[[nodiscard]] std::string print_transfers(const Paper& paper, const Experiment& experiment,
-                                          const MeasuredPaper* measured);
+[[nodiscard]] std::string print_transfers(const papers::Paper& paper, const papers::Experiment& experiment,
+                                          const papers::MeasuredPaper* measured);
 
 /// What both clocks say of one launch; the host's includes the launch and the wait for its end.
-[[nodiscard]] std::string print_timers(const Experiment& experiment, const MeasuredPaper* measured);
+[[nodiscard]] std::string print_timers(const papers::Experiment& experiment,
+                                       const papers::MeasuredPaper* measured);
 
 }  // namespace segfold::cli

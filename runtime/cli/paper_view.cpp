@@ -3,38 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "runtime/bench/markdown.h"
-#include "runtime/cli/paper_cells.h"
 #include "runtime/cli/paper_kind_view.h"
+#include "runtime/papers/cells.h"
+#include "runtime/papers/compare.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
 
-constexpr double kNoise = 0.03;  ///< a step within this of 1 went neither way
-
-/// Time of `before` over that of `entry`; nothing where one is missing.
-std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry)
-{
-    if (!is_timed(before) || !is_timed(entry))
-        return std::nullopt;
-    return before->milliseconds.median / entry->milliseconds.median;
-}
-
-/// The step that a source states, or that follows from the times it states.
-std::optional<double> published_step(const Paper& paper, const std::string& figure, const std::string& before,
-                                     const std::string& row)
-{
-    if (const auto* step = paper.find(figure, row, "step_speed_up"))
-        return step->value;
-    const auto* first = paper.find(figure, before, "time");
-    const auto* second = paper.find(figure, row, "time");
-    if (!first || !second || first->unit != second->unit || first->device != second->device)
-        return std::nullopt;
-    return first->value / second->value;
-}
+using papers::Experiment;
+using papers::ExperimentKind;
+using papers::gain;
+using papers::is_timed;
+using papers::MeasuredPaper;
+using papers::Paper;
+using papers::PaperRow;
+using papers::range_text;
+using papers::rate_text;
+using papers::Reversal;
+using papers::time_text;
+using papers::times_text;
 
 /// What the columns of a ladder compare a rung with.
 struct Beside {
@@ -62,22 +52,13 @@ std::vector<std::string> measured_cells(const bench::Entry* entry, const Beside&
             entry->host_microseconds ? fmt::format("{:.1f} us", *entry->host_microseconds) : ""};
 }
 
-/// Steps that were forward when they were published and are not now, or the other way round.
-std::string reversals(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
+/// A line for each step that went the other way.
+std::string print(const std::vector<Reversal>& reversals)
 {
     std::string text;
-    for (std::size_t i = 1; i < experiment.rows.size(); ++i) {
-        if (experiment.rows[i - 1].is_host || experiment.rows[i].is_host)
-            continue;
-        const auto& before = experiment.rows[i - 1].row;
-        const auto& row = experiment.rows[i].row;
-        const auto then = published_step(paper, experiment.figure, before, row);
-        const auto now =
-            gain(find_entry(measured, experiment, before), find_entry(measured, experiment, row));
-        if (then && now && (*then > 1) != (*now > 1) && std::abs(*now - 1) > kNoise)
-            text += fmt::format("{} is {:.2f} times as fast as {} here; {:.2f} times when it was published\n",
-                                row, *now, before, *then);
-    }
+    for (const auto& [before, row, then, now] : reversals)
+        text += fmt::format("{} is {:.2f} times as fast as {} here; {:.2f} times when it was published\n",
+                            row, now, before, then);
     return text.empty() ? text : "\n" + text;
 }
 
@@ -118,20 +99,6 @@ std::string print_heading(const Paper& paper, const MeasuredPaper* measured)
 }
 
 namespace {
-
-bool publishes(const Paper& paper, const Experiment& experiment, std::string_view metric)
-{
-    return std::ranges::any_of(experiment.rows, [&](const PaperRow& row) {
-        return paper.find(experiment.figure, row.row, metric) != nullptr;
-    });
-}
-
-/// The entry of the CPU's row, if there is one.
-const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured)
-{
-    const auto row = std::ranges::find_if(experiment.rows, &PaperRow::is_host);
-    return row == experiment.rows.end() ? nullptr : find_entry(measured, experiment, row->row);
-}
 
 std::string ladder_table(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)
 {
@@ -185,7 +152,7 @@ std::string ladder_table(const Paper& paper, const Experiment& experiment, const
         if (!row.is_host)
             beside.before = entry;
     }
-    return table.print() + reversals(paper, experiment, measured);
+    return table.print() + print(reversals(paper, experiment, measured));
 }
 
 std::string table_of(const Paper& paper, const Experiment& experiment, const MeasuredPaper* measured)

@@ -2,12 +2,12 @@
 // A paper's tables: what was published beside what was measured.
 #include <string>
 
-#include "runtime/cli/paper_files.h"
+#include "runtime/papers/files.h"
 
 namespace segfold::cli {
 
 /// Who wrote what, where, the claim in a sentence, and on what it was published and measured.
-[[nodiscard]] std::string print_heading(const Paper& paper, const MeasuredPaper* measured);
+[[nodiscard]] std::string print_heading(const papers::Paper& paper, const papers::MeasuredPaper* measured);
 
 /// One experiment: a line for each row, as published and, where `measured` has the row, as measured.
 ///
@@ -16,7 +16,7 @@ namespace segfold::cli {
 /// Probes show time, bandwidth beside that of the first row, and what they take of a multiprocessor;
 /// transfers time by both clocks and bandwidth beside that of the pinned copy; timers what events and what
 /// the host's clock say.
-[[nodiscard]] std::string print_experiment(const Paper& paper, const Experiment& experiment,
-                                           const MeasuredPaper* measured);
+[[nodiscard]] std::string print_experiment(const papers::Paper& paper, const papers::Experiment& experiment,
+                                           const papers::MeasuredPaper* measured);
 
 }  // namespace segfold::cli

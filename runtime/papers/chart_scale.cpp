@@ -1,9 +1,9 @@
-#include "runtime/cli/chart_scale.h"
+#include "runtime/papers/chart_scale.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr double kMostForLinear = 20;  ///< greatest over least
@@ -67,4 +67,4 @@ std::vector<double> Scale::ticks() const
     return all;
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

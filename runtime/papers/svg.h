@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/cli/paints.h"
+#include "runtime/papers/paints.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// `text` for XML and HTML: markup characters escaped, control characters replaced.
 [[nodiscard]] std::string escaped(std::string_view text);
@@ -68,4 +68,4 @@ private:
 /// Drawings one below the other as one SVG file, dark for readers who prefer that.
 [[nodiscard]] std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title);
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -1,11 +1,11 @@
-#include "runtime/cli/paper_page.h"
+#include "runtime/papers/page.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 std::string table_row(std::string_view cell, std::string_view first, const std::vector<std::string>& others)
@@ -101,4 +101,4 @@ std::string html(const Page& page)
     return text + "</body>\n</html>\n";
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

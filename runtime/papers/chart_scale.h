@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// An axis of positive values between round borders: from zero, or logarithmic where they differ too much.
 class Scale {
@@ -22,4 +22,4 @@ private:
     double first_, last_;
 };
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

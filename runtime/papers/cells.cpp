@@ -1,37 +1,16 @@
-#include "runtime/cli/paper_cells.h"
+#include "runtime/papers/cells.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "runtime/support/text_table.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr double kMicroseconds = 1e3;  ///< in a millisecond
 constexpr double kLong = 10;           ///< milliseconds that are written as such
 
 }  // namespace
-
-const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
-                               const std::string& row)
-{
-    if (!measured)
-        return nullptr;
-    const auto of_figure =
-        std::ranges::find(measured->experiments, experiment.figure, &MeasuredExperiment::figure);
-    if (of_figure == measured->experiments.end())
-        return nullptr;
-    const auto& entries = of_figure->record.entries;
-    const auto entry = std::ranges::find(entries, row, &bench::Entry::name);
-    return entry == entries.end() ? nullptr : &*entry;
-}
-
-bool is_timed(const bench::Entry* entry)
-{
-    return entry && entry->outcome == bench::Outcome::measured && entry->milliseconds.median > 0;
-}
 
 std::string published_text(const PublishedValue* value)
 {
@@ -72,4 +51,4 @@ std::string rate_text(const bench::Entry& entry)
                        entry.bytes_per_second < 10 * kGigabyte ? 2 : 0);
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

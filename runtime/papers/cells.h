@@ -1,17 +1,10 @@
 #pragma once
-// What the tables of papers share: a row's measurement, and texts of cells.
+// Texts of the cells of a paper's tables.
 #include <string>
 
-#include "runtime/cli/paper_files.h"
+#include "runtime/papers/files.h"
 
-namespace segfold::cli {
-
-/// What was measured of a row; null where nothing was.
-[[nodiscard]] const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
-                                             const std::string& row);
-
-/// True where there is a time.
-[[nodiscard]] bool is_timed(const bench::Entry* entry);
+namespace segfold::papers {
 
 /// A number with the digits that the source gave it, as far as a double keeps them; "" for none.
 [[nodiscard]] std::string published_text(const PublishedValue* value);
@@ -30,4 +23,4 @@ namespace segfold::cli {
 /// GB/s
 [[nodiscard]] std::string rate_text(const bench::Entry& entry);
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

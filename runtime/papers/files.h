@@ -11,9 +11,9 @@
 #include "dsl/type.h"
 #include "runtime/bench/record.h"
 #include "runtime/bench/transfer.h"
-#include "runtime/cli/json.h"
+#include "runtime/support/json_value.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// How an experiment is measured.
 enum class ExperimentKind : std::uint8_t {
@@ -100,4 +100,7 @@ struct MeasuredPaper {
 /// Reads what json_of() writes. Throws SpecError that names `file`.
 [[nodiscard]] MeasuredPaper measured_paper(const std::string& file, std::string_view text);
 
-}  // namespace segfold::cli
+/// A measurement that came with the program, by its path as `Paper::measured` has it.
+[[nodiscard]] MeasuredPaper embedded_measurement(const std::string& path);
+
+}  // namespace segfold::papers

@@ -1,4 +1,4 @@
-#include "runtime/cli/chart.h"
+#include "runtime/papers/chart.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <array>
 #include <cmath>
 
-#include "runtime/cli/chart_scale.h"
+#include "runtime/papers/chart_scale.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr std::array kShapes = {MarkerShape::circle, MarkerShape::square, MarkerShape::diamond,
@@ -315,4 +315,4 @@ Drawing draw(const LineChart& chart, double width)
     return drawing;
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

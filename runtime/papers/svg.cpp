@@ -1,10 +1,10 @@
-#include "runtime/cli/svg.h"
+#include "runtime/papers/svg.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr std::string_view kFont = "Helvetica, Arial, 'DejaVu Sans', sans-serif";
@@ -196,4 +196,4 @@ std::string svg_sheet(std::span<const Drawing> drawings, std::string_view title)
         width, height, escaped(title), dark_style(), fill(kPaper), parts);
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/paper_files.h"
+#include "runtime/papers/files.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// What a plot is written as: drawings alone, or a page with their numbers.
 enum class PlotFormat { svg, html };
@@ -24,4 +24,4 @@ enum class PlotFormat { svg, html };
 void save_plot(const std::string& path, const Paper& paper, const std::vector<const Experiment*>& experiments,
                const MeasuredPaper* measured);
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/cli/svg.h"
+#include "runtime/papers/svg.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// A value, with the text that stands beside it: "8.054 ms, 1.00x".
 struct Mark {
@@ -66,4 +66,4 @@ inline constexpr double kNarrowChart =
 [[nodiscard]] Drawing draw(const BarChart& chart, double width = kWideChart);
 [[nodiscard]] Drawing draw(const LineChart& chart, double width = kWideChart);
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

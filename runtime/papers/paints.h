@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 /// A colour, and what stands for it where the reader prefers dark pages.
 struct Paint {
@@ -35,4 +35,4 @@ inline constexpr std::array kLines = {
 /// Style rules that give every paint its dark colour, inside a media query for those who prefer it.
 [[nodiscard]] std::string dark_style();
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

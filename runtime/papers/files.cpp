@@ -1,4 +1,4 @@
-#include "runtime/cli/paper_files.h"
+#include "runtime/papers/files.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@ namespace segfold {
 
 std::span<const EmbeddedFile> embedded_paper_files();
 
-namespace cli {
+namespace papers {
 namespace {
 
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
@@ -295,6 +295,12 @@ const Paper& embedded_paper(std::string_view name)
                                  did_you_mean(name, names)));
 }
 
+MeasuredPaper embedded_measurement(const std::string& path)
+{
+    const auto files = embedded_paper_files();
+    return measured_paper("papers/" + path, std::ranges::find(files, path, &EmbeddedFile::path)->text);
+}
+
 Json json_of(const std::string& paper, const MeasuredPaper& measured)
 {
     Json experiments = Json::array();
@@ -316,5 +322,5 @@ MeasuredPaper measured_paper(const std::string& file, std::string_view text)
     });
 }
 
-}  // namespace cli
+}  // namespace papers
 }  // namespace segfold

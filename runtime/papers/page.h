@@ -4,9 +4,9 @@
 #include <variant>
 #include <vector>
 
-#include "runtime/cli/chart.h"
+#include "runtime/papers/chart.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 
 using Chart = std::variant<BarChart, LineChart>;
 
@@ -20,4 +20,4 @@ struct Page {
 /// The page as one HTML file that needs no other.
 [[nodiscard]] std::string html(const Page& page);
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

@@ -1,4 +1,4 @@
-#include "runtime/cli/paper_measure.h"
+#include "runtime/papers/measure.h"
 
 #include <fmt/format.h>
 
@@ -11,12 +11,12 @@
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/cases.h"
 #include "runtime/bench/loaded_probe.h"
-#include "runtime/cli/plan.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/reference.h"
+#include "runtime/session/choice.h"
 #include "runtime/session/operator_laws.h"
 
-namespace segfold::cli {
+namespace segfold::papers {
 namespace {
 
 constexpr double kNeverHopeless = 1e9;  ///< slow rungs are the point
@@ -82,7 +82,7 @@ struct Climb {
     const Experiment& experiment;
     const Catalogue& catalogue;
     bench::LadderOptions options;
-    Progress& progress;
+    const Show& show;
     bench::CaseData data;
 };
 
@@ -102,7 +102,7 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
         plans.push_back({&stage, configure(stage, row.chosen, facts), false,
                          climb.catalogue.unmet(stage, problem).value_or(""), false, row.row});
     }
-    const auto show = [&](const std::string& what) { climb.progress.show(experiment.figure + ": " + what); };
+    const auto show = [&](const std::string& what) { climb.show(experiment.figure + ": " + what); };
     auto record = bench::climb(climb.bench,
                                {problem,
                                 prepared.workload,
@@ -161,13 +161,13 @@ bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
 }
 
 bench::WorkloadRecord run_probes(bench::Bench& bench, const Experiment& experiment, int repeats,
-                                 const Catalogue& catalogue, Progress& progress)
+                                 const Catalogue& catalogue, const Show& show)
 {
     bench::WorkloadRecord record;
     record.num_elements = experiment.num_elements;
     bench::Probes probes(bench, catalogue);
     for (const auto& row : experiment.rows) {
-        progress.show(experiment.figure + ": " + row.row);
+        show(experiment.figure + ": " + row.row);
         const auto& probe = catalogue.probe(row.stage);
         record.entries.push_back(attempt(bench, row, [&] {
             return probes.measure(
@@ -180,7 +180,7 @@ bench::WorkloadRecord run_probes(bench::Bench& bench, const Experiment& experime
 bench::WorkloadRecord run_transfers(Climb& climb)
 {
     const auto& experiment = climb.experiment;
-    climb.progress.show(experiment.figure + ": values on the host");
+    climb.show(experiment.figure + ": values on the host");
     const auto prepared = climb.data.prepare({experiment.layout, experiment.num_elements});
     const auto& workload = prepared.workload;
     auto problem = make_problem(workload, quick_laws(workload.op));
@@ -195,7 +195,7 @@ bench::WorkloadRecord run_transfers(Climb& climb)
                                {prepared.columns.front(), static_cast<std::size_t>(record.traffic.columns)},
                                climb.catalogue);
     for (const auto& row : experiment.rows) {
-        climb.progress.show(experiment.figure + ": " + row.row);
+        climb.show(experiment.figure + ": " + row.row);
         bench::TransferFold fold;
         if (!row.stage.empty())
             fold = {&climb.catalogue.stage(row.stage), row.chosen};
@@ -221,10 +221,10 @@ bench::WorkloadRecord run(Climb& climb)
 }  // namespace
 
 MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, int repeats,
-                           const Catalogue& catalogue, Progress& progress)
+                           const Catalogue& catalogue, const Show& show)
 {
     if (experiment.kind == ExperimentKind::probe)
-        return {experiment.figure, run_probes(bench, experiment, repeats, catalogue, progress)};
+        return {experiment.figure, run_probes(bench, experiment, repeats, catalogue, show)};
     bench::LadderOptions options;
     options.repeats = repeats;
     options.hopeless = kNeverHopeless;
@@ -234,8 +234,8 @@ MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, in
     request.num_elements = experiment.num_elements;
     Climb climb{bench,     experiment,
                 catalogue, options,
-                progress,  {bench.context, standard_operator(experiment.op, experiment.type), request}};
+                show,      {bench.context, standard_operator(experiment.op, experiment.type), request}};
     return {experiment.figure, run(climb)};
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::papers

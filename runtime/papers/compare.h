@@ -1,0 +1,46 @@
+#pragma once
+// What was measured of a paper's rows, and how rows stand to one another then and now.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/papers/files.h"
+
+namespace segfold::papers {
+
+/// What was measured of a row; null where nothing was.
+[[nodiscard]] const bench::Entry* find_entry(const MeasuredPaper* measured, const Experiment& experiment,
+                                             const std::string& row);
+
+/// What was measured of the CPU's row; null where there is no such row or nothing was measured of it.
+[[nodiscard]] const bench::Entry* find_host(const Experiment& experiment, const MeasuredPaper* measured);
+
+/// What was measured of the plain copy of pinned memory in one direction; null where nothing was.
+[[nodiscard]] const bench::Entry* find_pinned(const Experiment& experiment, const MeasuredPaper* measured,
+                                              bool to_host);
+
+/// True where there is a time.
+[[nodiscard]] bool is_timed(const bench::Entry* entry);
+
+/// True where the source states the metric for a row of the experiment.
+[[nodiscard]] bool publishes(const Paper& paper, const Experiment& experiment, std::string_view metric);
+
+/// Time of `before` over that of `entry`; nothing where one is missing.
+[[nodiscard]] std::optional<double> gain(const bench::Entry* before, const bench::Entry* entry);
+
+/// The rate of `entry` over that of `whole`; nothing where one is missing.
+[[nodiscard]] std::optional<double> rate_share(const bench::Entry* entry, const bench::Entry* whole);
+
+/// A step from one rung to the next that went one way when it was published and goes the other way now.
+struct Reversal {
+    std::string before, row;
+    double then = 0, now = 0;  ///< times as fast
+};
+
+/// The steps of an experiment that were forward when they were published and are not now, or the other way
+/// round; steps from or to the CPU do not count.
+[[nodiscard]] std::vector<Reversal> reversals(const Paper& paper, const Experiment& experiment,
+                                              const MeasuredPaper* measured);
+
+}  // namespace segfold::papers
