@@ -154,8 +154,9 @@ struct Kept {
 Kept kept()
 {
     const auto document = Json::parse(read_text(kData + "measurements.json"));
-    Kept all{bench::machine_from(document.at("machine")), {}};
-    for (const auto& workload : document.at("workloads"))
+    const JsonValue root("measurements.json: document", document);
+    Kept all{bench::machine_from(root.at("machine")), {}};
+    for (const auto& workload : root.at("workloads").elements())
         all.workloads.push_back(bench::workload_from(workload));
     return all;
 }

@@ -60,8 +60,9 @@ TEST(PaperFile, FaultsNameTheFile)
     const auto of = [](const std::string& text) {
         return failure([&] { (void)read_paper("x", "papers/x/paper.json", text); });
     };
-    EXPECT_TRUE(of("{").starts_with("papers/x/paper.json: "));
-    EXPECT_NE(of("{}").find("title"), std::string::npos);
+    EXPECT_EQ(of("{"), "papers/x/paper.json: no JSON at byte 2");
+    EXPECT_EQ(of("{}"), "papers/x/paper.json: document has no 'title'");
+    EXPECT_EQ(of(R"({"title": 3})"), "papers/x/paper.json: document.title is 3; a text is needed");
     const std::string head =
         R"({"title": "", "authors": "", "published_in": "", "year": 1, "claim": "", "experiments": [{"figure": "f",
             "title": "", "operator": "sum", "rows": [], )";
@@ -408,7 +409,27 @@ TEST(Measured, IsReadAsItWasWritten)
     EXPECT_NE(written.find("CPU of a test"), std::string::npos);
     const auto read = measured_paper("m.json", written);
     EXPECT_EQ(json_of("p", read).dump(), written);
-    EXPECT_TRUE(failure([] { (void)measured_paper("m.json", R"({"paper": "p"})"); }).starts_with("m.json: "));
+}
+
+TEST(Measured, FaultsNameFileFieldAndValue)
+{
+    const auto written = json_of("p", measured(0.010, 0.002)).dump();
+    const auto of = [](const std::string& text) {
+        return failure([&] { (void)measured_paper("m.json", text); });
+    };
+    const auto with = [&](const std::string& right, const std::string& wrong) {
+        auto text = written;
+        const auto place = text.find(right);
+        EXPECT_NE(place, std::string::npos) << right;
+        return of(text.replace(place, right.size(), wrong));
+    };
+    const std::string entry = "m.json: document.experiments[0].workload.entries[0]";
+    EXPECT_EQ(with(R"("outcome":"measured")", R"("outcome":"masured")"),
+              entry + R"(.outcome is "masured"; measured, abandoned, left_out or failed is needed)");
+    EXPECT_EQ(with(R"("peer":false)", R"("peer":0)"), entry + ".peer is 0; true or false is needed");
+    EXPECT_EQ(with(R"("agreement":)", R"("agreed":)"), entry + " has no 'agreement'");
+    EXPECT_EQ(of(R"({"paper": "p"})"), "m.json: document has no 'machine'");
+    EXPECT_EQ(of(R"({"paper": )"), "m.json: no JSON at byte 11");
 }
 
 }  // namespace

@@ -145,6 +145,23 @@ TEST(Worker, OneThatCannotStartSaysWhy)
     EXPECT_THROW((void)missing.greeting(), DeviceError);
 }
 
+TEST(Worker, AnAnswerThatIsNoneIsShown)
+{
+    const auto failure = [](const std::string& answer) -> std::string {
+        WorkerEvaluator worker(shell("echo '{}'; read -r line; echo '" + answer + "'"), 5);
+        try {
+            (void)worker.evaluate(plan(8), 1);
+        } catch (const InternalError& error) {
+            return error.what();
+        }
+        return "no failure";
+    };
+    EXPECT_EQ(failure(R"({"outcome":"fast"})"),
+              R"(internal error: a worker answers '{"outcome":"fast"}': answer.outcome is "fast"; )"
+              "correct, abandoned, compile, resources, wrong, timeout or runtime is needed");
+    EXPECT_EQ(failure("hello"), "internal error: a worker answers 'hello': answer: no JSON at byte 1");
+}
+
 TEST(Worker, ServesAnEvaluator)
 {
     Given times;

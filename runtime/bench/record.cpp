@@ -17,11 +17,7 @@ const Entry* fastest(const std::vector<Entry>& entries, bool among_peers)
 
 }  // namespace
 
-std::string_view name(Outcome outcome)
-{
-    constexpr std::string_view names[] = {"measured", "abandoned", "left_out", "failed"};
-    return names[static_cast<std::size_t>(outcome)];
-}
+std::string_view name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }
 
 const Entry* WorkloadRecord::chosen() const
 {

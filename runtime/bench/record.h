@@ -1,5 +1,6 @@
 #pragma once
 // What a bench has measured, as data: one Entry a plan or peer, one WorkloadRecord a workload.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,6 +14,10 @@ namespace segfold::bench {
 
 /// What became of a plan or peer.
 enum class Outcome : std::uint8_t { measured, abandoned, left_out, failed };
+
+/// In the order of Outcome.
+inline constexpr std::array<std::string_view, 4> kOutcomeNames = {"measured", "abandoned", "left_out",
+                                                                  "failed"};
 
 /// "measured", "abandoned", "left_out", "failed"
 [[nodiscard]] std::string_view name(Outcome outcome);

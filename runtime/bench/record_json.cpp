@@ -10,9 +10,67 @@ Json quartiles_json(const Quartiles& quartiles)
     return {{"low", quartiles.low}, {"median", quartiles.median}, {"high", quartiles.high}};
 }
 
-Quartiles quartiles_from(const Json& document)
+Quartiles quartiles_from(const JsonValue& document)
 {
-    return {document.at("low"), document.at("median"), document.at("high")};
+    return {document.at("low").number(), document.at("median").number(), document.at("high").number()};
+}
+
+/// The text of a member that may be left out.
+std::string text_or_none(const JsonValue& object, const char* key)
+{
+    const auto member = object.find(key);
+    return member ? member->text() : "";
+}
+
+bool truth_or_false(const JsonValue& object, const char* key)
+{
+    const auto member = object.find(key);
+    return member && member->truth();
+}
+
+double number_or_zero(const JsonValue& object, const char* key)
+{
+    const auto member = object.find(key);
+    return member ? member->number() : 0;
+}
+
+Resources resources_from(const JsonValue& object)
+{
+    const auto local = object.find("local_bytes");
+    return {object.at("registers").small(), object.at("spill_bytes").small(),
+            object.at("shared_bytes").small(), local ? local->small() : 0, object.at("occupancy").number()};
+}
+
+Entry entry_from(const JsonValue& object)
+{
+    Entry entry;
+    entry.name = object.at("name").text();
+    entry.is_peer = object.at("peer").truth();
+    entry.is_by_key = object.at("by_key").truth();
+    entry.is_host = truth_or_false(object, "host");
+    entry.is_chosen = object.at("chosen").truth();
+    entry.configuration = text_or_none(object, "configuration");
+    entry.outcome = static_cast<Outcome>(object.at("outcome").choice(kOutcomeNames));
+    entry.reason = text_or_none(object, "reason");
+    if (const auto milliseconds = object.find("milliseconds")) {
+        entry.milliseconds = quartiles_from(*milliseconds);
+        entry.runs = object.at("runs").small();
+        entry.bytes_per_second = object.at("bytes_per_second").number();
+        entry.fraction = object.at("fraction").number();
+        entry.fraction_with_keys = number_or_zero(object, "fraction_with_keys");
+    }
+    if (const auto microseconds = object.find("host_microseconds"))
+        entry.host_microseconds = microseconds->number();
+    if (const auto milliseconds = object.find("wall_milliseconds"))
+        entry.wall_milliseconds = quartiles_from(*milliseconds);
+    if (const auto resources = object.find("resources"))
+        entry.resources = resources_from(*resources);
+    entry.compile_milliseconds = number_or_zero(object, "compile_milliseconds");
+    entry.is_compiled_before = truth_or_false(object, "compiled_before");
+    const auto agreement = object.at("agreement");
+    entry.agreement = {agreement.at("checked").truth(), agreement.at("agrees").truth(),
+                       agreement.at("text").text()};
+    return entry;
 }
 
 }  // namespace
@@ -92,60 +150,29 @@ Json json_of(const WorkloadRecord& record)
     return object;
 }
 
-MachineRecord machine_from(const Json& document)
+MachineRecord machine_from(const JsonValue& document)
 {
-    return {document.at("device"),  document.at("driver"),     document.at("compiler"),
-            document.at("library"), document.at("date"),       document.at("ceiling_bytes_per_second"),
-            document.at("ceiling"), document.value("host", "")};
+    return {document.at("device").text(),   document.at("driver").text(),
+            document.at("compiler").text(), document.at("library").text(),
+            document.at("date").text(),     document.at("ceiling_bytes_per_second").number(),
+            document.at("ceiling").text(),  text_or_none(document, "host")};
 }
 
-WorkloadRecord workload_from(const Json& document)
+WorkloadRecord workload_from(const JsonValue& document)
 {
     WorkloadRecord record;
-    record.op = document.at("operator");
-    record.layout = document.at("layout");
-    record.num_elements = document.at("num_elements");
-    record.num_segments = document.at("num_segments");
-    record.index_bits = document.at("index_bits");
-    const auto& bytes = document.at("bytes");
-    record.traffic = {bytes.at("columns"), bytes.at("layout"), bytes.at("results"), bytes.at("keys")};
-    record.is_flushed = document.at("flushed");
-    record.preparation_seconds = document.at("preparation_seconds");
-    for (const auto& object : document.at("entries")) {
-        Entry entry;
-        entry.name = object.at("name");
-        entry.is_peer = object.at("peer");
-        entry.is_by_key = object.at("by_key");
-        entry.is_host = object.value("host", false);
-        entry.is_chosen = object.at("chosen");
-        entry.configuration = object.value("configuration", "");
-        for (const auto outcome : {Outcome::measured, Outcome::abandoned, Outcome::left_out, Outcome::failed})
-            if (name(outcome) == object.at("outcome").get<std::string>())
-                entry.outcome = outcome;
-        entry.reason = object.value("reason", "");
-        if (object.contains("milliseconds")) {
-            entry.milliseconds = quartiles_from(object.at("milliseconds"));
-            entry.runs = object.at("runs");
-            entry.bytes_per_second = object.at("bytes_per_second");
-            entry.fraction = object.at("fraction");
-            entry.fraction_with_keys = object.value("fraction_with_keys", 0.0);
-        }
-        if (object.contains("host_microseconds"))
-            entry.host_microseconds = object.at("host_microseconds").get<double>();
-        if (object.contains("wall_milliseconds"))
-            entry.wall_milliseconds = quartiles_from(object.at("wall_milliseconds"));
-        if (object.contains("resources")) {
-            const auto& resources = object.at("resources");
-            entry.resources = Resources{resources.at("registers"), resources.at("spill_bytes"),
-                                        resources.at("shared_bytes"), resources.value("local_bytes", 0),
-                                        resources.at("occupancy")};
-        }
-        entry.compile_milliseconds = object.value("compile_milliseconds", 0.0);
-        entry.is_compiled_before = object.value("compiled_before", false);
-        const auto& agreement = object.at("agreement");
-        entry.agreement = {agreement.at("checked"), agreement.at("agrees"), agreement.at("text")};
-        record.entries.push_back(std::move(entry));
-    }
+    record.op = document.at("operator").text();
+    record.layout = document.at("layout").text();
+    record.num_elements = document.at("num_elements").count();
+    record.num_segments = document.at("num_segments").count();
+    record.index_bits = document.at("index_bits").small();
+    const auto bytes = document.at("bytes");
+    record.traffic = {bytes.at("columns").count(), bytes.at("layout").count(), bytes.at("results").count(),
+                      bytes.at("keys").count()};
+    record.is_flushed = document.at("flushed").truth();
+    record.preparation_seconds = document.at("preparation_seconds").number();
+    for (const auto& object : document.at("entries").elements())
+        record.entries.push_back(entry_from(object));
     return record;
 }
 

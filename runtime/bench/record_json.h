@@ -9,8 +9,9 @@ namespace segfold::bench {
 [[nodiscard]] Json json_of(const Entry& entry);
 [[nodiscard]] Json json_of(const WorkloadRecord& record);
 
-/// Reads what json_of() writes, for measurements that were kept.
-[[nodiscard]] MachineRecord machine_from(const Json& document);
-[[nodiscard]] WorkloadRecord workload_from(const Json& document);
+/// Reads what json_of() writes, for measurements that were kept. Throws InputError that names the place of
+/// what is missing or wrong.
+[[nodiscard]] MachineRecord machine_from(const JsonValue& document);
+[[nodiscard]] WorkloadRecord workload_from(const JsonValue& document);
 
 }  // namespace segfold::bench

@@ -69,13 +69,16 @@ int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRe
 TuneGreeting parse_greeting(const std::string& line)
 {
     try {
-        const auto json = Json::parse(line);
-        const auto& target = json.at("target");
-        return {tune::parse_record("worker", json.at("record").get<std::string>()),
-                {target.at(0).get<bool>(), target.at(1).get<bool>(), target.at(2).get<std::int64_t>(),
-                 target.at(3).get<int>()},
-                json.at("ceiling").get<double>()};
-    } catch (const Json::exception& error) {
+        const auto document = read_json("greeting", line);
+        const JsonValue greeting("greeting", document);
+        const auto target = greeting.at("target").elements();
+        constexpr std::size_t kMembers = 4;
+        if (target.size() != kMembers)
+            greeting.at("target").refuse("a list of 4 is needed");
+        return {tune::parse_record("worker", greeting.at("record").text()),
+                {target[0].truth(), target[1].truth(), target[2].integer(), target[3].small()},
+                greeting.at("ceiling").number()};
+    } catch (const InputError& error) {
         throw InternalError(fmt::format("a worker greets with '{}': {}", line.substr(0, 80), error.what()));
     }
 }

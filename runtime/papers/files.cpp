@@ -23,17 +23,28 @@ namespace {
 constexpr std::string_view kColumns = "figure,row,metric,value,unit,device,read_from";
 constexpr std::size_t kNumColumns = 7;
 
-/// A document, or the SpecError that says what is wrong with it.
+/// What `read` makes of a document, or the SpecError that says what is wrong with it.
 template <class Read>
 auto reading(const std::string& file, std::string_view text, Read read)
 {
+    Json document;
     try {
-        return read(Json::parse(text));
-    } catch (const nlohmann::json::exception& error) {
-        throw SpecError(fmt::format("{}: {}", file, error.what()));
+        document = read_json(file, text);
+    } catch (const InputError& error) {
+        throw SpecError(error.what());
+    }
+    try {
+        return read(JsonValue("document", document));
     } catch (const InputError& error) {
         throw SpecError(fmt::format("{}: {}", file, error.what()));
     }
+}
+
+/// The text of a member that may be left out.
+std::string text_or(const JsonValue& object, const char* key, std::string_view otherwise)
+{
+    const auto member = object.find(key);
+    return member ? member->text() : std::string(otherwise);
 }
 
 constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::probe, ExperimentKind::transfer,
@@ -41,9 +52,9 @@ constexpr std::array kKinds = {ExperimentKind::ladder, ExperimentKind::probe, Ex
 constexpr int kMostStreams = 32;
 constexpr int kMostChunks = 65536;
 
-ExperimentKind kind_from(const Json& document, const std::string& figure)
+ExperimentKind kind_from(const JsonValue& document, const std::string& figure)
 {
-    const auto text = document.value("kind", std::string(name(ExperimentKind::ladder)));
+    const auto text = text_or(document, "kind", name(ExperimentKind::ladder));
     std::vector<std::string_view> names;
     for (const auto kind : kKinds) {
         if (name(kind) == text)
@@ -54,34 +65,35 @@ ExperimentKind kind_from(const Json& document, const std::string& figure)
                                  fmt::join(names, ", "), did_you_mean(text, names)));
 }
 
-std::int64_t elements_from(const Json& document, const std::string& place)
+std::int64_t elements_from(const JsonValue& document, const std::string& place)
 {
-    const std::int64_t elements = document.at("elements");
+    const auto elements = document.at("elements").integer();
     if (elements <= 0)
         throw InputError(fmt::format("{}: elements is {}; it has to be 1 or more", place, elements));
     return elements;
 }
 
 /// One of two words.
-bool is_second(const Json& document, const std::string& place, const char* key, const std::string& first,
+bool is_second(const JsonValue& document, const std::string& place, const char* key, const std::string& first,
                const std::string& second)
 {
-    const auto word = document.value(key, first);
+    const auto word = text_or(document, key, first);
     if (word != first && word != second)
         throw InputError(
             fmt::format("{}: {} is '{}'; it has to be {} or {}", place, key, word, first, second));
     return word == second;
 }
 
-int count_from(const Json& document, const std::string& place, const char* key, int most)
+int count_from(const JsonValue& document, const std::string& place, const char* key, int most)
 {
-    const int count = document.value(key, 1);
+    const auto member = document.find(key);
+    const auto count = member ? member->integer() : 1;
     if (count < 1 || count > most)
         throw InputError(fmt::format("{}: {} is {}; it has to be 1 to {}", place, key, count, most));
-    return count;
+    return static_cast<int>(count);
 }
 
-bench::TransferMethod transfer_from(const Json& document, const std::string& place)
+bench::TransferMethod transfer_from(const JsonValue& document, const std::string& place)
 {
     bench::TransferMethod method;
     method.is_pinned = is_second(document, place, "memory", "pageable", "pinned");
@@ -91,41 +103,44 @@ bench::TransferMethod transfer_from(const Json& document, const std::string& pla
     if (method.chunks < method.streams)
         throw InputError(fmt::format("{}: {} streams have {} chunks; each needs one at least", place,
                                      method.streams, method.chunks));
-    if (!document.contains("stage") && method.chunks > 1)
+    if (!document.has("stage") && method.chunks > 1)
         throw InputError(place + ": chunks are there to be folded, and there is no stage");
-    if (document.contains("stage") && method.to_host)
+    if (document.has("stage") && method.to_host)
         throw InputError(place + ": a stage folds what arrives on the GPU, not what goes to the host");
     return method;
 }
 
 /// What a row of each kind has to have: a stage, or what stands in its place.
-void check_subject(const Json& document, const std::string& place, const PaperRow& row, ExperimentKind kind)
+void check_subject(const JsonValue& document, const std::string& place, const PaperRow& row,
+                   ExperimentKind kind)
 {
     if (kind == ExperimentKind::probe) {
-        if (row.is_host || !document.contains("probe") || document.contains("stage"))
+        if (row.is_host || !document.has("probe") || document.has("stage"))
             throw InputError(place + ": a row of probes has a probe, and no stage");
         return;
     }
-    if (document.contains("probe"))
+    if (document.has("probe"))
         throw InputError(fmt::format("{}: a {} has no probes", place, name(kind)));
     if (row.is_host && kind != ExperimentKind::ladder)
         throw InputError(fmt::format("{}: the CPU has rows in ladders only, not in a {}", place, name(kind)));
-    if (kind != ExperimentKind::transfer && row.is_host == document.contains("stage"))
+    if (kind != ExperimentKind::transfer && row.is_host == document.has("stage"))
         throw InputError(place + ": a row has either a stage or \"host\": true");
 }
 
-PaperRow row_from(const Json& document, const Experiment& experiment)
+PaperRow row_from(const JsonValue& document, const Experiment& experiment)
 {
     const auto kind = experiment.kind;
     PaperRow row;
-    row.row = document.at("row");
+    row.row = document.at("row").text();
     const auto place = experiment.figure + ", " + row.row;
-    row.is_host = document.value("host", false);
+    if (const auto host = document.find("host"))
+        row.is_host = host->truth();
     check_subject(document, place, row, kind);
-    row.stage = document.value(kind == ExperimentKind::probe ? "probe" : "stage", "");
-    if (document.contains("set"))
-        row.chosen = document.at("set").get<std::map<std::string, int>>();
-    if (document.contains("elements")) {
+    row.stage = text_or(document, kind == ExperimentKind::probe ? "probe" : "stage", "");
+    if (const auto set = document.find("set"))
+        for (const auto& [tunable, value] : set->members())
+            row.chosen[tunable] = value.small();
+    if (document.has("elements")) {
         if (kind != ExperimentKind::timer)
             throw InputError(
                 fmt::format("{}: a row of a {} has the elements of its experiment", place, name(kind)));
@@ -137,31 +152,31 @@ PaperRow row_from(const Json& document, const Experiment& experiment)
 }
 
 /// Operator, type and layout of what is folded.
-void read_workload(const Json& document, Experiment& experiment)
+void read_workload(const JsonValue& document, Experiment& experiment)
 {
-    experiment.op = document.at("operator");
-    if (document.contains("type")) {
-        const auto type = document.at("type").get<std::string>();
+    experiment.op = document.at("operator").text();
+    if (const auto member = document.find("type")) {
+        const auto type = member->text();
         experiment.type = find_type(type);
         if (!experiment.type)
             throw InputError(fmt::format("{}: unknown type '{}'", experiment.figure, type));
     }
-    experiment.layout = parse_layout(document.at("layout").get<std::string>());
+    experiment.layout = parse_layout(document.at("layout").text());
     if (experiment.kind == ExperimentKind::transfer && experiment.layout.kind != LayoutKind::whole)
         throw InputError(fmt::format("{}: the layout is '{}'; a transfer folds one segment, layout whole",
                                      experiment.figure, print(experiment.layout)));
 }
 
-Experiment experiment_from(const Json& document)
+Experiment experiment_from(const JsonValue& document)
 {
     Experiment experiment;
-    experiment.figure = document.at("figure");
+    experiment.figure = document.at("figure").text();
     experiment.kind = kind_from(document, experiment.figure);
-    experiment.title = document.at("title");
+    experiment.title = document.at("title").text();
     if (experiment.kind != ExperimentKind::probe)
         read_workload(document, experiment);
     experiment.num_elements = elements_from(document, experiment.figure);
-    for (const auto& document_of_row : document.at("rows")) {
+    for (const auto& document_of_row : document.at("rows").elements()) {
         auto row = row_from(document_of_row, experiment);
         if (std::ranges::find(experiment.rows, row.row, &PaperRow::row) != experiment.rows.end())
             throw InputError(fmt::format("{}: row '{}' is there twice", experiment.figure, row.row));
@@ -240,15 +255,15 @@ const PublishedValue* Paper::find(std::string_view figure, std::string_view row,
 
 Paper read_paper(const std::string& name, const std::string& file, std::string_view text)
 {
-    return reading(file, text, [&](const Json& document) {
+    return reading(file, text, [&](const JsonValue& document) {
         Paper paper;
         paper.name = name;
-        paper.title = document.at("title");
-        paper.authors = document.at("authors");
-        paper.published_in = document.at("published_in");
-        paper.year = document.at("year");
-        paper.claim = document.at("claim");
-        for (const auto& experiment : document.at("experiments"))
+        paper.title = document.at("title").text();
+        paper.authors = document.at("authors").text();
+        paper.published_in = document.at("published_in").text();
+        paper.year = document.at("year").small();
+        paper.claim = document.at("claim").text();
+        for (const auto& experiment : document.at("experiments").elements())
             paper.experiments.push_back(experiment_from(experiment));
         if (paper.experiments.empty())
             throw InputError("experiments is empty; a paper has one at least");
@@ -312,12 +327,12 @@ Json json_of(const std::string& paper, const MeasuredPaper& measured)
 
 MeasuredPaper measured_paper(const std::string& file, std::string_view text)
 {
-    return reading(file, text, [](const Json& document) {
+    return reading(file, text, [](const JsonValue& document) {
         MeasuredPaper measured;
         measured.machine = bench::machine_from(document.at("machine"));
-        for (const auto& experiment : document.at("experiments"))
+        for (const auto& experiment : document.at("experiments").elements())
             measured.experiments.push_back(
-                {experiment.at("figure"), bench::workload_from(experiment.at("workload"))});
+                {experiment.at("figure").text(), bench::workload_from(experiment.at("workload"))});
         return measured;
     });
 }

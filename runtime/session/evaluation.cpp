@@ -1,7 +1,8 @@
 #include "runtime/session/evaluation.h"
 
-#include <algorithm>
 #include <array>
+
+#include "runtime/support/json_value.h"
 
 namespace segfold::tune {
 namespace {
@@ -13,12 +14,6 @@ constexpr std::array<std::string_view, 7> kOutcomes = {"correct", "abandoned", "
 
 std::string_view name(Outcome outcome) { return kOutcomes[static_cast<std::size_t>(outcome)]; }
 
-std::optional<Outcome> parse_outcome(std::string_view name)
-{
-    const auto found = std::ranges::find(kOutcomes, name);
-    if (found == kOutcomes.end())
-        return std::nullopt;
-    return static_cast<Outcome>(found - kOutcomes.begin());
-}
+Outcome outcome_of(const JsonValue& value) { return static_cast<Outcome>(value.choice(kOutcomes)); }
 
 }  // namespace segfold::tune

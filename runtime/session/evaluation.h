@@ -1,10 +1,13 @@
 #pragma once
 // What became of one measurement of a plan.
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace segfold {
+class JsonValue;
+}
 
 namespace segfold::tune {
 
@@ -21,8 +24,8 @@ enum class Outcome : std::uint8_t {
 
 /// "correct", "abandoned", "compile", ...
 std::string_view name(Outcome outcome);
-/// The outcome of that name, or nothing.
-std::optional<Outcome> parse_outcome(std::string_view name);
+/// The outcome that a JSON document names. Throws InputError that lists the names.
+Outcome outcome_of(const JsonValue& value);
 
 /// One point measured once.
 struct Evaluation {

@@ -45,11 +45,7 @@ double rounded(double number) { return std::strtod(fmt::format("{:.6g}", number)
 Evaluation evaluation_of(const JsonValue& row)
 {
     Evaluation evaluation;
-    const auto outcome = row.at("outcome");
-    const auto parsed = parse_outcome(outcome.text());
-    if (!parsed)
-        outcome.refuse("correct, abandoned, compile, resources, wrong, timeout or runtime is needed");
-    evaluation.outcome = *parsed;
+    evaluation.outcome = outcome_of(row.at("outcome"));
     evaluation.reason = row.at("reason").text();
     evaluation.milliseconds = time_of(row.at("milliseconds"));
     if (evaluation.outcome == Outcome::correct && evaluation.milliseconds == 0)
@@ -277,11 +273,7 @@ Record parse_record(const std::string& place, std::string_view line)
     record.shape = {shape.at("elements").count(), shape.at("segments").count(), shape.at("longest").count()};
     record.point = {row.at("stage").text(), configuration_of(row.at("configuration"))};
     record.stage_hash = row.at("stage_hash").text();
-    const auto phase = row.at("phase");
-    const auto found = std::ranges::find(kPhases, phase.text());
-    if (found == kPhases.end())
-        phase.refuse("screened, ranked, chosen or pinned is needed");
-    record.phase = static_cast<Phase>(found - kPhases.begin());
+    record.phase = static_cast<Phase>(row.at("phase").choice(kPhases));
     record.evaluation = evaluation_of(row);
     record.bytes = row.at("bytes").count();
     record.date = row.at("date").text();

@@ -38,7 +38,7 @@ public:
 
 }  // namespace
 
-nlohmann::ordered_json parse_json(const std::string& place, std::string_view text)
+Json parse_json(const std::string& place, std::string_view text)
 {
     std::vector<std::set<std::string>> open;
     return Json::parse(text, [&](int, Json::parse_event_t event, Json& parsed) {
@@ -51,6 +51,19 @@ nlohmann::ordered_json parse_json(const std::string& place, std::string_view tex
                 fmt::format("{}: one object has two members '{}'", place, parsed.get<std::string>()));
         return true;
     });
+}
+
+Json read_json(const std::string& place, std::string_view text)
+{
+    try {
+        return parse_json(place, text);
+    } catch (const Json::parse_error& error) {
+        throw InputError(fmt::format("{}: no JSON at byte {}", place, error.byte));
+    } catch (const Json::out_of_range&) {
+        const JsonOverflow overflow(text);
+        throw InputError(fmt::format("{}:{}: the number {} is beyond what a 64-bit float holds", place,
+                                     overflow.line, overflow.number));
+    }
 }
 
 JsonOverflow::JsonOverflow(std::string_view text)
@@ -87,6 +100,13 @@ JsonValue JsonValue::at(const char* key) const
     return {fmt::format("{}.{}", place_, key), *found};
 }
 
+std::optional<JsonValue> JsonValue::find(const char* key) const
+{
+    if (!value_->is_object())
+        refuse("an object is needed");
+    return value_->contains(key) ? std::optional(at(key)) : std::nullopt;
+}
+
 std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const
 {
     if (!value_->is_object())
@@ -114,11 +134,30 @@ std::string JsonValue::text() const
     return value_->get<std::string>();
 }
 
+std::size_t JsonValue::choice(std::span<const std::string_view> words) const
+{
+    const auto found =
+        value_->is_string() ? std::ranges::find(words, value_->get<std::string>()) : words.end();
+    if (found == words.end())
+        refuse(
+            fmt::format("{} or {} is needed", fmt::join(words.first(words.size() - 1), ", "), words.back()));
+    return static_cast<std::size_t>(found - words.begin());
+}
+
 bool JsonValue::truth() const
 {
     if (!value_->is_boolean())
         refuse("true or false is needed");
     return value_->get<bool>();
+}
+
+std::int64_t JsonValue::integer() const
+{
+    const bool fits = value_->is_number_unsigned() ? std::in_range<std::int64_t>(value_->get<std::uint64_t>())
+                                                   : value_->is_number_integer();
+    if (!fits)
+        refuse("an integer of 64 bits is needed");
+    return value_->get<std::int64_t>();
 }
 
 std::int64_t JsonValue::count(std::int64_t most) const

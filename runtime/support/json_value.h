@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +31,10 @@ struct JsonOverflow {
 /// faults.
 Json parse_json(const std::string& place, std::string_view text);
 
+/// The same, where every fault is an InputError that begins with `place`: what is no JSON by its byte, a
+/// number that no float reaches by its line.
+Json read_json(const std::string& place, std::string_view text);
+
 /// A value with its place in its document, such as "b.json: document.times[0].device". It refers to the
 /// document, which has to outlive it. Every function but has() throws InputError that names the place, what
 /// stands there and what would be right.
@@ -43,13 +49,19 @@ public:
     [[nodiscard]] bool has(const char* key) const;
     /// A member of an object.
     [[nodiscard]] JsonValue at(const char* key) const;
+    /// A member of an object; nothing where it has none of that name.
+    [[nodiscard]] std::optional<JsonValue> find(const char* key) const;
     /// All members of an object, by key.
     [[nodiscard]] std::vector<std::pair<std::string, JsonValue>> members() const;
     /// The elements of a list.
     [[nodiscard]] std::vector<JsonValue> elements() const;
 
     [[nodiscard]] std::string text() const;
+    /// The place of a text in `words`, of which there are two at least.
+    [[nodiscard]] std::size_t choice(std::span<const std::string_view> words) const;
     [[nodiscard]] bool truth() const;
+    /// An integer of 64 bits.
+    [[nodiscard]] std::int64_t integer() const;
     /// An integer from 0 to `most`.
     [[nodiscard]] std::int64_t count(std::int64_t most = std::int64_t{1} << 53) const;
     /// An integer from 0 to the greatest int.

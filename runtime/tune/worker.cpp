@@ -16,14 +16,15 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/support/json_value.h"
 
 namespace segfold::tune {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 600;
+constexpr int kRounds = 21;  ///< where a request to rank names none
 
 Json message_json(const Point& point)
 {
@@ -33,11 +34,11 @@ Json message_json(const Point& point)
     return {{"stage", point.stage}, {"configuration", std::move(configuration)}};
 }
 
-Point point_of(const Json& json)
+Point point_of(const JsonValue& value)
 {
-    Point point{json.at("stage").get<std::string>(), {}};
-    for (const auto& [name, value] : json.at("configuration").items())
-        point.configuration[name] = value.get<int>();
+    Point point{value.at("stage").text(), {}};
+    for (const auto& [name, chosen] : value.at("configuration").members())
+        point.configuration[name] = chosen.small();
     return point;
 }
 
@@ -49,12 +50,20 @@ Json message_json(std::span<const Point> points)
     return list;
 }
 
-std::vector<Point> points_of(const Json& list)
+std::vector<Point> points_of(const JsonValue& list)
 {
     std::vector<Point> points;
-    for (const auto& point : list)
+    for (const auto& point : list.elements())
         points.push_back(point_of(point));
     return points;
+}
+
+std::vector<double> numbers_of(const JsonValue& list)
+{
+    std::vector<double> numbers;
+    for (const auto& number : list.elements())
+        numbers.push_back(number.number());
+    return numbers;
 }
 
 Json message_json(const Evaluation& evaluation)
@@ -66,13 +75,19 @@ Json message_json(const Evaluation& evaluation)
             {"compile_milliseconds", evaluation.compile_milliseconds}};
 }
 
-Evaluation answered_evaluation(const Json& json)
+Evaluation answered_evaluation(const JsonValue& answer)
 {
-    const auto outcome = parse_outcome(json.at("outcome").get<std::string>());
-    if (!outcome)
-        throw InternalError("a worker answers with outcome " + json.at("outcome").dump());
-    return {*outcome, json.at("milliseconds").get<double>(), json.at("samples").get<std::vector<double>>(),
-            json.at("reason").get<std::string>(), json.at("compile_milliseconds").get<double>()};
+    return {outcome_of(answer.at("outcome")), answer.at("milliseconds").number(),
+            numbers_of(answer.at("samples")), answer.at("reason").text(),
+            answer.at("compile_milliseconds").number()};
+}
+
+std::vector<std::vector<double>> answered_samples(const JsonValue& answer)
+{
+    std::vector<std::vector<double>> samples;
+    for (const auto& of_plan : answer.at("samples").elements())
+        samples.push_back(numbers_of(of_plan));
+    return samples;
 }
 
 /// Reads an answer; what is none was written by something that went wrong in the worker.
@@ -80,9 +95,10 @@ template <class Read>
 auto read_answer(const std::string& answer, Read read)
 {
     try {
-        return read(Json::parse(answer));
-    } catch (const Json::exception&) {
-        throw InternalError("a worker answers '" + answer.substr(0, 80) + "'");
+        const auto document = read_json("answer", answer);
+        return read(JsonValue("answer", document));
+    } catch (const InputError& error) {
+        throw InternalError(fmt::format("a worker answers '{}': {}", answer.substr(0, 80), error.what()));
     }
 }
 
@@ -142,8 +158,10 @@ void WorkerEvaluator::start()
     ++starts_;
     if (receive(greeting_, kSecondsToStart) != Wait::answered)
         throw DeviceError(fmt::format("the worker {} before it was ready", stop()));
-    const auto refusal = read_answer(greeting_, [](const Json& json) {
-        return std::pair(json.value("error", ""), json.value("exit_code", 0));
+    const auto refusal = read_answer(greeting_, [](const JsonValue& greeting) {
+        const auto error = greeting.find("error");
+        const auto exit_code = greeting.find("exit_code");
+        return std::pair(error ? error->text() : "", exit_code ? exit_code->small() : 0);
     });
     if (refusal.first.empty())
         return;
@@ -251,7 +269,11 @@ Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
     if (failed.outcome != Outcome::correct)
         return failed;
     auto evaluation = read_answer(answer, answered_evaluation);
-    if (read_answer(answer, [](const Json& json) { return json.value("last", false); }))
+    const auto is_last = [](const JsonValue& given) {
+        const auto last = given.find("last");
+        return last && last->truth();
+    };
+    if (read_answer(answer, is_last))
         stop();
     return evaluation;
 }
@@ -269,8 +291,7 @@ std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> po
                             static_cast<double>(points.size() + 1) * seconds_, answer);
     if (failed.outcome != Outcome::correct)
         throw DeviceError("the ranking of the best failed: " + failed.reason);
-    auto samples = read_answer(
-        answer, [](const Json& json) { return json.at("samples").get<std::vector<std::vector<double>>>(); });
+    auto samples = read_answer(answer, answered_samples);
     if (samples.size() != points.size())
         throw InternalError(fmt::format("a worker ranks {} plans of {}", samples.size(), points.size()));
     return samples;
@@ -288,27 +309,30 @@ void serve(Evaluator& evaluator, const std::string& greeting, std::istream& in,
 {
     write(greeting + "\n");
     for (std::string line; std::getline(in, line);) {
-        Json request;
+        Json document;
         try {
-            request = Json::parse(line);
-        } catch (const Json::parse_error&) {
+            document = parse_json("--worker", line);
+        } catch (const Json::exception&) {
             throw InputError("--worker: '" + line.substr(0, 60) + "' is no request; tune itself writes them");
         }
-        if (request.contains("expect")) {
-            evaluator.expect(points_of(request["expect"]));
+        const JsonValue request("--worker: request", document);
+        if (const auto points = request.find("expect")) {
+            evaluator.expect(points_of(*points));
             continue;
         }
-        if (request.contains("evaluate")) {
-            auto answer = message_json(
-                evaluator.evaluate(point_of(request["evaluate"]), request.value("best", HUGE_VAL)));
+        if (const auto point = request.find("evaluate")) {
+            const auto best = request.find("best");
+            auto answer =
+                message_json(evaluator.evaluate(point_of(*point), best ? best->number() : HUGE_VAL));
             if (!is_fit())
                 answer["last"] = true;  // or the next plan would be blamed for an end that is near
             write(line_of(answer));
-        } else if (request.contains("rank"))
+        } else if (const auto points = request.find("rank")) {
+            const auto rounds = request.find("rounds");
             write(line_of(
-                {{"samples", evaluator.rank(points_of(request["rank"]), request.value("rounds", 21))}}));
-        else if (request.contains("validate"))
-            write(line_of(message_json(evaluator.validate(point_of(request["validate"])))));
+                {{"samples", evaluator.rank(points_of(*points), rounds ? rounds->small() : kRounds)}}));
+        } else if (const auto checked = request.find("validate"))
+            write(line_of(message_json(evaluator.validate(point_of(*checked)))));
         else
             throw InputError("--worker: a request asks to evaluate, expect, rank or validate");
         if (!is_fit())

@@ -10,12 +10,11 @@
 #include "dsl/error.h"
 #include "runtime/backends/cuda/compile.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/support/json_value.h"
 #include "runtime/support/sha256.h"
 
 namespace segfold::cuda {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kDigestDigits = 64;
 
@@ -98,18 +97,25 @@ CompilerIdentity decode_identity(std::string_view bytes)
     const std::string_view text = bytes.substr(kDigestDigits + 1);
     if (bytes.substr(0, kDigestDigits) != cache::sha256_hex(text) || bytes[kDigestDigits] != '\n')
         throw InputError("its SHA-256 does not hold");
-    try {
-        const Json record = Json::parse(text);
-        CompilerIdentity identity{.version = record.at("version"),
-                                  .architectures = record.at("architectures"),
-                                  .path = record.at("path"),
-                                  .file = record.at("file")};
-        if (identity.architectures.empty() || !std::ranges::is_sorted(identity.architectures))
-            throw InputError("its architectures are none or out of order");
+    const auto read = [](const Json& document) {
+        const JsonValue record("record", document);
+        CompilerIdentity identity{.version = record.at("version").text(),
+                                  .architectures = {},
+                                  .path = record.at("path").text(),
+                                  .file = record.at("file").text()};
+        for (const auto& architecture : record.at("architectures").elements())
+            identity.architectures.push_back(architecture.small());
         return identity;
-    } catch (const Json::exception& error) {
+    };
+    CompilerIdentity identity;
+    try {
+        identity = read(read_json("record", text));
+    } catch (const InputError& error) {
         throw InputError(fmt::format("it is not understood: {}", error.what()));
     }
+    if (identity.architectures.empty() || !std::ranges::is_sorted(identity.architectures))
+        throw InputError("its architectures are none or out of order");
+    return identity;
 }
 
 }  // namespace segfold::cuda

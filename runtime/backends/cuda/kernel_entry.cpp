@@ -6,12 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/support/json_value.h"
 #include "runtime/support/sha256.h"
 
 namespace segfold::cuda {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kEntryMagic = "segfold kernel\n\x1a";
 constexpr std::uint32_t kEntryFormat = 1;
@@ -43,14 +42,14 @@ Json resources_json(const KernelResources& kernel)
             {"static_shared_bytes", kernel.static_shared_bytes}};
 }
 
-KernelResources resources_of(const Json& kernel)
+KernelResources resources_of(const JsonValue& kernel)
 {
-    return {.kernel = kernel.at("kernel"),
-            .registers = kernel.at("registers"),
-            .spill_store_bytes = kernel.at("spill_store_bytes"),
-            .spill_load_bytes = kernel.at("spill_load_bytes"),
-            .stack_bytes = kernel.at("stack_bytes"),
-            .static_shared_bytes = kernel.at("static_shared_bytes")};
+    return {.kernel = kernel.at("kernel").text(),
+            .registers = kernel.at("registers").small(),
+            .spill_store_bytes = kernel.at("spill_store_bytes").small(),
+            .spill_load_bytes = kernel.at("spill_load_bytes").small(),
+            .stack_bytes = kernel.at("stack_bytes").small(),
+            .static_shared_bytes = kernel.at("static_shared_bytes").small()};
 }
 
 Json header_of(const KernelEntry& entry)
@@ -67,16 +66,16 @@ Json header_of(const KernelEntry& entry)
     return header;
 }
 
-KernelEntry entry_of(const Json& header)
+KernelEntry entry_of(const JsonValue& header)
 {
-    KernelEntry entry{.key = header.at("key"),
-                      .name = header.at("name"),
-                      .architecture = header.at("architecture"),
-                      .compiler = header.at("compiler"),
+    KernelEntry entry{.key = header.at("key").text(),
+                      .name = header.at("name").text(),
+                      .architecture = header.at("architecture").text(),
+                      .compiler = header.at("compiler").text(),
                       .compiled = {}};
-    entry.compiled.seconds = header.at("seconds");
-    entry.compiled.log = header.at("log");
-    for (const Json& kernel : header.at("resources"))
+    entry.compiled.seconds = header.at("seconds").number();
+    entry.compiled.log = header.at("log").text();
+    for (const auto& kernel : header.at("resources").elements())
         entry.compiled.resources.push_back(resources_of(kernel));
     return entry;
 }
@@ -119,10 +118,11 @@ KernelEntry decode_entry(std::string_view bytes)
         throw InputError("its SHA-256 does not hold");
     const std::string_view contents = bytes.substr(kEntryMagic.size() + sizeof(EntryLengths), content_bytes);
     try {
-        KernelEntry entry = entry_of(Json::parse(contents.substr(0, lengths.header_bytes)));
+        const Json header = read_json("header", contents.substr(0, lengths.header_bytes));
+        KernelEntry entry = entry_of(JsonValue("header", header));
         entry.compiled.cubin = std::vector<char>(contents.begin() + lengths.header_bytes, contents.end());
         return entry;
-    } catch (const Json::exception& error) {
+    } catch (const InputError& error) {
         throw InputError(fmt::format("its header is not understood: {}", error.what()));
     }
 }
