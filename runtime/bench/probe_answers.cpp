@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "runtime/support/parallel.h"
+#include "runtime/support/random.h"
 
 namespace segfold::bench {
 namespace {
@@ -109,10 +110,7 @@ std::uint64_t element_at(std::span<const std::byte> results, std::int64_t place,
 
 std::uint32_t probe_word(std::uint64_t place)
 {
-    // The last steps of SplitMix64 (Steele, Lea, Flood 2014).
-    place = (place + 0x9e3779b97f4a7c15U) * 0xbf58476d1ce4e5b9U;
-    place = (place ^ place >> 27) * 0x94d049bb133111ebU;
-    return static_cast<std::uint32_t>(place >> 32);
+    return static_cast<std::uint32_t>(RandomSequence(0).at(place) >> 32);
 }
 
 void fill_probe_input(std::span<std::uint32_t> words)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dsl/interpreter.h"
+#include "runtime/support/random.h"
 
 namespace segfold {
 
@@ -20,15 +21,8 @@ struct Runs {
     std::int64_t first = 1;
 };
 
-/// Mixes a number's bits; good enough to draw lots from consecutive numbers (Steele, Lea, Flood 2014,
-/// SplitMix64).
-constexpr std::uint64_t mix_bits(std::uint64_t bits)
-{
-    bits += 0x9e3779b97f4a7c15;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111eb;
-    return bits ^ (bits >> 31);
-}
+/// Mixes a number's bits; good enough to draw lots from consecutive numbers.
+constexpr std::uint64_t mix_bits(std::uint64_t bits) { return RandomSequence(bits).at(0); }
 
 /// The order in which a commutative operator may take a segment's elements: with `width` above 1, first every
 /// width-th element from the first on, then every width-th from the second on, and so on, as threads that

@@ -3,18 +3,15 @@
 #include <bit>
 #include <cstdint>
 
+#include "runtime/support/random.h"
+
 namespace segfold::simt {
 
-/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017; seeded as Steele et al.
-/// 2014 propose.
+/// Source: Vigna, "Further scramblings of Marsaglia's xorshift generators", 2017; seeded by RandomSequence,
+/// so that the schedules of seeds side by side have nothing in common.
 class Random {
 public:
-    explicit Random(std::uint64_t seed) : state_((seed + 1) * 0x9e3779b97f4a7c15ull)
-    {
-        state_ = (state_ ^ state_ >> 30) * 0xbf58476d1ce4e5b9ull;
-        state_ = (state_ ^ state_ >> 27) * 0x94d049bb133111ebull;
-        state_ = (state_ ^ state_ >> 31) | 1;
-    }
+    explicit Random(std::uint64_t seed) : state_(RandomSequence(0).at(seed) | 1) {}
 
     std::uint32_t next()
     {
