@@ -17,6 +17,7 @@
 #include "runtime/support/cache_folder.h"
 #include "runtime/support/cache_settings.h"
 #include "runtime/support/sha256.h"
+#include "runtime/support/user_folders.h"
 #include "tests/files.h"
 
 namespace segfold::cache {
@@ -112,8 +113,8 @@ protected:
         setenv("SEGFOLD_CACHE", "off", 1);
     }
 
-    static constexpr const char* kVariables[] = {"SEGFOLD_CACHE", "SEGFOLD_CACHE_DIR", "SEGFOLD_CACHE_BYTES",
-                                                 "XDG_CACHE_HOME", "HOME"};
+    static constexpr const char* kVariables[] = {"SEGFOLD_CACHE",  "SEGFOLD_CACHE_DIR", "SEGFOLD_CACHE_BYTES",
+                                                 "XDG_CACHE_HOME", "XDG_DATA_HOME",     "HOME"};
 };
 
 TEST_F(CacheSettings, FolderFollowsTheVariables)
@@ -129,6 +130,22 @@ TEST_F(CacheSettings, FolderFollowsTheVariables)
     for (const char* variable : {"SEGFOLD_CACHE_DIR", "XDG_CACHE_HOME", "HOME"})
         unsetenv(variable);
     EXPECT_EQ(settings_from_environment().folder, "");
+}
+
+TEST_F(CacheSettings, UsersFoldersAreAbsolute)
+{
+    EXPECT_EQ(user_cache_folder("peers"), "/home/someone/.cache/segfold/peers");
+    EXPECT_EQ(user_data_folder("tuning"), "/home/someone/.local/share/segfold/tuning");
+    setenv("XDG_CACHE_HOME", "caches", 1);
+    setenv("XDG_DATA_HOME", "data", 1);
+    EXPECT_EQ(user_cache_folder("peers"), "/home/someone/.cache/segfold/peers");
+    EXPECT_EQ(user_data_folder("tuning"), "/home/someone/.local/share/segfold/tuning");
+    setenv("XDG_DATA_HOME", "/data", 1);
+    EXPECT_EQ(user_data_folder("tuning"), "/data/segfold/tuning");
+    unsetenv("XDG_DATA_HOME");
+    setenv("HOME", "here", 1);
+    EXPECT_EQ(user_cache_folder("peers"), "");
+    EXPECT_EQ(user_data_folder("tuning"), "");
 }
 
 TEST_F(CacheSettings, SizesAreNumbersWithUnits)

@@ -17,6 +17,7 @@
 #include "runtime/support/leftovers.h"
 #include "runtime/support/private_folder.h"
 #include "runtime/support/process.h"
+#include "runtime/support/user_folders.h"
 
 namespace segfold::bench {
 namespace {
@@ -217,7 +218,7 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 fs::path peer_directory()
 {
     try {
-        const auto folder = cache::user_cache_folder("peers");
+        const auto folder = user_cache_folder("peers");
         if (folder.empty()) {
             static const ScratchFolder own("segfold-peers");
             return own.path();

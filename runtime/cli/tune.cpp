@@ -139,8 +139,8 @@ public:
         const auto folder = tune::record_folder();
         if (folder.empty())
             throw InputError(
-                "nowhere to keep records: neither SEGFOLD_TUNING_DIR, XDG_DATA_HOME nor HOME is "
-                "set; set SEGFOLD_TUNING_DIR to a folder");
+                "nowhere to keep records: none of SEGFOLD_TUNING_DIR, XDG_DATA_HOME and HOME names a "
+                "folder; set SEGFOLD_TUNING_DIR to one");
         tune::RecordFile file(tune::record_path(folder, question_.device));
         path_ = file.path();
         tune::SessionOptions options;

@@ -15,6 +15,7 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "runtime/support/file.h"
+#include "runtime/support/user_folders.h"
 
 namespace segfold {
 
@@ -24,12 +25,6 @@ namespace tune {
 namespace {
 
 constexpr std::uint64_t kMostRecordBytes = std::uint64_t{1} << 30;
-
-std::string environment_value(const char* name)
-{
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
 
 [[noreturn]] void fail(const std::string& path, const std::string& what)
 {
@@ -52,12 +47,8 @@ std::string read_whole(const std::string& path)
 
 std::string record_folder()
 {
-    if (auto folder = environment_value("SEGFOLD_TUNING_DIR"); !folder.empty())
-        return folder;
-    if (const auto data = environment_value("XDG_DATA_HOME"); data.starts_with("/"))
-        return data + "/segfold/tuning";
-    const auto home = environment_value("HOME");
-    return home.empty() ? "" : home + "/.local/share/segfold/tuning";
+    const char* folder = std::getenv("SEGFOLD_TUNING_DIR");
+    return folder != nullptr && *folder != '\0' ? folder : user_data_folder("tuning").string();
 }
 
 RecordFile::RecordFile(std::string path) : path_(std::move(path))

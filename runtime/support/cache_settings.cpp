@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "dsl/error.h"
-#include "runtime/support/private_folder.h"
+#include "runtime/support/user_folders.h"
 
 namespace segfold::cache {
 namespace {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <string>
 #include <system_error>
 
@@ -53,14 +52,5 @@ int open_private_folder(const fs::path& path)
 }
 
 void require_private_folder(const fs::path& path) { close(open_private_folder(path)); }
-
-fs::path user_cache_folder(std::string_view name)
-{
-    if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
-        return fs::path(caches) / "segfold" / name;
-    if (const char* home = std::getenv("HOME"); home != nullptr && *home == '/')
-        return fs::path(home) / ".cache/segfold" / name;
-    return {};
-}
 
 }  // namespace segfold::cache

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <string_view>
 
 namespace segfold::cache {
 
@@ -18,9 +17,5 @@ inline constexpr mode_t kWritableByOthers = S_IWGRP | S_IWOTH;
 
 /// The same check for those who go by the path.
 void require_private_folder(const std::filesystem::path& path);
-
-/// $XDG_CACHE_HOME/segfold/NAME, else ~/.cache/segfold/NAME; empty where neither variable holds an absolute
-/// path.
-[[nodiscard]] std::filesystem::path user_cache_folder(std::string_view name);
 
 }  // namespace segfold::cache

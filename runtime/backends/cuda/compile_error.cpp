@@ -12,6 +12,7 @@
 
 #include "dsl/error.h"
 #include "runtime/support/private_folder.h"
+#include "runtime/support/user_folders.h"
 
 namespace segfold::cuda {
 namespace {
@@ -103,7 +104,7 @@ std::string excerpt(std::string_view source, std::size_t line)
 
 fs::path failed_source_directory()
 {
-    if (auto folder = cache::user_cache_folder("failed"); !folder.empty())
+    if (auto folder = user_cache_folder("failed"); !folder.empty())
         return folder;
     std::error_code ignored;
     return fs::temp_directory_path(ignored) / fmt::format("segfold-{}", geteuid()) / "failed";
@@ -114,7 +115,7 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
     try {
         const fs::path directory = failed_source_directory();
         // Nobody else can read the sources or plant a link among them.
-        if (cache::user_cache_folder("failed").empty())
+        if (user_cache_folder("failed").empty())
             cache::require_private_folder(directory.parent_path());
         cache::require_private_folder(directory);
         boost::crc_32_type checksum;
