@@ -8,6 +8,7 @@
 
 #include "runtime/backends/cuda/compile_error.h"
 #include "runtime/backends/cuda/resource_report.h"
+#include "tests/files.h"
 
 namespace segfold::cuda {
 namespace {
@@ -71,6 +72,19 @@ TEST_F(KeptSource, HasOnePathPerSourceInAPrivateFolder)
     EXPECT_EQ(keep_failed_source("a stage/../x.cu", "text"), path);
     EXPECT_NE(keep_failed_source("a stage/../x.cu", "other"), path);
     EXPECT_EQ(fs::status(path.parent_path()).permissions(), fs::perms::owner_all);
+}
+
+TEST_F(KeptSource, IsReplacedWhole)
+{
+    const fs::path path = keep_failed_source("x.cu", "text");
+    std::ofstream(path) << "of another program";
+    // Whoever has the file open reads on in the text that it had.
+    const fs::path read = cache_ / "read";
+    fs::create_hard_link(path, read);
+    EXPECT_EQ(keep_failed_source("x.cu", "text"), path);
+    EXPECT_EQ(segfold::read_text(path.string()), "text");
+    EXPECT_EQ(segfold::read_text(read.string()), "of another program");
+    EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), {}), 1);
 }
 
 TEST_F(KeptSource, OldestGoWhenThereAreTooMany)

@@ -14,6 +14,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/support/file.h"
 #include "runtime/support/leftovers.h"
 #include "runtime/support/private_folder.h"
 #include "runtime/support/process.h"
@@ -32,9 +33,12 @@ std::string read_text(const fs::path& path)
 
 bool write_text(const fs::path& path, const std::string& text)
 {
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text << std::flush;
-    return static_cast<bool>(file);
+    try {
+        write_whole(path.string(), text);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
 }
 
 std::vector<fs::path> toolkit_folders()

@@ -58,13 +58,6 @@ Json emit_document(const Problem& problem, const PlanChoice& plan)
     return document;
 }
 
-void write_file(const std::string& path, std::string_view text)
-{
-    OutputFile file(path);
-    file.write(text);
-    file.commit();
-}
-
 void make_folder(const std::string& folder)
 {
     std::error_code error;
@@ -111,7 +104,7 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
             const auto path =
                 (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
                     .string();
-            write_file(path, emitted.source);
+            write_whole(path, emitted.source);
             table.add({stage.name, std::string(name(segment_form)), path});
             list.push_back({{"stage", stage.name}, {"form", name(segment_form)}, {"file", path}});
         }

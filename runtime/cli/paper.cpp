@@ -92,13 +92,6 @@ MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experi
     return measured;
 }
 
-void save(const std::string& path, const Paper& paper, const MeasuredPaper& measured)
-{
-    OutputFile file(path);
-    file.write(json_of(paper.name, measured).dump(1) + "\n");
-    file.commit();
-}
-
 bool all_agree(const MeasuredPaper& measured)
 {
     return std::ranges::all_of(measured.experiments,
@@ -173,7 +166,7 @@ int verb_paper(const Words& words)
     } else {
         measured = measure(arguments, experiments);
         if (const auto path = arguments.value("save"))
-            save(*path, paper, *measured);
+            write_whole(*path, json_of(paper.name, *measured).dump(1) + "\n");
     }
     if (plot_path)
         save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);

@@ -161,11 +161,8 @@ public:
         if (session.winner)
             keep_winner(file, session);
         progress_.clear();
-        if (const auto path = arguments_.value("export-t4")) {
-            OutputFile out(*path);
-            out.write(tune::print_t4(rows_));
-            out.commit();
-        }
+        if (const auto path = arguments_.value("export-t4"))
+            write_whole(*path, tune::print_t4(rows_));
         return report(session);
     }
 

@@ -50,10 +50,7 @@ std::string plot(const Paper& paper, const std::vector<const Experiment*>& exper
 void save_plot(const std::string& path, const Paper& paper, const std::vector<const Experiment*>& experiments,
                const MeasuredPaper* measured)
 {
-    const auto text = plot(paper, experiments, measured, plot_format(path));
-    OutputFile file(path);
-    file.write(text);
-    file.commit();
+    write_whole(path, plot(paper, experiments, measured, plot_format(path)));
 }
 
 }  // namespace segfold::papers

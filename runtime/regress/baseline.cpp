@@ -204,11 +204,6 @@ std::string print(const Baseline& baseline)
     return text + "}\n";
 }
 
-void write_baseline(const std::string& path, const Baseline& baseline)
-{
-    OutputFile file(path);
-    file.write(print(baseline));
-    file.commit();
-}
+void write_baseline(const std::string& path, const Baseline& baseline) { write_whole(path, print(baseline)); }
 
 }  // namespace segfold::regress

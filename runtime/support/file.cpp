@@ -230,4 +230,11 @@ void OutputFile::commit()
     temporary_.clear();
 }
 
+void write_whole(const std::string& path, std::string_view text)
+{
+    OutputFile file(path);
+    file.write(text);
+    file.commit();
+}
+
 }  // namespace segfold

@@ -81,4 +81,7 @@ private:
     std::uint64_t bytes_ = 0;
 };
 
+/// The text as an OutputFile, committed. Throws InputError.
+void write_whole(const std::string& path, std::string_view text);
+
 }  // namespace segfold

@@ -7,10 +7,10 @@
 #include <boost/crc.hpp>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/support/file.h"
 #include "runtime/support/private_folder.h"
 #include "runtime/support/user_folders.h"
 
@@ -122,10 +122,7 @@ fs::path keep_failed_source(std::string_view name, std::string_view source)
         checksum.process_bytes(source.data(), source.size());
         const fs::path path =
             directory / fmt::format("{}-{:08x}.cu", stem_of_name(name), checksum.checksum());
-        std::ofstream file(path, std::ios::binary | std::ios::trunc);
-        file << source << std::flush;
-        if (!file)
-            return {};
+        write_whole(path.string(), source);
         drop_oldest(directory);
         return path;
     } catch (const fs::filesystem_error&) {
