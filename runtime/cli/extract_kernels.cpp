@@ -10,7 +10,7 @@
 
 #include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
-#include "runtime/cli/table.h"
+#include "runtime/support/text_table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/support/file.h"
 
@@ -63,7 +63,7 @@ void extract_kernels(const std::string& folder, bool as_json)
         const auto path = fs::path(folder) / file.path;
         targets.push_back({path.string(), file.text, is_written(folder, path, file.text)});
     }
-    Table table({{"file"}, {""}});
+    TextTable table({{"file"}, {""}});
     Json list = Json::array();
     for (const auto& [path, text, is_there] : targets) {
         if (!is_there) {
