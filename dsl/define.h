@@ -3,13 +3,13 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
-#include <source_location>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "dsl/functions.h"
 #include "dsl/recorder.h"
+#include "dsl/source_location.h"
 
 namespace segfold {
 
@@ -40,11 +40,10 @@ template <ValueType T>
 class Field : public Value<T> {
 public:
     /// A field of an operator without identity.
-    explicit Field(const std::string& name, std::source_location at = std::source_location::current())
+    explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
     {}
-    Field(const std::string& name, const Argument<T>& identity,
-          std::source_location at = std::source_location::current())
+    Field(const std::string& name, const Argument<T>& identity, SourceLocation at = SourceLocation::current())
         : Field(StateField{name, kTypeOf<T>, identity.term().expression, place(at)}, &identity.term())
     {}
     Field(const Field&) = default;
@@ -99,7 +98,7 @@ private:
 template <ValueType T>
 class Column : public Value<T> {
 public:
-    Column(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+    Column(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
         : Value<T>(op.add_parameter(std::move(name), kTypeOf<T>, false, place(at)))
     {}
 };
@@ -108,8 +107,7 @@ public:
 class TableIndex {
 public:
     template <ValueOrPlain I>
-    TableIndex(const I& index, std::source_location at = std::source_location::current())
-        : position_(segfold::place(at))
+    TableIndex(const I& index, SourceLocation at = SourceLocation::current()) : position_(segfold::place(at))
     {
         using T = Common<I>;
         static_assert(IntegerType<T>, "segfold: a table's index is an integer; convert it with cast<int>(i)");
@@ -130,7 +128,7 @@ private:
 template <ValueType T>
 class Table {
 public:
-    Table(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+    Table(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
         : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at)))
     {}
     Value<T> operator[](const TableIndex& index) const
@@ -146,7 +144,7 @@ private:
 template <ValueType T>
 class Result {
 public:
-    Result(Recorder& op, std::string name, std::source_location at = std::source_location::current())
+    Result(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
         : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
     {}
     Result(const Result&) = default;
@@ -166,7 +164,7 @@ class Definition : public Recorder {
 public:
     static constexpr bool kOneField = ValueType<S>;
 
-    Definition(std::string name, std::source_location at) : Recorder(std::move(name), place(at))
+    Definition(std::string name, SourceLocation at) : Recorder(std::move(name), place(at))
     {
         if constexpr (!kOneField) {
             static_assert(std::derived_from<S, State>,
@@ -175,7 +173,7 @@ public:
             const S declared;
         }
     }
-    Definition(std::string name, const StateField& field, std::source_location at)
+    Definition(std::string name, const StateField& field, SourceLocation at)
         : Recorder(std::move(name), place(at))
     {
         add_field(field);
@@ -186,7 +184,7 @@ public:
     ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
     ///     op.lift(x);
     template <class Body>
-    Definition& lift(const Body& body, std::source_location at = std::source_location::current())
+    Definition& lift(const Body& body, SourceLocation at = SourceLocation::current())
     {
         Recording recording(*this, Recording::Part::lift, place(at));
         if constexpr (ValueOrPlain<Body>) {
@@ -214,7 +212,7 @@ public:
     ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
     ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
     template <class Body>
-    Definition& combine(const Body& body, std::source_location at = std::source_location::current())
+    Definition& combine(const Body& body, SourceLocation at = SourceLocation::current())
     {
         Recording recording(*this, Recording::Part::combine, place(at));
         if constexpr (kOneField) {
@@ -250,7 +248,7 @@ public:
     ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
     ///     op.finish([](auto s) { return s.best; });
     template <class Body>
-    Definition& finish(const Body& body, std::source_location at = std::source_location::current())
+    Definition& finish(const Body& body, SourceLocation at = SourceLocation::current())
     {
         using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
         Recording recording(*this, Recording::Part::finish, place(at));
@@ -276,7 +274,7 @@ public:
     ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
     ///     op.empty(nan<double>());
     template <class Body>
-    Definition& empty(const Body& body, std::source_location at = std::source_location::current())
+    Definition& empty(const Body& body, SourceLocation at = SourceLocation::current())
     {
         Recording recording(*this, Recording::Part::empty, place(at));
         if constexpr (ValueOrPlain<Body>) {
@@ -317,7 +315,7 @@ private:
     };
 
     template <class V>
-    static void give_field(Recording& recording, const V& value, const std::source_location& at)
+    static void give_field(Recording& recording, const V& value, const SourceLocation& at)
     {
         static_assert(ValueOrPlain<V>, "segfold: this part of one field returns its value");
         if constexpr (ValueOrPlain<V>)
@@ -325,7 +323,7 @@ private:
     }
 
     template <class Body, class... Operands>
-    static void give_field_of(Recording& recording, const std::source_location& at, const Body& body,
+    static void give_field_of(Recording& recording, const SourceLocation& at, const Body& body,
                               const Operands&... operands)
     {
         constexpr bool gives = !std::is_void_v<decltype(body(operands...))>;
@@ -335,7 +333,7 @@ private:
     }
 
     template <class V>
-    static void give_result(Recording& recording, const V& value, const std::source_location& at)
+    static void give_result(Recording& recording, const V& value, const SourceLocation& at)
     {
         static_assert(ValueOrPlain<V>, "segfold: finish and empty return one value, or set results");
         if constexpr (ValueOrPlain<V>)
@@ -349,7 +347,7 @@ private:
 /// Gives the tree that the text form gives. Throws SpecError, whose message begins with the line of the C++
 /// source that is wrong.
 template <class S, class Body>
-Operator define(std::string name, const Body& body, std::source_location at = std::source_location::current())
+Operator define(std::string name, const Body& body, SourceLocation at = SourceLocation::current())
 {
     Definition<S> op(std::move(name), at);
     body(op);
@@ -360,7 +358,7 @@ Operator define(std::string name, const Body& body, std::source_location at = st
 /// finish or a Result says another.
 template <ValueType T, class Body>
 Operator define(std::string name, const Field<T>& field, const Body& body,
-                std::source_location at = std::source_location::current())
+                SourceLocation at = SourceLocation::current())
 {
     Definition<T> op(std::move(name), field.declared(), at);
     body(op);
@@ -369,32 +367,32 @@ Operator define(std::string name, const Field<T>& field, const Body& body,
 
 /// `let name = value;`: names a value for the rest of its part, where it is computed once.
 template <ValueOrPlain A>
-auto let(const std::string& name, const A& value, std::source_location at = std::source_location::current())
+auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
 {
     using T = Common<A>;
     return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
 }
 
 /// The element's place in the input, in lift.
-inline Value<std::int64_t> index(std::source_location at = std::source_location::current())
+inline Value<std::int64_t> index(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("index", place(at)));
 }
 
 /// The element's place in its segment, in lift.
-inline Value<std::int64_t> position(std::source_location at = std::source_location::current())
+inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("position", place(at)));
 }
 
 /// The segment's number, in lift, finish and empty.
-inline Value<std::int64_t> segment(std::source_location at = std::source_location::current())
+inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("segment", place(at)));
 }
 
 /// The number of elements of the segment, in finish and empty.
-inline Value<std::int64_t> length(std::source_location at = std::source_location::current())
+inline Value<std::int64_t> length(SourceLocation at = SourceLocation::current())
 {
     return Value<std::int64_t>(place_handle("length", place(at)));
 }

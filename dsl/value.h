@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <source_location>
 #include <string>
 #include <type_traits>
 
 #include "dsl/expression.h"
+#include "dsl/source_location.h"
 
 namespace segfold {
 
@@ -83,7 +83,7 @@ struct Home {
 using HomePointer = std::shared_ptr<const Home>;
 
 /// A place in a C++ source.
-inline Position place(const std::source_location& at)
+inline Position place(const SourceLocation& at)
 {
     return {static_cast<int>(at.line()), static_cast<int>(at.column()), 1, at.file_name()};
 }
@@ -138,12 +138,12 @@ concept AnyValue = requires
 template <ValueType T>
 class Argument {
 public:
-    Argument(const Value<T>& value, std::source_location at = std::source_location::current())
+    Argument(const Value<T>& value, SourceLocation at = SourceLocation::current())
         : position_(place(at)), term_(Terms::read(value.term(), position_))
     {}
 
     template <Plain N>
-    Argument(N number, std::source_location at = std::source_location::current()) : position_(place(at))
+    Argument(N number, SourceLocation at = SourceLocation::current()) : position_(place(at))
     {
         if constexpr (std::same_as<N, bool>) {
             static_assert(std::same_as<T, bool>, "segfold: true and false are no numbers; write 1 or 0");
@@ -163,7 +163,7 @@ public:
     }
 
     template <class U>
-    requires(!std::same_as<U, T>) Argument(const Value<U>& /*value*/, std::source_location /*at*/ = {})
+    requires(!std::same_as<U, T>) Argument(const Value<U>& /*value*/, SourceLocation /*at*/ = {})
     {
         static_assert(std::same_as<U, T>,
                       "segfold: the value is of another type than its place; convert it with cast<T>(x)");
