@@ -40,6 +40,8 @@ constexpr Type type_of_element()
 /// Where an array lies.
 enum class Place : std::uint8_t { host, device };
 
+struct MutableArrayView;
+
 /// An array that is read. The memory is the caller's and must stay while it is in use.
 struct ArrayView {
     Type type = Type::f32;
@@ -60,6 +62,7 @@ struct ArrayView {
         ArrayView(const std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
         : ArrayView(std::span<const T>(values))
     {}
+    ArrayView(const MutableArrayView& array);  // NOLINT(google-explicit-constructor): can be read as well
 };
 
 /// An array that is written.
@@ -84,6 +87,10 @@ struct MutableArrayView {
         : MutableArrayView(std::span<T>(values))
     {}
 };
+
+inline ArrayView::ArrayView(const MutableArrayView& array)
+    : ArrayView(array.type, array.data, array.length, array.place)
+{}
 
 /// `length` elements on the session's GPU.
 template <class T>
