@@ -131,8 +131,9 @@ std::string objection(std::string_view file, std::string_view path)
         !file.starts_with("tests/")) {
         return "includes the program; only the program and its tests may";
     }
-    if (is_cccl(path) && !file.starts_with("runtime/backends/thrust/")) {
-        return "includes CCCL, which only runtime/backends/thrust may";
+    if (is_cccl(path) && !file.starts_with("runtime/backends/thrust/") &&
+        !file.starts_with("runtime/examples/")) {
+        return "includes CCCL, which only runtime/backends/thrust and the examples may";
     }
     return {};
 }
@@ -151,7 +152,8 @@ TEST(Layering, KnowsWrongIncludes)
     EXPECT_EQ(objection("runtime/session/session.cpp", "runtime/tune/search.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "runtime/cli/arguments.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "thrust/reduce.h"),
-              "includes CCCL, which only runtime/backends/thrust may");
+              "includes CCCL, which only runtime/backends/thrust and the examples may");
+    EXPECT_EQ(objection("runtime/examples/from_cub.cu", "cub/device/device_reduce.cuh"), "");
 }
 
 TEST(Layering, IncludesPointDown)

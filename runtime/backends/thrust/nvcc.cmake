@@ -68,3 +68,14 @@ if(NOT SEGFOLD_PORTABLE)
         list(APPEND CMAKE_BUILD_RPATH ${place}/lib64)
     endforeach()
 endif()
+
+# Compiles a target's .cu files as C++20. CMake 3.25 does not know that nvcc 12 and later have it, and must not ask for an
+# older one.
+function(segfold_cuda_20 target)
+    if("cuda_std_20" IN_LIST CMAKE_CUDA_COMPILE_FEATURES)
+        target_compile_features(${target} PRIVATE cuda_std_20)
+    else()
+        set_target_properties(${target} PROPERTIES CUDA_EXTENSIONS ON)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-std=c++20>)
+    endif()
+endfunction()
