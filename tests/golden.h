@@ -1,5 +1,5 @@
 #pragma once
-// Compares text with a file below tests/golden, or writes the file when UPDATE_GOLDEN=1.
+// Compares emitted texts with the files of tests/golden, which UPDATE_GOLDEN=1 rewrites.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -41,30 +41,62 @@ inline std::string first_difference(std::string_view expected, std::string_view 
     return shown;
 }
 
+/// True where the files of tests/golden are rewritten instead of compared with.
+inline bool updates_golden()
+{
+    const char* update = std::getenv("UPDATE_GOLDEN");
+    return update && std::string_view(update) == "1";
+}
+
+/// The file tests/golden/`name`.
+inline std::filesystem::path golden_path(const std::string& name)
+{
+    return std::filesystem::path(SEGFOLD_SOURCE_DIR) / "tests" / "golden" / name;
+}
+
+inline void write_golden(const std::filesystem::path& path, const std::string& text)
+{
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+}
+
 /// Expects `actual` to be tests/golden/`name`, byte for byte.
 inline void expect_golden(const std::string& name, const std::string& actual)
 {
-    namespace fs = std::filesystem;
-    const auto write = [&](const fs::path& path) {
-        fs::create_directories(path.parent_path());
-        std::ofstream(path, std::ios::binary) << actual;
-        return path.string();
-    };
-    const fs::path golden = fs::path(SEGFOLD_SOURCE_DIR) / "tests" / "golden" / name;
-    const char* update = std::getenv("UPDATE_GOLDEN");
-    if (update && std::string_view(update) == "1") {
-        write(golden);
+    if (updates_golden()) {
+        write_golden(golden_path(name), actual);
         return;
     }
-    std::ifstream in(golden, std::ios::binary);
+    std::ifstream in(golden_path(name), std::ios::binary);
     const bool exists = in.good();
     const std::string expected(std::istreambuf_iterator<char>(in), {});
     if (exists && expected == actual)
         return;
-    const auto kept = write(fs::path(testing::TempDir()) / "segfold_golden" / name);
+    const auto kept = std::filesystem::path(testing::TempDir()) / "segfold_golden" / name;
+    write_golden(kept, actual);
     ADD_FAILURE() << "tests/golden/" << name
                   << (exists ? " differs at " + first_difference(expected, actual) : " does not exist\n")
-                  << "the actual text is " << kept << "; UPDATE_GOLDEN=1 accepts it";
+                  << "the actual text is " << kept.string() << "; UPDATE_GOLDEN=1 accepts it";
+}
+
+/// What is wrong with a text of which tests/golden/hashes.csv keeps the SHA-256 alone; empty if nothing is.
+///
+///   row       STAGE,TEXT, as the file names it
+///   expected  the hash in the file; empty where the file has no such row
+///   command   what prints the text
+inline std::string hash_difference(const std::string& row, const std::string& expected,
+                                   const std::string& actual, const std::string& command)
+{
+    if (expected == actual)
+        return "";
+    const auto what = expected.empty() ? "has no row '" + row + "'; the SHA-256 of the text is " + actual
+                                       : "row '" + row + "': the text has changed; its SHA-256 is " + actual +
+                                             ", the file has " + expected;
+    return "tests/golden/hashes.csv " + what + "\nto print the text:  " + command +
+           (expected.empty()
+                ? "\n"
+                : "\nto see what changed, compare with what a build before the change prints; ") +
+           "UPDATE_GOLDEN=1 accepts it";
 }
 
 }  // namespace segfold
