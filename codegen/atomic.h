@@ -1,5 +1,5 @@
 #pragma once
-// Operators whose combine() is what one of CUDA's atomic functions, or of its reductions of a warp, does.
+// Operators whose combine() equals one of CUDA's atomic functions or warp reductions.
 #include <optional>
 #include <string>
 
@@ -7,24 +7,24 @@
 
 namespace segfold {
 
-/// The atomic function that does what combine() does, "atomicAdd"; nothing where there is none.
+/// The atomic function that equals combine(), such as "atomicAdd"; nothing where there is none.
 ///
 /// The state has to be one field with an identity, combine() a sum, a minimum, a maximum or a bitwise
 /// operation of both operands, and the type one that the function takes: integers of 32 and 64 bits, and for
 /// sums f32 and f64. In global memory atomicAdd() of f32 takes subnormal numbers for zero.
 std::optional<std::string> atomic_function(const Operator& op);
 
-/// `atomic_combine(total, state)`, which puts a state behind what others have put to `total`. The operator
+/// The text of `atomic_combine(total, state)`, which combines `state` with `*total` atomically. The operator
 /// must have an atomic_function().
 std::string atomic_combine_text(const Operator& op);
 
-/// The function that reduces a warp as combine() does, "__reduce_add_sync"; nothing where there is none.
+/// The warp reduction that equals combine(), such as "__reduce_add_sync"; nothing where there is none.
 ///
 /// As atomic_function(), for integers of 32 bits. GPUs before compute capability 8.0 have none of them.
 std::optional<std::string> warp_function(const Operator& op);
 
-/// `redux(state)`, which reduces the states of a warp's lanes and gives the total to all. The operator must
-/// have a warp_function().
+/// The text of `redux(state)`, which reduces the states of a warp's lanes and returns the total in all of
+/// them. The operator must have a warp_function().
 std::string redux_text(const Operator& op);
 
 }  // namespace segfold

@@ -27,7 +27,8 @@ public:
     /// The stages and parts below `directory`, which looks like kernels/. Throws InputError, SpecError.
     static Catalogue from_directory(const std::string& directory);
     /// The embedded stages and parts with those below `directory` laid over them: a file replaces the one of
-    /// the same path, or is added. Messages name such files behind `directory`. Throws InputError, SpecError.
+    /// the same path, or is added. Messages name such files with `directory` before them. Throws InputError,
+    /// SpecError.
     static Catalogue overlaid(const std::string& directory);
 
     /// In the order of the ladder: a stage comes after the one it improves on.
@@ -47,8 +48,8 @@ public:
     [[nodiscard]] std::optional<std::string> unmet(const Stage& stage, const Problem& problem) const;
     /// Throws InputError with what unmet() says and the stages that can serve.
     void require(const Stage& stage, const Problem& problem) const;
-    /// The stage taken when nobody chooses one: among those that can serve, the one of the greatest rank by
-    /// its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
+    /// The stage taken when the user chooses none: among those that can serve, the one of the greatest rank
+    /// by its own `suits`; of equals the first in stages(). Rungs are left out. Throws InputError if none can
     /// serve.
     [[nodiscard]] const Stage& rule_of_thumb(const Problem& problem, const Shape& shape) const;
 

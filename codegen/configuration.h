@@ -17,7 +17,7 @@ FormulaNames names_of(const Stage& stage, const Configuration& configuration, co
 /// The first value of every tunable, or what the stage's `prefer` lines say: the greatest value that is not
 /// above theirs, else the least.
 ///
-/// `facts` are those of plan_facts(); where there are none, no `prefer` line is heeded, nor a `where`
+/// `facts` are those of plan_facts(); where there are none, no `prefer` line applies, nor does a `where`
 /// line of a stage that has `let` lines above it.
 Configuration default_configuration(const Stage& stage, const FormulaNames& facts = {});
 

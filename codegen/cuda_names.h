@@ -1,5 +1,5 @@
 #pragma once
-// Names in CUDA text: of the language's types, and of what users named.
+// Names in CUDA text: those of the language's types, and those that users chose.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,19 +8,18 @@
 
 namespace segfold {
 
-/// How CUDA text calls a type; the names that need a `using` line or a part are those of the language.
+/// The name of a type in CUDA text. Names that need a `using` line or a part are the language's own.
 std::string cuda_name(Type type);
 
 /// A user's name as it may stand in CUDA text. Different names stay different.
 ///
-/// What begins with an underscore or a capital gets an `own` in front: so begin macros, what C++ keeps for
-/// itself, and the types of kernels/. Where C++, CUDA, a file of kernels/, what codegen writes around an
-/// operator, or a header that peers include has taken a name that begins with a small letter, it gets an
-/// underscore behind it.
+/// A name that begins with an underscore or a capital gets the prefix `own`: macros, reserved names of C++
+/// and the types of kernels/ begin so. Another name gets an underscore at its end where C++, CUDA, a file of
+/// kernels/, the text that codegen writes around an operator, or a header that peers include uses it.
 std::string cuda_identifier(std::string_view name);
 
-/// The names that cuda_identifier() changes because somebody has taken them, in order; those that its rules
-/// name by how they begin or end come on top.
+/// The names that cuda_identifier() changes because they are in use, in order. Names that it changes by how
+/// they begin or end are not listed.
 std::vector<std::string> taken_identifiers();
 
 }  // namespace segfold

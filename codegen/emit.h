@@ -1,5 +1,5 @@
 #pragma once
-// From a problem, a stage and a configuration to CUDA text with all that is needed to launch it.
+// Emits the CUDA text of a problem, a stage and a configuration, with what a launch of it needs.
 #include <map>
 #include <memory>
 #include <string>
@@ -45,16 +45,16 @@ struct Emitted {
         sizes;  ///< evaluated in order, each may use the earlier ones
     std::vector<EmittedScratch> scratch;
     std::vector<EmittedLaunch> launches;
-    /// What kernels are given as `int` parameters.
+    /// The `int` parameters of kernels, by name.
     std::map<std::string, int, std::less<>> numbers;
     std::vector<std::string> checked_tables;  ///< the problem's
     Configuration configuration;
-    /// Whether the order of combination is to follow from the data alone: grids are sized as for one GPU,
-    /// whatever GPU is there, and multiplications and additions stay apart.
+    /// Whether the order of combination follows from the data alone. Grids are then sized as for one GPU,
+    /// whatever GPU is there, and products and sums are not contracted.
     bool is_reproducible = false;
 };
 
-/// The text of a part as a problem has it: parts/bf16.cuh and the like, which stand among the operator's own.
+/// The text of a part for a problem: parts/bf16.cuh and the like, which stand among the operator's pieces.
 std::string part_text(std::string_view path, const Problem& problem,
                       const Catalogue& catalogue = Catalogue::standard());
 

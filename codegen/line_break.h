@@ -13,7 +13,7 @@ inline constexpr std::size_t kWidestLine = 110;
 /// stays as it is.
 std::string break_lines(std::string_view text, std::size_t width = kWidestLine);
 
-/// The first line of `text` without its end; `text` goes on behind that.
+/// Takes the first line off `text` and returns it without its line end.
 std::string_view take_line(std::string_view& text);
 
 }  // namespace segfold

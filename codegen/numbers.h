@@ -1,12 +1,12 @@
 #pragma once
-// Where a text has the numbers of a plan.
+// Whether a text has the numbers of a plan as constants or as parameters.
 
 namespace segfold {
 
-/// Where a text has the numbers that a stage lets a launch say (`//% number NAME`).
+/// Where a text has the numbers that the launch may pass (`//% number NAME`).
 ///
-/// Constants are faster to run. Given at the launch, one text, compiled once, serves all configurations that
-/// differ in nothing else, which is how a tuner looks through many.
+/// Constants run faster. Where the launch passes the numbers, one text, compiled once, serves all
+/// configurations that differ in nothing else: a tuner compares many of them.
 enum class Numbers { constant, at_launch };
 
 }  // namespace segfold

@@ -1,5 +1,6 @@
 #pragma once
-// Where emitted arithmetic hides from the compilers, which change its meaning; helper_functions.cpp says how.
+// Which emitted values are hidden from compilers, because a compiler that sees them changes what they mean.
+// helper_functions.cpp says how they are hidden.
 #include <string>
 
 #include "dsl/operator.h"
@@ -15,25 +16,25 @@ inline bool is_half(Type type) { return type == Type::f16 || type == Type::bf16;
 /// index, position, segment and length are i64 in the language and Index in CUDA; none is below zero.
 bool is_place(const ExpressionNode& node);
 
-/// An int of which the compilers shall not see where it comes from.
+/// The int `text`, hidden: the compiler cannot see how it was computed.
 inline std::string opaque(const std::string& text) { return "opaque(" + text + ")"; }
 
-/// True where the result of a narrow operation may be read as a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
+/// True where a compiler may take a narrow operation for a negation: -x, ~x + 1, x * -1, (x ^ -1) + 1.
 ///
-/// A sum may where it is tested for zero: x + y == 0 is x == -y. There may_be_sum() says so.
+/// A sum that is tested for zero is another case, x + y == 0 being x == -y; see may_be_sum().
 bool may_negate(const std::string& symbol);
 
-/// True where narrow `+` may give the value, or values come that this text does not show.
+/// True where the value may be the result of a narrow `+`, or comes from outside of the expression.
 bool may_be_sum(const Operator& op, const Expression& expression);
 
-/// True for an i32 that arithmetic may give, here or where a value comes from that this text does not show.
+/// True for an i32 that may be the result of arithmetic, in the expression or where its value comes from.
 ///
 /// Before sm_100, NVRTC may widen -x to 64 bits as ~x widened plus 1, which is wrong where -x wraps.
 bool may_wrap(const Operator& op, const Expression& expression);
 
-/// True where both operands may be constants to a compiler: it takes the least of 0 and -0 for either.
+/// True where a compiler may see both operands as constants. It then folds the minimum of 0 and -0 to either.
 ///
-/// Two fields are none: an operator's constants there are its identity.
+/// Two fields do not count: the only constants that they can have are the identity's.
 bool may_be_constants(const Operator& op, const Expression& left, const Expression& right);
 
 }  // namespace segfold

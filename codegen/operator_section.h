@@ -1,5 +1,5 @@
 #pragma once
-// The part of an emitted file that says what the operator is: types, constants, and its functions.
+// The section of an emitted file that defines the operator: types, constants, and its functions.
 #include <functional>
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// Peers: the same operator folded by CUB or Thrust, written as a CUDA file of its own, to be measured beside
-// the stages.
+// Peers: the same operator folded by CUB or Thrust, as a CUDA file of its own that is measured beside the
+// stages.
 #include <optional>
 #include <span>
 #include <string>
@@ -36,7 +36,7 @@ const Peer& peer(std::string_view name);
 /// Why `peer` cannot serve `problem`, as a sentence without its end; nothing if it can.
 std::optional<std::string> unmet(const Peer& peer, const Problem& problem);
 
-/// The text of a peer, and what it has to be given.
+/// The text of a peer, and the arrays that it needs.
 struct EmittedPeer {
     std::string source;
     bool needs_keys = false;  ///< PeerCall::keys

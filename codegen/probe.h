@@ -1,5 +1,5 @@
 #pragma once
-// A probe: a small kernel that is no reduction and shows one property of a GPU; a file of kernels/probes.
+// A probe, a file of kernels/probes: a small kernel that shows one property of a GPU and is not a reduction.
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace segfold {
 
-/// A probe's file, read.
+/// A probe's file that was read.
 struct Probe {
     std::string file;   ///< "probes/divergence.cu"
-    std::string place;  ///< what messages call it: `file`, behind the folder that a user gave
+    std::string place;  ///< its name in messages: `file`, after the folder that a user gave
     std::string name, title, source;
     std::vector<Tunable> tunables;
     std::vector<Formula> where;  ///< over the tunables
@@ -27,9 +27,9 @@ struct Probe {
 struct EmittedProbe {
     std::string source;
     std::vector<Scratch> inputs;   ///< filled with the words of probe_word()
-    std::vector<Scratch> scratch;  ///< whose contents do not matter before the launch
+    std::vector<Scratch> scratch;  ///< may have any contents before the launch
     Scratch output;                ///< what is checked
-    Formula moves;                 ///< bytes that all threads together have to read and write
+    Formula moves;                 ///< bytes that all threads together must read and write
     Launch launch;
     std::vector<std::string> parameters;
     Configuration configuration;

@@ -1,5 +1,5 @@
 #pragma once
-// What is to be emitted: an operator, the form of its segments, the width of an index. No sizes.
+// What a text is emitted for: an operator, the form of its segments, the width of an index. No sizes.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace segfold {
 
-/// The laws a stage may build on: those claimed and not refuted.
+/// The laws a stage may rely on: those that are claimed and not refuted.
 struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
 };
 
-/// What the GPU is capable of, as far as texts and plans depend on it; as made, a Hopper's.
+/// The capabilities of a GPU that texts and plans depend on. The defaults are a Hopper's.
 struct Target {
     /// Whether it copies to shared memory past registers: compute capability 8.0 and later.
     bool has_async_copies = true;
@@ -37,7 +37,7 @@ struct Problem {
     SegmentForm form;
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
-    UsableLaws laws;    ///< as declared, until somebody refutes one
+    UsableLaws laws;    ///< as declared, unless the caller has refuted one
     Target target;
     /// Tables whose reads the text checks; every other table must be read inside of its length.
     std::vector<std::string> checked_tables = {};

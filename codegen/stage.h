@@ -1,5 +1,5 @@
 #pragma once
-// A stage file as data: what its front matter says.
+// A stage file and its front matter, as data.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,10 +12,10 @@
 
 namespace segfold {
 
-/// A stage file, read. Knows nothing of any particular operator.
+/// A stage file that was read. It does not depend on an operator.
 struct Stage {
     std::string file;      ///< "stages/tile_scan.cu"
-    std::string place;     ///< what messages call it: `file`, behind the folder that a user gave
+    std::string place;     ///< its name in messages: `file`, after the folder that a user gave
     bool is_rung = false;  ///< of ladder/: there to be measured, never taken by a rule of thumb
     std::string name, title;
     std::string after;   ///< the stage it improves on; empty for a first one
@@ -40,8 +40,7 @@ struct Stage {
 /// nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
-/// What `suits` comes to; 0 for a stage that does not say when it suits. `facts` are plan_facts(). Throws
-/// SpecError.
+/// The value of `suits`; 0 for a stage without it. `facts` are plan_facts(). Throws SpecError.
 std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 
 /// The directives that depend on the problem: sizes by name, scratch, launches.
@@ -55,7 +54,7 @@ struct Plumbing {
 /// line.
 Stage read_stage(std::string file, std::string text, const std::string& folder = "");
 
-/// Reads `let`, `scratch` and `launch` out of what weaving left over.
+/// Reads `let`, `scratch` and `launch` from the directives that weaving leaves.
 Plumbing read_plumbing(const std::string& file, const std::vector<Directive>& directives);
 
 }  // namespace segfold

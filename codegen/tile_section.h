@@ -9,7 +9,7 @@ namespace segfold {
 /// The columns that `lift` reads, in the order of the parameters.
 std::vector<const Parameter*> lifted_columns(const Operator& op);
 
-/// Pieces that stand behind the parts, because they call parts/warp_tile.cuh: Tile, copy_tile(), Items,
+/// Pieces that follow the parts, because they call parts/warp_tile.cuh: Tile, copy_tile(), Items,
 /// take_items(), load_items(), is_aligned(), load_vectors(), lift_item().
 std::vector<Piece> tile_section(const Problem& problem);
 

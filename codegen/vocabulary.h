@@ -15,9 +15,9 @@ struct Holes {
 
 /// Piece `piece` of the file `file` of kernels/vocabulary, filled.
 ///
-/// Lines from `//% each LIST` to its `//% end` are written once for each item of the list; a hole that an
-/// item does not know is filled by what stands around it. Throws InternalError for an unknown file, piece,
-/// list or hole, which are ours.
+/// Lines from `//% each LIST` to its `//% end` are written once for each item of the list. A hole without a
+/// value in the item takes the value of the enclosing list or piece. Throws InternalError for an unknown
+/// file, piece, list or hole, because a user cannot cause one.
 std::string vocabulary(std::string_view file, std::string_view piece, const Holes& holes = {});
 
 }  // namespace segfold

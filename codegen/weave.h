@@ -9,10 +9,10 @@
 
 namespace segfold {
 
-/// What a stage file may ask about in `//% if FORMULA`: facts, e.g. {"commutative", 1}, and tunables.
+/// The names that `//% if FORMULA` may use: facts, e.g. {"commutative", 1}, and tunables.
 using Facts = FormulaNames;
 
-/// The text of a part, and what messages call it; empty: its path.
+/// The text of a part, and its name in messages; empty: its path.
 struct PartText {
     PartText(std::string_view part_text, std::string part_place = "")  // NOLINT: a text is a part's
         : text(part_text), place(std::move(part_place))
@@ -33,8 +33,8 @@ struct Directive {
 };
 
 struct Woven {
-    std::vector<std::string> parts;     ///< every part used, once each, the used before the user
-    std::string body;                   ///< the stage's own text, directives gone
+    std::vector<std::string> parts;     ///< every part used, once each, after those that it uses itself
+    std::string body;                   ///< the stage's own text without its directives
     std::vector<std::string> numbers;   ///< of `//% number NAME`, in order
     std::vector<Directive> directives;  ///< of the stage file and the parts, in order, those in dropped
                                         ///< paragraphs left out; parts bring let, scratch and launch only

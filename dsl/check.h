@@ -1,5 +1,5 @@
 #pragma once
-// Names and types: every complaint about an operator that its text alone can tell.
+// Checks of names and types: every fault of an operator that shows in its text alone.
 #include <map>
 #include <set>
 #include <string>

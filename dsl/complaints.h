@@ -7,7 +7,7 @@
 
 namespace segfold {
 
-/// A fault that knows where in its text it stands.
+/// A fault with its place in the text.
 class PlacedError : public SpecError {
 public:
     PlacedError(const SpecError& error, Position position) : SpecError(error), position_(position) {}
@@ -21,13 +21,13 @@ private:
 PlacedError placed_error(const SourcePointer& source, Position position, const std::string& message,
                          const std::string& hint = {});
 
-/// Thrown instead of a message that would only follow from one that has been given.
+/// Thrown instead of a message that would only follow from an earlier one.
 struct Silence {};
 
 /// Most faults of a text that one run tells.
 inline constexpr std::size_t kMostComplaints = 10;
 
-/// Collects the faults of a text; what goes on after one must not complain about what follows from it.
+/// Collects the faults of a text. A step that goes on after a fault must not report what follows from it.
 class Complaints {
 public:
     /// Throws all of them where this one is more than are told.

@@ -41,7 +41,7 @@ public:
     void empty(std::int64_t segment, Value* result);
 
     /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
-    /// in its segment. The same as lift and combine by turns, and quicker.
+    /// in its segment. Gives what lift and combine in turn give, and is faster.
     void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
               std::int64_t position, std::int64_t segment, Value* state);
 
@@ -62,7 +62,7 @@ private:
     Frame identity_, lift_, combine_, finish_, empty_;
 };
 
-/// What to tell the user about a table that `element` reads outside of its length.
+/// The message about a table that `element` reads outside of its length.
 std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
                             std::int64_t element);
 

@@ -28,7 +28,7 @@ struct TableView {
     std::int64_t length;
 };
 
-/// What running a program came to; a table read outside of its length stops it.
+/// The outcome of running a program; a table read outside of its length stops it.
 struct Outcome {
     bool failed = false;
     std::uint16_t table = 0;

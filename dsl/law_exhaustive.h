@@ -9,10 +9,10 @@ namespace segfold {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-/// What trying all cases of an equation came to.
+/// The outcome of trying all cases of an equation.
 struct Exhaustion {
     std::int64_t cases = 0;
-    bool finished = false;          ///< false: the time was over
+    bool finished = false;          ///< false: the time ran out
     std::vector<LawCase> suspects;  ///< cases that break the equation, few and simplest first
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// States for the search for counter-examples: elements are drawn, lifted and combined, so that all can occur.
+// States for the search for counter-examples, made of drawn elements by lift and combine, so that each of
+// them can occur.
 #include <random>
 #include <span>
 #include <vector>

@@ -41,7 +41,7 @@ struct ReachedState {
     std::vector<FieldValue> fields;
     std::vector<std::vector<FieldValue>>
         elements;            ///< [element][column], lifted and combined from left to right
-    std::string place = {};  ///< where the first element lies, "index 2147483645", if that is telling
+    std::string place = {};  ///< where the first element lies, "index 2147483645", if that matters
 };
 
 /// States that break a law, and the two states that should have been equal.
@@ -52,7 +52,7 @@ struct CounterExample {
     std::string text;                   ///< all of it for a reader, several lines without a final newline
 };
 
-/// What was found out about one law.
+/// The finding on one law.
 struct LawFinding {
     Law law = Law::associative;
     Verdict verdict = Verdict::not_refuted;
@@ -65,7 +65,7 @@ struct LawFinding {
     std::optional<CounterExample> counter_example;
 };
 
-/// What was found out about all laws that an operator claims.
+/// The findings on all laws that an operator claims.
 struct LawReport {
     std::vector<LawFinding> findings;
 
@@ -75,7 +75,7 @@ struct LawReport {
     [[nodiscard]] bool any_refuted() const;
 };
 
-/// What the values of a column are known to be.
+/// What is known of the values of a column.
 struct ColumnRange {
     std::optional<FieldValue> lowest, highest;  ///< of the finite ones; absent where there are none
     bool has_negative_zero = false;
@@ -100,7 +100,7 @@ struct LawOptions {
     const DataRanges* data = nullptr;  ///< elements are drawn from these ranges alone, where given
 };
 
-/// What is quick enough before every emit: it finds the flagrant offences.
+/// A search short enough to run before every emit; it finds the obvious counter-examples.
 inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 
 /// Searches for counter-examples to the laws that a checked operator claims.
@@ -110,13 +110,13 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 /// rounds, both sides must agree in every bit, any NaN being equal to any other. Otherwise the decision is
 /// made in wide precision: a law is refuted only if its sides differ there too, by more than the rounding of
 /// the operator's types and by far more than what the wide results change under other rounding modes (Vignes
-/// 1993, "A stochastic arithmetic for reliable scientific computation"); there a NaN that comes of
-/// infinite states is not held against it. Where the state is small, or is so with all integers narrowed to 8
-/// bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
+/// 1993, "A stochastic arithmetic for reliable scientific computation"). There a NaN that comes of
+/// infinite states does not refute the law. Where the state is small, or is so with all integers narrowed to
+/// 8 bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
-/// The operator as a semigroup: a state that has seen no element is absent, and an empty segment's result is
-/// what `empty` says or, where there is none, finish of the identity that was.
+/// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
+/// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.
 ///
 /// Gives the same results wherever the identity is neutral, and those of a fold from the first element
 /// wherever it is not. An operator without identity is returned as it is.

@@ -1,5 +1,5 @@
 #pragma once
-// Operators: what is folded, how, and what becomes of the total.
+// Operators: their parameters, state, lift, combine, finish and results.
 #include <optional>
 #include <string>
 #include <vector>
@@ -64,7 +64,7 @@ struct Laws {
     bool operator==(const Laws&) const = default;
 };
 
-/// An associative operator with its lift and finish: the whole of what a segment is folded with.
+/// An associative operator with its lift and finish: everything that folding a segment needs.
 ///
 /// combine(earlier, later): the left operand always covers earlier elements. `combine` is associative;
 /// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty

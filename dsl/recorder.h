@@ -1,5 +1,5 @@
 #pragma once
-// What a definition in C++ has said so far: the types apart, which dsl/define.h adds.
+// Records a definition in C++ as it runs. The static types are added by dsl/define.h.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace segfold {
 class Recorder;
 struct State;
 
-/// While it lives, what handles say becomes one part of an operator.
+/// While it lives, the use of handles is recorded as one part of an operator.
 class Recording {
 public:
     enum class Part : std::uint8_t { lift, combine, finish, empty };
@@ -85,9 +85,9 @@ public:
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
 
-    /// Claims that combine may exchange its operands.
+    /// Declares combine commutative.
     Recorder& commutative();
-    /// Claims that combine(a, a) is a.
+    /// Declares combine idempotent: combine(a, a) is a.
     Recorder& idempotent();
     /// Says what the operator computes; emitted text shows it above the operator.
     Recorder& describe(std::string text);

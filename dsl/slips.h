@@ -1,5 +1,5 @@
 #pragma once
-// What people write who come from C, Python or Rust, and what it is called here.
+// Words and signs of C, Python and Rust, and what to write instead of them here.
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace segfold {
 
-/// What to write where `tokens[at]` is not what the grammar asks for; empty where it is no known slip.
+/// What to write where `tokens[at]` is not what the grammar asks for; empty where it is not a known slip.
 std::string advice_at(std::span<const Token> tokens, std::size_t at);
 
 /// What to write instead of a word of another language, such as `if` or `and`; empty for other words.

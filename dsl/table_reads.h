@@ -1,5 +1,5 @@
 #pragma once
-// Where an operator reads its tables, told from the ranges of its data.
+// Where an operator reads its tables, deduced from the ranges of its data.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,7 +20,7 @@ struct ReadRanges {
 /// The tables that some element may read outside of their lengths, in the order of the parameters.
 ///
 /// Every other table is read inside, whatever the elements are, as long as they lie in the ranges. The sides
-/// of `?:`, `&&` and `||` are looked at with what their condition says of names and of equal expressions.
+/// of `?:`, `&&` and `||` are analysed with what their condition says of names and of equal expressions.
 [[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
 
 /// Whether floating-point arithmetic decides where, or whether, a table is read: then back ends that round

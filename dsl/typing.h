@@ -19,7 +19,7 @@ struct Scope {
     std::map<std::string, Operand, std::less<>> operands;   ///< combine's two
     std::map<std::string, Type, std::less<>> state_fields;  ///< finish names the fields directly
     std::set<std::string, std::less<>> set;                 ///< the fields that the block sets
-    std::set<std::string, std::less<>> silent;  ///< what has been complained about, and is not again
+    std::set<std::string, std::less<>> silent;  ///< names with a message already, which get no other
     std::string part;                           ///< "lift"
 };
 
@@ -41,7 +41,7 @@ public:
 
     /// Makes a local known.
     void add(const std::string& name, Type type) { scope_.names.emplace(name, type); }
-    /// Makes a name known of which nothing is said any more.
+    /// Makes a name known that gets no further message.
     void silence(const std::string& name) { scope_.silent.insert(name); }
     [[nodiscard]] bool knows(std::string_view name) const;
 
@@ -70,7 +70,7 @@ private:
     [[nodiscard]] std::string way_to(std::string_view name) const;
     /// A type for examples: one of the operator's own, with fractions where `real`.
     [[nodiscard]] Type likely_type(bool real) const;
-    /// Complains that nothing says a type for `at`, with `example` as the number to convert.
+    /// Throws PlacedError: nothing says a type for `at`; `example` is a number to convert, for the message.
     [[noreturn]] void refuse_untyped(const Expression& at, const std::string& message,
                                      const Expression& example) const;
     /// True if names that have been complained about are in the expression.

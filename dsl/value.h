@@ -1,5 +1,5 @@
 #pragma once
-// Typed handles over expressions: what operators are written with in C++.
+// Typed handles over expressions, with which operators are written in C++.
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
@@ -22,7 +22,7 @@ struct bfloat16 {
     std::uint16_t bits = 0;
 };
 
-/// The place of `T` among kTypes; -1 for what is no type of the language.
+/// The place of `T` among kTypes; -1 for a type that the language does not have.
 template <class T>
 inline constexpr int kTypeNumber = -1;
 template <>
