@@ -1,5 +1,5 @@
 #pragma once
-// The one interface behind which everything stands that runs workloads.
+// The interface of everything that runs workloads.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,10 +26,10 @@ struct PlanText {
     std::string stage;
 };
 
-/// The circumstances of a run, which its results must not depend on.
+/// Circumstances of a run that must not change its results.
 struct Circumstances {
     int launches = 1;          ///< one after the other with the same scratch; the last one's results count
-    int shifted_elements = 0;  ///< by which columns begin behind an aligned address
+    int shifted_elements = 0;  ///< offset of the columns' begin from an aligned address
     std::optional<std::uint8_t> scratch_poison = {};  ///< what scratch memory holds that need not be zero
     std::uint64_t round = 0;                          ///< simt: another order of threads and blocks
 };
@@ -61,8 +61,8 @@ public:
     /// The GPU's context, where one is used; waits until it is made.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
 
-    /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, is told how long the
-    /// parts took.
+    /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, receives
+    /// the times of the parts.
     ///
     /// Throws InputError for what check_workload() refuses and for a read outside of a checked table,
     /// DeviceError where the device or a compiler fails, simt::SimtError for a fault that simt finds in a

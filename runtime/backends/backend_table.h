@@ -1,5 +1,5 @@
 #pragma once
-// What makes each back end of the table in backends.cpp.
+// The functions that make the back ends of the table in backends.cpp.
 #include <memory>
 #include <string>
 

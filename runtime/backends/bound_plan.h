@@ -1,5 +1,5 @@
 #pragma once
-// The launches of a plan with the bytes of every argument: the one place where arrays meet parameters.
+// The launches of a plan with the bytes of every argument: the one place that binds arrays to parameters.
 #include <cstdint>
 #include <map>
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace segfold {
 
-/// A plan's launches for workloads of one size, bound to arrays by their addresses.
+/// A plan's launches for workloads of one size, bound to arrays by address.
 ///
 /// Everything is laid out when the object is made; binding again writes addresses in place and allocates
 /// nothing. Addresses are those of the device that runs the kernels.

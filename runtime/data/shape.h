@@ -1,5 +1,5 @@
 #pragma once
-// What a workload's segments tell about which plan is fast.
+// The sizes of a workload's segments by which a plan is chosen.
 #include "codegen/catalogue.h"
 #include "runtime/data/segments.h"
 

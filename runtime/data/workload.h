@@ -1,5 +1,5 @@
 #pragma once
-// What every back end is given and gives back.
+// The input and the results of every back end.
 #include <optional>
 #include <vector>
 

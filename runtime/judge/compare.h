@@ -1,5 +1,5 @@
 #pragma once
-// Says whether results are right, and if not, where, by how much, and of what data.
+// Compares results with the right ones: where they differ, by how much, and for which data.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,7 +54,7 @@ struct Comparison {
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
 };
 
-/// Text for people: one line when all agree, else the number of wrong segments, the first one with its
+/// A report: one line when all agree, else the number of wrong segments, the first one with its
 /// elements, and the worst one where that is another. Ends without a line break.
 ///
 ///     2 of 5000 segments are wrong, the first one:
@@ -64,7 +64,7 @@ std::string print(const Comparison& comparison);
 
 struct JudgeOptions {
     int threads = 0;           ///< 0: all
-    std::uint64_t seed = 7;    ///< of the lots that bounds are drawn by
+    std::uint64_t seed = 7;    ///< of the random choices behind the bounds
     bool bit_for_bit = false;  ///< ask for the reference's bits of a rounding operator too
 };
 

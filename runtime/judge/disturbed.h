@@ -11,12 +11,12 @@
 namespace segfold {
 
 /// Runs an operator's parts in long double and, wherever the working precision would have rounded, moves the
-/// value by the unit roundoff of its type, up or down by lot.
+/// value by the unit roundoff of its type, up or down at random.
 ///
 /// A value that the type holds with four bits to spare is left alone, so sums of small integers stay exact.
 /// Functions that CUDA computes to within two units in the last place (exp, sin, pow, ...) are moved four
-/// times as far. The lots depend on the seed and on the place in the fold alone. Source: Monte Carlo
-/// arithmetic, Parker 1997, with random signs of full size in place of random sizes.
+/// times as far. The random choices depend on the seed and on the place in the fold alone. Source: Monte
+/// Carlo arithmetic, Parker 1997, with random signs of full size in place of random sizes.
 class DisturbedEvaluator {
 public:
     using Value = WideValue;

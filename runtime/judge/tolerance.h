@@ -1,5 +1,5 @@
 #pragma once
-// How far a floating-point result may lie from the wide-precision one, measured on the segment at hand.
+// How far a floating-point result may lie from the wide-precision one, measured for each segment.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,7 +31,7 @@ struct SegmentVerdict {
 ///     spread     how far the working-precision results of balanced, left and random trees lie from the wide
 ///                result
 ///     movement   how far wide results move when each rounding is replaced by an error of half a unit to one
-///                unit roundoff, up or down, by lot (disturbed.h), over trees of the same kinds: the
+///                unit roundoff, up or down, at random (disturbed.h), over trees of the same kinds: the
 ///                condition of data and operator
 ///
 /// A commutative operator is folded in other orders of its elements too, as threads that load side by side

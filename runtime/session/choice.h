@@ -41,7 +41,7 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
                        const OperatorLaws& laws, const Catalogue& catalogue,
                        const tune::Point* tuned = nullptr);
 
-/// A choice with all that it rests on.
+/// A choice with its reasons.
 struct Chosen {
     std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
     tune::Lookup lookup;

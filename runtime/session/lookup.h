@@ -42,7 +42,7 @@ struct Question {
 
 /// Looks for the plan that was fastest for this device, class of problem and shape.
 ///
-/// A row of the very shape decides alone, one that a person has pinned before all others. Between shapes the
+/// A row of the same shape decides alone, one that a person has pinned before all others. Between shapes the
 /// plan is taken that loses least over the four nearest, weighted by inverse distance, if it gains 3 % on the
 /// rule of thumb's; of another stage only where the longest segment is known on both sides. Distance counts
 /// doublings of the number of elements, of the mean length, and of the longest segment over the mean. What

@@ -20,7 +20,7 @@ struct OperatorLaws {
     UsableLaws usable;
     bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
-    std::vector<Law> assumed;         ///< refuted, and relied on because the user vouches for them
+    std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it (--assume)
     bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};

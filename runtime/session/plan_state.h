@@ -1,5 +1,5 @@
 #pragma once
-// What a plan is made of; nothing for users.
+// The members of a plan; internal.
 #include <memory>
 #include <mutex>
 #include <optional>

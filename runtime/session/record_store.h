@@ -14,7 +14,7 @@ std::string record_folder();
 /// Appends rows to a file, each safely on the disk before `append` returns.
 class RecordFile {
 public:
-    /// Makes missing folders. A last line that was cut off is ended, so that it harms nobody else. Throws
+    /// Makes missing folders. Ends a last line that was cut off, so that no new row joins it. Throws
     /// InputError.
     explicit RecordFile(std::string path);
     ~RecordFile();

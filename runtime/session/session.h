@@ -1,5 +1,5 @@
 #pragma once
-// The front door: what `segfold run` does, as calls.
+// The calls of a C++ program: sessions, folds and plans.
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -27,21 +27,21 @@ struct SessionOptions {
     std::optional<int> device = {};  ///< ordinal of a GPU
     std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads
     std::string kernels = {};                         ///< a folder with stages of the caller's own
-    std::vector<Law> assume = {};                     ///< laws that the caller vouches for
+    std::vector<Law> assume = {};                     ///< laws to rely on even where the search refutes them
     bool asks_records = true;                         ///< tuning records of this GPU may choose a plan
 };
 
 /// How one fold is done.
 struct FoldOptions {
     PlanRequest plan = {};
-    bool check = false;  ///< hold the results against the reference and Thrust
+    bool check = false;  ///< compare the results with the reference and Thrust
     /// The caller's memory for the results, one array for each result field; results are returned without it.
     std::vector<MutableArrayView> results = {};
 };
 
 /// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
 ///
-/// Back end, laws and records are looked for when they are needed first. Several threads may use a session;
+/// Back end, laws and records are set up on first use. Several threads may use a session;
 /// runs of one session take turns.
 class Session {
 public:
@@ -79,7 +79,7 @@ public:
     /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
                                 const std::string& without_records = "");
-    /// Runs what was chosen for a workload; `times`, where given, is told how long the parts took.
+    /// Runs what was chosen for a workload; `times`, where given, receives the times of the parts.
     Results run(const Workload& workload, const Chosen& chosen, RunTimes* times = nullptr);
     [[nodiscard]] Backend& backend();
     [[nodiscard]] const Catalogue& catalogue();

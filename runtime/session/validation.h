@@ -1,5 +1,5 @@
 #pragma once
-// A run's results held against the reference and against Thrust.
+// Compares a run's results with the reference and with Thrust.
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,16 +18,16 @@ struct ThrustResults {
 /// Runs Thrust on a GPU where that is possible, else on the host's threads.
 ThrustResults run_thrust(const Workload& workload);
 
-/// What a validation found out.
+/// The outcome of a validation.
 struct Validation {
     std::vector<Comparison> comparisons;
     std::string thrust;          ///< what it ran on
-    std::string without_thrust;  ///< why Thrust has no say
+    std::string without_thrust;  ///< why Thrust could not check
 
     [[nodiscard]] bool agrees() const;
 };
 
-/// Holds results against the reference, and against Thrust where `with_thrust`.
+/// Compares results with the reference, and with Thrust where `with_thrust`.
 Validation validate(const Workload& workload, const Results& results, bool with_thrust = true);
 
 }  // namespace segfold

@@ -62,7 +62,7 @@ void keep_memory_for_compilations();
 /// The PTX of a program; `architecture` may be "sm_90" or "compute_90".
 [[nodiscard]] std::string ptx(const CompileRequest& request);
 
-/// "sm_75", "sm_80", ...: what the NVRTC at hand compiles for.
+/// "sm_75", "sm_80", ...: the architectures that the NVRTC found compiles for.
 [[nodiscard]] std::vector<std::string> supported_architectures();
 
 /// The architecture to compile for so that a GPU of compute capability `major`.`minor` can run it.

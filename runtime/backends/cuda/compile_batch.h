@@ -29,7 +29,7 @@ struct Variant {
 /// their programs.
 [[nodiscard]] std::string batch_source(std::span<const Variant> variants);
 
-/// What became of one variant.
+/// The outcome of one variant.
 struct BatchOutcome {
     Compiled compiled;
     std::exception_ptr failure;  ///< as compile() throws it; null where it did not
@@ -42,7 +42,7 @@ struct BatchOutcome {
 /// as if it had been compiled by itself, and an equal part of the time. Where the program does not compile,
 /// each is compiled by itself, so that one that is at fault spoils no other and gets its own message.
 ///
-/// Calls `done` with the place of each variant and what became of it, as it comes. Throws what `done` throws.
+/// Calls `done` with the place of each variant and its outcome, as each ends. Throws what `done` throws.
 void compile_batch(std::span<const Variant> variants,
                    const std::function<void(std::size_t variant, BatchOutcome outcome)>& done);
 

@@ -1,5 +1,5 @@
 #pragma once
-// The words of messages: who, where, which memory, how to replay.
+// The text of messages: which thread, where, which memory, how to replay.
 #include <cstdint>
 #include <span>
 #include <string>

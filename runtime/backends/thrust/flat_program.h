@@ -1,5 +1,5 @@
 #pragma once
-// A block of an operator as the arrays that Thrust's functors read, in as few slots as it can do with.
+// A block of an operator as the arrays that Thrust's functors read, in as few slots as it needs.
 #include <cstdint>
 #include <vector>
 
