@@ -79,10 +79,7 @@ public:
 
     /// An array of `length` elements with unspecified values.
     Array(Type type, std::size_t length)
-        : type_(type),
-          length_(length),
-          owned_(new std::byte[length * size_bytes(type)]),
-          data_(owned_.get())
+        : type_(type), length_(length), owned_(new std::byte[length * size_bytes(type)]), data_(owned_.get())
     {}
 
     /// The caller's memory, which must outlive the array and is only read.

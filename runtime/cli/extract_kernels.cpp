@@ -10,9 +10,9 @@
 
 #include "codegen/embedded_kernels.h"
 #include "dsl/error.h"
-#include "runtime/support/text_table.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/support/file.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
