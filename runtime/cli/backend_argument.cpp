@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dsl/error.h"
+
 namespace segfold::cli {
 
 std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
@@ -12,6 +14,9 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
     for (const auto& entry : backends())
         names.push_back(entry.name);
     names.emplace_back("auto");
+    if (arguments.value("backend") == "gpu")  // spelled most like 'cpu', which is what nobody means by it
+        throw InputError(fmt::format("--backend: unknown 'gpu'; it is one of {}; did you mean 'cuda'?",
+                                     fmt::join(names, ", ")));
     const auto asked = arguments.choice("backend", names);
     const auto device = arguments.integer("device", 0, 1023);
     const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed);
