@@ -19,10 +19,13 @@ cd "$root"
 case $target in
     parser_fuzz) sources="tests/fuzz/parser_fuzz.cpp tests/fuzz/find_fault.cpp" ;;
     emit_fuzz)
-        files=$(cd kernels && find . -name '*.cu' -o -name '*.cuh' | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
+        files=$(cd kernels && find . -path ./vocabulary -prune -o \( -name '*.cu' -o -name '*.cuh' \) -print | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
         cmake -DOUTPUT="$folder/embedded_kernels.cpp" -DSYMBOL=embedded_kernels -DROOT=kernels -DFILES="$files" \
             -P codegen/embed.cmake
-        sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp"
+        words=$(cd kernels/vocabulary && find . -type f | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
+        cmake -DOUTPUT="$folder/vocabulary_files.cpp" -DSYMBOL=vocabulary_files -DROOT=kernels/vocabulary \
+            -DFILES="$words" -P codegen/embed.cmake
+        sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp $folder/vocabulary_files.cpp"
         for unit in codegen/*.cpp; do
             sources="$sources $unit"
         done
@@ -30,7 +33,7 @@ case $target in
     *) echo "run.sh: unknown target '$target'; the targets are parser_fuzz and emit_fuzz" >&2; exit 2 ;;
 esac
 for unit in dsl/*.cpp; do
-    case $unit in dsl/law*.cpp | dsl/standard_operators.cpp) ;; *) sources="$sources $unit" ;; esac
+    case $unit in dsl/standard_operators.cpp) ;; *) sources="$sources $unit" ;; esac
 done
 # shellcheck disable=SC2086
 "$compiler" -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DFMT_HEADER_ONLY \
