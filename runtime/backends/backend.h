@@ -93,7 +93,11 @@ struct BackendEntry {
 /// other threads use the table. Throws InputError for a name that is taken.
 void add_backend(BackendEntry entry);
 
-/// Makes a back end by name; "auto" takes a GPU where there is one, else simt. Throws InputError for an
+/// What "auto" stands for: simt where a schedule's seed is given, else cuda where a device is chosen or a GPU
+/// is there, else simt.
+[[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {});
+
+/// Makes a back end by name, or automatic_backend() for "auto". Throws InputError for an
 /// unknown name and for an option that the back end does not take.
 [[nodiscard]] std::unique_ptr<Backend> make_backend(std::string_view name,
                                                     const BackendOptions& options = {});

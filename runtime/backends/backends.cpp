@@ -24,14 +24,14 @@ std::vector<BackendEntry>& table()
     return entries;
 }
 
-std::string_view choose(const BackendOptions& options)
+}  // namespace
+
+std::string_view automatic_backend(const BackendOptions& options)
 {
     if (options.schedule_seed)
         return "simt";
     return options.device || !cuda::devices().empty() ? "cuda" : "simt";
 }
-
-}  // namespace
 
 Results Backend::run(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
                      RunTimes* times)
@@ -59,7 +59,7 @@ void add_backend(BackendEntry entry)
 
 std::unique_ptr<Backend> make_backend(std::string_view asked, const BackendOptions& options)
 {
-    const auto name = asked == "auto" ? choose(options) : asked;
+    const auto name = asked == "auto" ? automatic_backend(options) : asked;
     const auto entry = std::ranges::find(table(), name, &BackendEntry::name);
     if (entry == table().end()) {
         std::vector<std::string_view> names;

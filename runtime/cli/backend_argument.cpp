@@ -18,22 +18,18 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
         throw InputError(fmt::format("--backend: unknown 'gpu'; it is one of {}; did you mean 'cuda'?",
                                      fmt::join(names, ", ")));
     const auto asked = arguments.choice("backend", names);
-    const auto device = arguments.integer("device", 0, 1023);
-    const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed);
     BackendOptions options;
-    std::string_view name = asked ? names[*asked] : "auto";
-    if (name == "auto")
-        name = seed ? "simt" : device || !cuda::devices().empty() ? "cuda" : "simt";
+    if (const auto device = arguments.integer("device", 0, 1023))
+        options.device = static_cast<int>(*device);
+    if (const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed))
+        options.schedule_seed = static_cast<std::uint64_t>(*seed);
+    const auto name = asked && names[*asked] != "auto" ? names[*asked] : automatic_backend(options);
     const auto& entry = *std::ranges::find(backends(), name, &BackendEntry::name);
     if (!entry.takes_device)
         arguments.refuse("device", fmt::format("chooses a GPU, and the back end {} uses none", name));
     if (!entry.takes_schedule_seed)
         arguments.refuse("schedule-seed",
                          fmt::format("orders the threads of simt, and the back end is {}", name));
-    if (device)
-        options.device = static_cast<int>(*device);
-    if (seed)
-        options.schedule_seed = static_cast<std::uint64_t>(*seed);
     return make_backend(name, options);
 }
 
