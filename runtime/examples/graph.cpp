@@ -38,5 +38,6 @@ int main()
     cudaGraphInstantiate(&replay, graph, 0);
     for (int i = 0; i < 1000; ++i)
         cudaGraphLaunch(replay, stream);
-    std::cout << cudaGetErrorString(cudaStreamSynchronize(stream)) << ' ' << scale[0] << ' ' << shift[0];
+    std::cout << cudaGetErrorString(cudaStreamSynchronize(stream)) << ' ' << scale[0] << ' ' << shift[0]
+              << '\n';
 }
