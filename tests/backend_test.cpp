@@ -1,10 +1,21 @@
-// The table of back ends, and a new one through the verbs of the program.
+// The table of back ends, a new one through the verbs of the program, and times by the host's clock.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "dsl/error.h"
+#include "dsl/standard_operators.h"
+#include "runtime/bench/bench_workload.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/data/resolve.h"
+#include "runtime/regress/time_ratios.h"
+#include "runtime/tune/tune_workload.h"
+#include "tests/files.h"
 #include "tests/skeleton_backend.h"
 
 namespace segfold::test {
@@ -15,10 +26,10 @@ std::string message_of(Call call)
 {
     try {
         call();
-    } catch (const InputError& error) {
+    } catch (const Error& error) {
         return error.what();
     }
-    return "no InputError";
+    return "no error";
 }
 
 TEST(Backends, StandInATable)
@@ -79,5 +90,224 @@ TEST(Backends, ANewOneRunsThroughRunCheckAndRegress)
     EXPECT_NE(regress.find("all hold"), std::string::npos) << regress;
 }
 
+/// Without a toolkit of the host's compilers, and without a GPU: what is measured is the skeleton alone.
+TEST(Backends, ANewOneIsMeasuredByBench)
+{
+    add_skeleton_backend();
+    const auto [text, code] =
+        run_verb(cli::verb_bench, {"sum", "--type", "i32", "--elements", "5000", "--layout",
+                                   "geometric:mean=9", "--backend", "skeleton", "--repeat", "3", "--json"});
+    EXPECT_EQ(code, 0) << text;
+    const auto document = nlohmann::json::parse(text);
+    EXPECT_EQ(document["machine"]["device"], host_identity().name);
+    EXPECT_GT(document["machine"]["ceiling_bytes_per_second"].get<double>(), 1e8);
+    std::size_t measured = 0;
+    bool has_chosen = false;
+    for (const auto& entry : document["workloads"][0]["entries"]) {
+        if (entry["peer"].get<bool>()) {
+            EXPECT_EQ(entry["outcome"], "left_out") << entry;
+            EXPECT_EQ(entry["reason"], "runs on a GPU, and the back end that is measured uses none");
+            continue;
+        }
+        has_chosen = has_chosen || entry["chosen"].get<bool>();
+        if (entry["outcome"] != "measured")
+            continue;
+        ++measured;
+        EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
+        EXPECT_GT(entry["milliseconds"]["median"].get<double>(), 0) << entry;
+        EXPECT_GT(entry["fraction"].get<double>(), 0) << entry;
+    }
+    EXPECT_TRUE(has_chosen) << text;
+    EXPECT_GE(measured, 5U) << text;
+}
+
+/// The skeleton takes far longer than a read, which the verb calls hopeless; a caller may have more patience.
+TEST(Backends, ANewOneIsTimedByRegress)
+{
+    add_skeleton_backend();
+    const auto [text, code] = run_verb(
+        cli::verb_regress, {"sum", "--type", "i32", "--time", "--elements", "300000", "--layout",
+                            "uniform=64", "--stage", "warp_per_segment", "--backend", "skeleton", "--json"});
+    EXPECT_EQ(code, 0) << text;
+    const auto times = nlohmann::json::parse(text)["times"];
+    EXPECT_EQ(times["device"], host_identity().name);
+    EXPECT_EQ(times["cases"].size(), 2U) << text;
+
+    SkeletonBackend backend;
+    const auto& catalogue = Catalogue::standard();
+    regress::TimeRequest request{
+        .ops = {}, .stages = {}, .catalogue = catalogue, .layouts = {}, .make_arrays = {}};
+    request.ops.push_back({"sum", standard_operator("sum_i32"), {true, true, false}});
+    request.stages = {&catalogue.stage("tile_scan")};
+    request.layouts = {parse_layout("uniform=64")};
+    request.num_elements = 1000;
+    request.make_arrays = [](const Operator& op, const Segments& segments, std::uint64_t seed) {
+        std::vector<Array> arrays;
+        arrays.push_back(
+            generate_values(op.parameters[0].type, segments.num_elements, seed, ValueRange::small_integers));
+        return arrays;
+    };
+    request.rounds = 2;
+    request.most_ratio = 1e9;
+    regress::TimeBench bench(backend, request);
+    EXPECT_EQ(bench.facts().compiler, "none");
+    const auto cases = bench.measure([](const std::string&) {});
+    ASSERT_EQ(cases.size(), 2U);
+    for (const auto& one : cases) {
+        EXPECT_EQ(one.reason, "") << one.layout;
+        ASSERT_EQ(one.rounds.size(), 2U) << one.layout;
+        EXPECT_EQ(one.rounds[0].size(), 7U);
+        for (const double ratio : one.rounds[0])
+            EXPECT_GT(ratio, 0);
+    }
+    EXPECT_EQ(cases[0].against, "read");
+    EXPECT_EQ(cases[1].against, "whole");
+}
+
+/// A tuning by a call, and by the verb, whose worker is this test's program.
+class TunedSkeleton : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        add_skeleton_backend();
+        setenv("SEGFOLD_TUNING_DIR", folder_.file("records").c_str(), 1);
+    }
+    void TearDown() override { unsetenv("SEGFOLD_TUNING_DIR"); }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(TunedSkeleton, IsTunedByACallAndRunsTheWinner)
+{
+    Session session(make_backend("skeleton"), {});
+    const auto op = standard_operator("sum_i32");
+    std::vector<std::int32_t> values(4096);
+    std::iota(values.begin(), values.end(), 1);
+    const auto tuned = tune_workload(session, op, {values}, uniform(32), {.evaluations = 3});
+    EXPECT_GE(tuned.measured, 1U);
+    EXPECT_NE(tuned.winner, "") << tuned.reason;
+    EXPECT_GT(tuned.milliseconds, 0);
+    EXPECT_NE(read_text(tuned.file).find("\"compute_capability\":0"), std::string::npos);
+    const auto folded = session.fold(op, {values}, uniform(32), {.check = true});
+    EXPECT_EQ(folded.plan(), tuned.winner + " (tuning record)");
+    EXPECT_TRUE(folded.agrees());
+}
+
+TEST_F(TunedSkeleton, IsTunedByTheVerb)
+{
+    const auto [text, code] =
+        run_verb(cli::verb_tune, {"sum", "--type", "i32", "--elements", "4096", "--layout", "uniform=32",
+                                  "--evaluations", "2", "--backend", "skeleton", "--json"});
+    EXPECT_EQ(code, 0) << text;
+    const auto document = nlohmann::json::parse(text);
+    EXPECT_EQ(document["device"], host_identity().name);
+    EXPECT_FALSE(document["winner"].is_null()) << text;
+}
+
+TEST(BenchCall, MeasuresArraysOfTheCallersAndFindsWrongResults)
+{
+    const auto op = standard_operator("sum_i32");
+    std::vector<std::int32_t> values(2048, 3);
+    Session session(std::make_unique<SkeletonBackend>(), {});
+    const auto record =
+        bench_workload(session, op, {values}, uniform(32),
+                       {.repeats = 3, .stages = {"warp_per_segment"}, .peers = {"cub_segmented"}});
+    ASSERT_EQ(record.entries.size(), 3U);
+    EXPECT_NE(record.chosen(), nullptr);
+    EXPECT_TRUE(record.agrees());
+    EXPECT_EQ(record.traffic.columns, 8192);
+
+    /// Forgets the last segment.
+    class Forgetful : public SkeletonBackend {
+    public:
+        [[nodiscard]] std::unique_ptr<Timing> timing() override
+        {
+            HostPlans plans;
+            plans.prepare = [](const Workload& workload, const PlanText&, Results& results) {
+                return [&workload, &results] {
+                    const auto right = reduce_sequentially(workload);
+                    const auto bytes = right[0].array.bytes() - sizeof(std::int32_t);
+                    std::memcpy(results[0].array.data(), right[0].array.data(), bytes);
+                };
+            };
+            return make_host_timing(std::move(plans));
+        }
+    };
+    Session forgetful(std::make_unique<Forgetful>(), {});
+    EXPECT_FALSE(bench_workload(forgetful, op, {values}, uniform(32), {.repeats = 3}).agrees());
+}
+
+TEST(Timings, OfOthersAreRefusedInWords)
+{
+    const auto refusal = [](std::string_view name) {
+        return message_of([&] { (void)make_backend(name)->timing(); });
+    };
+    EXPECT_EQ(refusal("simt"), "the back end simt looks for faults; its times are not those of a GPU");
+    EXPECT_EQ(refusal("reference"), "the back end reference has no stages, so there are no plans to time");
+    EXPECT_EQ(refusal("thrust"), "the back end thrust has no stages, so there are no plans to time");
+}
+
+/// Results that are kept, and how later ones differ.
+TEST(HostTiming, ComparesWithWhatWasKept)
+{
+    const auto timing = SkeletonBackend().timing();
+    Workload workload;
+    workload.op = standard_operator("sum_f32");
+    workload.segments = uniform_segments(8, 2);
+    std::vector<Array> arrays;
+    arrays.push_back(
+        Array::of<float>(Type::f32, std::array{1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f, 9.0f}));
+    const auto placed = timing->place(workload, timing->load(std::move(arrays)));  // one element too many
+    const auto plan = timing->prepare(*placed, {Emitted(), "none"});
+    placed->poison_results(0xa1);
+    placed->keep_results();
+    plan->launch();
+    auto difference = placed->difference(0, 1e-3, {});
+    EXPECT_EQ(difference.beyond, 4U);
+    EXPECT_EQ(difference.first, 0U);
+    EXPECT_EQ(placed->results()[0].array.as<float>()[3], 15.0f);
+    placed->keep_results();
+    EXPECT_EQ(placed->difference(0, 0, {}).bits, 0U);
+    // The runs of segments 1 and 3 in a row are right where segments 1 and 3 hold the same.
+    const std::array places = {1, 3};
+    Filled filled{.is_by_key = true, .num_runs = 2};
+    filled.places = reinterpret_cast<std::uint64_t>(places.data());
+    EXPECT_EQ(placed->difference(0, 0, filled).bits, 0U);
+    filled.is_compacted = true;
+    difference = placed->difference(0, 1e-3, filled);
+    EXPECT_EQ(difference.beyond, 2U);
+    EXPECT_EQ(difference.first, 1U);
+}
+
+TEST(HostTiming, CountsWarmupsAndTurns)
+{
+    const auto timing = SkeletonBackend().timing();
+    std::string order;
+    const TimedLaunch a = [&] { order += 'a'; };
+    const TimedLaunch b = [&] { order += 'b'; };
+    EXPECT_EQ(timing->time(a, 2, 3, true).size(), 3U);
+    EXPECT_EQ(order, "aaaaa");
+    order.clear();
+    const std::array both = {a, b};
+    const auto times = timing->time_by_turns(both, 1, 2);
+    EXPECT_EQ(order, "ababab");
+    ASSERT_EQ(times.size(), 2U);
+    EXPECT_EQ(times[1].size(), 2U);
+    EXPECT_TRUE(timing->fits_cache(1000));
+    EXPECT_FALSE(timing->fits_cache(std::int64_t{1} << 40));
+    EXPECT_FALSE(timing->is_asynchronous());
+}
+
 }  // namespace
 }  // namespace segfold::test
+
+/// `segfold tune` starts the program that it is part of as its worker; here that is this test.
+int main(int argc, char** argv)
+{
+    if (argc > 2 && std::string_view(argv[1]) == "tune") {
+        segfold::test::add_skeleton_backend();
+        return segfold::cli::verb_tune({argv + 2, argv + argc});
+    }
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -5,10 +5,11 @@
 #include <sstream>
 
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/peer_library.h"
-#include "runtime/bench/stopwatch.h"
+#include "runtime/bench/segment_keys.h"
 #include "runtime/cli/json_schema.h"
 #include "runtime/data/resolve.h"
 #include "tests/cli_program.h"
@@ -122,25 +123,25 @@ TEST_F(BenchGpu, LogsAreALineEach)
 
 TEST_F(BenchGpuDevice, WrongResultsAreSeen)
 {
-    const cuda::Context context;
-    cuda::Stream stream(context);
+    cuda::CudaTiming timing{cuda::Context()};
     Workload workload;
     workload.op = standard_operator("sum_f32");
     const std::int64_t elements = 2 * bench::kMostJudged;
     workload.segments = resolve(parse_layout("half_empty:mean=32"), elements).segments;
     workload.arrays.push_back(generate_values(Type::f32, elements, 7, ValueRange::small_integers));
-    cuda::ResidentWorkload resident(context, workload);
-    bench::Agreements agreements(context, stream, workload, resident);
+    const auto placed = timing.place(workload, timing.load(borrowed(workload.arrays)));
+    auto& resident = cuda::resident_of(*placed);
+    bench::Agreements agreements(workload, *placed);
     auto& results = const_cast<cuda::DeviceBuffer&>(resident.result_arrays().buffers[0]);
     results.fill_with(3.0f);
-    EXPECT_FALSE(agreements.check("first", {}, nullptr).is_checked);
-    EXPECT_EQ(agreements.check("second", {}, nullptr).text, "first, bit for bit");
+    EXPECT_FALSE(agreements.check("first", {}).is_checked);
+    EXPECT_EQ(agreements.check("second", {}).text, "first, bit for bit");
     results.fill_with(3.0001f);
-    EXPECT_EQ(agreements.check("third", {}, nullptr).text, "first, within rounding");
+    EXPECT_EQ(agreements.check("third", {}).text, "first, within rounding");
     results.fill_with(3.0f);
     const float wrong = 3.5f;
     results.copy_in(std::as_bytes(std::span(&wrong, 1)), 4 * 1000);
-    const auto verdict = agreements.check("fourth", {}, nullptr);
+    const auto verdict = agreements.check("fourth", {});
     EXPECT_FALSE(verdict.agrees);
     EXPECT_EQ(verdict.text, "1 of " + std::to_string(workload.segments.num_segments) +
                                 " segments differ from first in field result, the first is segment 1000");
@@ -149,15 +150,15 @@ TEST_F(BenchGpuDevice, WrongResultsAreSeen)
 /// Runs in a row, the segments without an element left out, are put in their places before they are compared.
 TEST_F(BenchGpuDevice, CompactedResultsAreCompared)
 {
-    const cuda::Context context;
-    cuda::Stream stream(context);
+    cuda::CudaTiming timing{cuda::Context()};
     Workload workload;
     workload.op = standard_operator("sum_i32");
     const std::int64_t elements = 2 * bench::kMostJudged;
     workload.segments = resolve(parse_layout("half_empty:mean=32"), elements).segments;
     workload.arrays.push_back(generate_values(Type::i32, elements, 7, ValueRange::small_integers));
-    cuda::ResidentWorkload resident(context, workload);
-    const bench::SegmentKeys keys(context, stream, resident);
+    const auto placed = timing.place(workload, timing.load(borrowed(workload.arrays)));
+    auto& resident = cuda::resident_of(*placed);
+    const bench::SegmentKeys keys(timing.context(), timing.stream(), resident);
     const auto places = keys.segment_of_run.to_host<std::int32_t>();
     ASSERT_EQ(static_cast<std::int64_t>(places.size()), keys.num_runs);
     const auto keys_on_host = keys.keys.to_host<std::int32_t>();
@@ -167,7 +168,7 @@ TEST_F(BenchGpuDevice, CompactedResultsAreCompared)
         EXPECT_EQ(keys_on_host[static_cast<std::size_t>(segments.begin(segment))], segment);
         EXPECT_EQ(keys_on_host[static_cast<std::size_t>(segments.end(segment) - 1)], segment);
     }
-    bench::Agreements agreements(context, stream, workload, resident);
+    bench::Agreements agreements(workload, *placed);
     auto& results = const_cast<cuda::DeviceBuffer&>(resident.result_arrays().buffers[0]);
     std::vector<std::int32_t> all(static_cast<std::size_t>(segments.num_segments)), compacted(all.size());
     for (std::size_t s = 0; s < all.size(); ++s)
@@ -175,12 +176,12 @@ TEST_F(BenchGpuDevice, CompactedResultsAreCompared)
     for (std::size_t i = 0; i < places.size(); ++i)
         compacted[i] = 7 * places[i];
     results.copy_in(std::as_bytes(std::span(all)));
-    (void)agreements.check("first", {}, nullptr);
-    EXPECT_TRUE(agreements.check("in place", {true, false}, &keys).agrees);
-    EXPECT_FALSE(agreements.check("in place", {true, true}, &keys).agrees);
+    (void)agreements.check("first", {});
+    EXPECT_TRUE(agreements.check("in place", keys.filled(false)).agrees);
+    EXPECT_FALSE(agreements.check("in place", keys.filled(true)).agrees);
     results.copy_in(std::as_bytes(std::span(compacted)));
-    EXPECT_TRUE(agreements.check("compacted", {true, true}, &keys).agrees);
-    EXPECT_FALSE(agreements.check("compacted", {true, false}, &keys).agrees);
+    EXPECT_TRUE(agreements.check("compacted", keys.filled(true)).agrees);
+    EXPECT_FALSE(agreements.check("compacted", keys.filled(false)).agrees);
 }
 
 /// The documents of verbs that need a GPU for all that they have to say.
@@ -205,13 +206,12 @@ TEST_F(BenchGpu, DocumentsAreAsTheSchemaSays)
 
 TEST_F(BenchGpuDevice, EmptiedCachesAreSlower)
 {
-    const cuda::Context context;
-    bench::Stopwatch stopwatch(context);
-    EXPECT_TRUE(stopwatch.fits_cache(1 << 20));
-    EXPECT_FALSE(stopwatch.fits_cache(std::int64_t{1} << 40));
-    EXPECT_GT(stopwatch.read_ceiling().bytes_per_second, 1e10);
+    cuda::CudaTiming timing{cuda::Context()};
+    EXPECT_TRUE(timing.fits_cache(1 << 20));
+    EXPECT_FALSE(timing.fits_cache(std::int64_t{1} << 40));
+    EXPECT_GT(timing.read_ceiling().bytes_per_second, 1e10);
     int launches = 0;
-    EXPECT_EQ(stopwatch.time([&] { ++launches; }, 3, 4, true).size(), 4U);
+    EXPECT_EQ(timing.time([&] { ++launches; }, 3, 4, true).size(), 4U);
     EXPECT_EQ(launches, 7);
 }
 

@@ -82,6 +82,19 @@ TEST_F(LawsOfRunTest, IdentityThatIsNoneIsRefusedWithWaysOut)
               "or rely on it all the same with --assume identity\n");
 }
 
+/// emit, stages and tune say what run does, in the program's words.
+TEST_F(LawsOfRunTest, OtherVerbsNameTheFlagToo)
+{
+    const auto run = folder_.run({"run", "kadane.seg", "--backend", "simt"});
+    EXPECT_EQ(folder_.run({"emit", "kadane.seg"}).errors, run.errors);
+    const auto emitted = folder_.run({"emit", "kadane.seg", "--assume", "identity"});
+    EXPECT_EQ(emitted.exit_code, 0);
+    EXPECT_TRUE(
+        emitted.errors.starts_with("segfold: warning: operator kadane is refuted to have an identity, "
+                                   "and relied on because of --assume identity\n"))
+        << emitted.errors;
+}
+
 TEST_F(LawsOfRunTest, IdentityThatTheDataDoNotRefuteIsReliedOn)
 {
     write_npy(folder_.file("x.npy"), array_of<std::int32_t>(Type::i32, {3, 1, 4, 0, 5}));

@@ -15,10 +15,10 @@
 #include "codegen/emit.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/ahead.h"
 #include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/backends/cuda/cubin.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/tune/ahead.h"
 #include "tests/needs_nvrtc.h"
 #include "tests/stage_cases.h"
 
@@ -330,7 +330,7 @@ TEST(CompileBatchSource, PlansAreDealtToThreads)
             variants.push_back({{std::string(text_bytes, ' '), std::to_string(i), "sm_90", {}}, {}});
         std::vector<std::size_t> result;
         std::size_t next = 0;
-        for (const auto& batch : tune::batches_of(variants, threads)) {
+        for (const auto& batch : cuda::batches_of(variants, threads)) {
             for (const auto& variant : batch)
                 EXPECT_EQ(variant.request.name, std::to_string(next++));
             result.push_back(batch.size());
@@ -405,7 +405,7 @@ TEST_F(CompileBatch, CacheTellsOfTheBadVariantOnly)
 TEST_F(CompileBatch, ExpectedPlansGoTogetherButForTheFirst)
 {
     CompileCache cache;
-    tune::Ahead ahead(cache, 2);
+    cuda::Ahead ahead(cache, 2);
     std::vector<Variant> variants;
     for (int i = 0; i < 7; ++i)
         variants.push_back(store(i));
@@ -426,7 +426,7 @@ TEST_F(CompileBatch, ExpectedPlansGoTogetherButForTheFirst)
 TEST_F(CompileBatch, ExpectedPlansOfOneTextTakeOnePlaceInABatch)
 {
     CompileCache cache;
-    tune::Ahead ahead(cache, 1);
+    cuda::Ahead ahead(cache, 1);
     // The first goes by itself, the others are eight at most.
     std::vector<Variant> variants = {store(0)};
     for (int i = 1; i <= 8; ++i)

@@ -19,8 +19,8 @@ protected:
     {
         if (const auto reason = cuda::no_device_reason(); !reason.empty())
             GTEST_SKIP() << reason;
-        context_.emplace();
-        bench_.emplace(*context_);
+        backend_ = make_backend("cuda");
+        bench_.emplace(*backend_);
     }
 
     void expect_measured(const bench::Entry& entry) const
@@ -32,7 +32,7 @@ protected:
         EXPECT_GT(entry.bytes_per_second, 0) << entry.name;
     }
 
-    std::optional<cuda::Context> context_;
+    std::unique_ptr<Backend> backend_;
     std::optional<bench::Bench> bench_;
 };
 

@@ -7,7 +7,7 @@
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cuda/compile.h"
-#include "runtime/bench/kernels.h"
+#include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/bench/peer_library.h"
 #include "tests/files.h"
 
@@ -100,8 +100,8 @@ TEST(BenchKernels, CompileForEveryArchitecture)
     try {
         for (const auto& architecture : cuda::supported_architectures()) {
             const auto warnings = [&](std::string_view file, std::vector<std::string> options) {
-                return cuda::compile(
-                           {std::string(kernels(file)), "kernels.cu", architecture, std::move(options)})
+                return cuda::compile({std::string(cuda::measuring_kernels(file)), "kernels.cu", architecture,
+                                      std::move(options)})
                     .log;
             };
             EXPECT_EQ(warnings("read.cu", {}), "");

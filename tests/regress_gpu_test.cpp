@@ -31,8 +31,8 @@ protected:
     static std::vector<regress::TimeCase> measure(const Catalogue& catalogue)
     {
         const auto op = standard_operator("sum_f32");
-        const cuda::Context context;
-        regress::TimeBench bench(context, request(op, catalogue));
+        const auto backend = make_backend("cuda");
+        regress::TimeBench bench(*backend, request(op, catalogue));
         return bench.measure([](const std::string&) {});
     }
 
@@ -97,8 +97,8 @@ TEST_F(RegressOnGpu, RatiosAreMeasuredAndASlowerKernelIsFound)
     const auto now = measure(edited);
     const auto again = [&](const regress::TimeCase& one) {
         const auto op = standard_operator("sum_f32");
-        const cuda::Context context;
-        return regress::TimeBench(context, request(op, edited)).measure(one);
+        const auto backend = make_backend("cuda");
+        return regress::TimeBench(*backend, request(op, edited)).measure(one);
     };
     bool found = false;
     for (const auto& outcome : compare_times(now, before, again)) {

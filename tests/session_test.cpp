@@ -156,6 +156,41 @@ TEST(Session, ARefutedLawIsAnExceptionWithTheCounterExample)
     EXPECT_NE(message.find("combine"), std::string::npos) << message;
 }
 
+/// A caller of the library reads of the library's own option, whole messages of both kinds.
+TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
+{
+    const auto op = parse_operator("worst.seg",
+                                   "operator worst(x: i32) -> i32 {\n"
+                                   "  state m: i32 = 0\n"
+                                   "  lift x\n"
+                                   "  combine(a, b) min(a, b)\n"
+                                   "}\n");
+    const std::string found =
+        "the identity is not neutral:\n"
+        "    identity = 0\n"
+        "    combine(identity, a) = 0\n"
+        "    a = 1, of x = 1\n";
+    auto session = session_on("simt");
+    EXPECT_EQ(message_of([&] { (void)session.fold(op, {kValues}, whole()); }),
+              "worst.seg:2:9: operator worst states an identity that is none, and every stage relies on it\n"
+              "      state m: i32 = 0\n"
+              "            ^\n" +
+                  found +
+                  "leave the identity out (then 'empty' says what the result of an empty segment is), state "
+                  "another one, or rely on it all the same with SessionOptions::assume = {Law::identity}");
+    SessionOptions assuming;
+    assuming.backend = "simt";
+    assuming.assume = {Law::identity};
+    Session trusting(assuming);
+    const auto folded = trusting.fold(op, {kValues}, offsets(kOffsets));
+    ASSERT_EQ(folded.warnings().size(), 1U);
+    EXPECT_EQ(
+        folded.warnings()[0] + "\n",
+        "operator worst is refuted to have an identity, and relied on because of SessionOptions::assume = "
+        "{Law::identity}\n" +
+            found);
+}
+
 TEST(Session, OneSessionServesManyThreads)
 {
     auto session = session_on("simt");

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/host_timing.h"
 #include "runtime/judge/reference.h"
 
 namespace segfold::test {
@@ -12,6 +13,15 @@ public:
     [[nodiscard]] std::string_view name() const override { return "skeleton"; }
     [[nodiscard]] std::string description() const override { return "the reference under another name"; }
     [[nodiscard]] bool runs_stages() const override { return true; }
+    [[nodiscard]] std::optional<DeviceIdentity> identity() const override { return host_identity(); }
+    [[nodiscard]] std::unique_ptr<Timing> timing() override
+    {
+        HostPlans plans;
+        plans.prepare = [](const Workload& workload, const PlanText&, Results& results) {
+            return [&workload, &results] { results = reduce_sequentially(workload); };
+        };
+        return make_host_timing(std::move(plans));
+    }
 
 private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

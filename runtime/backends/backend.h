@@ -11,6 +11,8 @@
 
 #include "codegen/emit.h"
 #include "runtime/backends/cuda/device.h"
+#include "runtime/backends/device_identity.h"
+#include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
 #include "runtime/support/run_times.h"
 
@@ -19,12 +21,6 @@ namespace segfold {
 namespace cuda {
 class Context;
 }
-
-/// A stage's text for a problem, and the stage's name for messages.
-struct PlanText {
-    const Emitted& emitted;
-    std::string stage;
-};
 
 /// Circumstances of a run that must not change its results.
 struct Circumstances {
@@ -55,8 +51,10 @@ public:
     [[nodiscard]] virtual bool has_schedules() const { return false; }
     /// What texts for it may rely on.
     [[nodiscard]] virtual Target target() const { return {}; }
-    /// The GPU, where one is used: tuning records are asked for it.
+    /// The GPU, where one is used.
     [[nodiscard]] virtual std::optional<cuda::DeviceInfo> device() const { return std::nullopt; }
+    /// What tuning records know the device by; nothing where times mean nothing, and none are asked.
+    [[nodiscard]] virtual std::optional<DeviceIdentity> identity() const { return std::nullopt; }
 
     /// The GPU's context, where one is used; waits until it is made.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
@@ -69,6 +67,10 @@ public:
     /// kernel.
     [[nodiscard]] Results run(const Workload& workload, const PlanText* plan,
                               const Circumstances& circumstances = {}, RunTimes* times = nullptr);
+
+    /// How its plans are timed; what bench, tune and regress measure with. A back end that is timed has an
+    /// identity(). Throws DeviceError saying why it is not.
+    [[nodiscard]] virtual std::unique_ptr<Timing> timing();
 
 private:
     /// `times` is never null; its `seconds` is the caller's to fill.

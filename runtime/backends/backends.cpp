@@ -48,6 +48,14 @@ Results Backend::run(const Workload& workload, const PlanText* plan, const Circu
     return results;
 }
 
+std::unique_ptr<Timing> Backend::timing()
+{
+    if (!runs_stages())
+        throw DeviceError(
+            fmt::format("the back end {} has no stages, so there are no plans to time", name()));
+    throw DeviceError(fmt::format("the back end {} does not time its plans", name()));
+}
+
 const std::vector<BackendEntry>& backends() { return table(); }
 
 void add_backend(BackendEntry entry)

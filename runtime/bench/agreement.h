@@ -1,12 +1,10 @@
 #pragma once
 // Whether stages and peers give the same results.
 #include <memory>
-#include <optional>
 #include <string>
 
-#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/timing.h"
 #include "runtime/bench/record.h"
-#include "runtime/bench/segment_keys.h"
 #include "runtime/judge/compare.h"
 
 namespace segfold::bench {
@@ -21,41 +19,30 @@ inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 /// integers while they are exact, must agree in every bit and are seen to do so.
 [[nodiscard]] double tolerance(Type type);
 
-/// Which places of the result arrays a plan or peer fills.
-struct Filled {
-    bool is_by_key = false;     ///< segments with an element alone
-    bool is_compacted = false;  ///< the i-th of them at place i
-};
-
-/// Compares what is in a resident workload's result arrays.
+/// Compares what is in a placed workload's result arrays.
 ///
-/// Small workloads are held against the reference. Large ones stay on the GPU and are held against the first
-/// results that were given, bit for bit, and where bits differ in a field of an operator that rounds, within
-/// `tolerance`.
+/// Small workloads are held against the reference. Large ones stay where they are and are held against the
+/// first results that were given, bit for bit, and where bits differ in a field of an operator that rounds,
+/// within `tolerance`.
 class Agreements {
 public:
-    /// `workload` has its arrays where it is small enough to be judged; it and `resident` must outlive this
+    /// `workload` has its arrays where it is small enough to be judged; it and `placed` must outlive this
     /// object.
-    Agreements(const cuda::Context& context, cuda::Stream& stream, const Workload& workload,
-               const cuda::ResidentWorkload& resident);
+    Agreements(const Workload& workload, PlacedWorkload& placed);
     ~Agreements();
 
-    /// Judges what `name` has left in the result arrays; `keys` is needed for peers by key.
-    [[nodiscard]] Agreement check(const std::string& name, Filled filled, const SegmentKeys* keys);
+    /// Judges what `name` has left in the result arrays.
+    [[nodiscard]] Agreement check(const std::string& name, const Filled& filled);
 
 private:
-    [[nodiscard]] Agreement against_reference(Filled filled, const SegmentKeys* keys);
-    [[nodiscard]] Agreement against_first(Filled filled, const SegmentKeys* keys);
+    [[nodiscard]] Agreement against_reference(const Filled& filled);
+    [[nodiscard]] Agreement against_first(const Filled& filled);
 
-    cuda::Context context_;
-    cuda::Stream& stream_;
     const Workload& workload_;
-    const cuda::ResidentWorkload& resident_;
+    PlacedWorkload& placed_;
     std::unique_ptr<Judge> judge_;
     bool is_exact_;
     std::string first_name_;
-    std::vector<cuda::DeviceBuffer> first_;
-    std::optional<cuda::Module> module_;
 };
 
 }  // namespace segfold::bench

@@ -84,8 +84,8 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
     return static_cast<double>(num_elements) * (element + segment / length);
 }
 
-CaseData::CaseData(const cuda::Context& context, const Operator& op, WorkloadRequest request)
-    : context_(context),
+CaseData::CaseData(Timing& timing, const Operator& op, WorkloadRequest request)
+    : timing_(timing),
       op_(op),
       request_(std::move(request)),
       shares_(request_.inputs.empty() && std::ranges::none_of(op.parameters, &Parameter::table))
@@ -105,7 +105,7 @@ CaseData::Prepared CaseData::prepare(const Case& asked)
     }
     auto prepared = shares_ && elements && is_made_up(layout) ? prepare_shared(layout, *elements)
                                                               : prepare_own({layout, elements});
-    context_.synchronize();
+    timing_.synchronize();
     prepared.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     return prepared;
 }
@@ -117,10 +117,7 @@ CaseData::Prepared CaseData::prepare_own(const Case& asked)
     request.num_elements = asked.num_elements;
     Prepared prepared{make_workload(op_, request).workload, nullptr, 0, {}};
     check_tables(prepared.workload);  // peers and the host's fold check nothing
-    auto resident = std::make_shared<cuda::ResidentArrays>();
-    for (const auto& array : prepared.workload.arrays)
-        resident->add(context_, array);
-    prepared.inputs = std::move(resident);
+    prepared.inputs = timing_.load(borrowed(prepared.workload.arrays));
     for (const auto& array : prepared.workload.arrays)
         prepared.columns.push_back(array.data());
     return prepared;
@@ -139,7 +136,7 @@ CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t n
         for (const auto& array : arrays_)
             prepared.workload.arrays.push_back(first_of(array, num_elements));
     prepared.workload.segments = std::move(segments);
-    prepared.inputs = resident_;
+    prepared.inputs = loaded_;
     for (const auto& array : arrays_)
         prepared.columns.push_back(array.data());
     return prepared;
@@ -149,20 +146,17 @@ CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t n
 /// shorter.
 void CaseData::provide(std::int64_t num_elements)
 {
-    if (resident_ && std::ranges::all_of(arrays_, [&](const Array& array) {
+    if (loaded_ && std::ranges::all_of(arrays_, [&](const Array& array) {
             return static_cast<std::int64_t>(array.length()) >= num_elements;
         }))
         return;
-    resident_ = nullptr;
+    loaded_ = nullptr;
     arrays_.clear();
     std::map<std::string, Array> named;
     complete_arrays(op_, whole_segments(num_elements), {request_.seed, request_.values}, named);
-    auto resident = std::make_shared<cuda::ResidentArrays>();
-    for (const auto& parameter : op_.parameters) {
+    for (const auto& parameter : op_.parameters)
         arrays_.push_back(std::move(named.at(parameter.name)));
-        resident->add(context_, arrays_.back());
-    }
-    resident_ = std::move(resident);
+    loaded_ = timing_.load(borrowed(arrays_));
 }
 
 }  // namespace segfold::bench

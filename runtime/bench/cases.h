@@ -1,11 +1,11 @@
 #pragma once
-// The workloads of a bench: which there are, and their data on the host and on the GPU.
+// The workloads of a bench: which there are, and their data on the host and where it is measured.
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/timing.h"
 #include "runtime/data/workload_request.h"
 
 namespace segfold::bench {
@@ -23,21 +23,23 @@ struct Case {
 /// One layout in every power of two from `from` to `to`.
 [[nodiscard]] std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64_t to);
 
-/// Bytes that a workload of so many elements takes on the GPU at most, keys and results for peers included.
+/// Bytes that a workload of so many elements takes where it is measured at most, keys and results for peers
+/// included.
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements);
 
-/// The data of one operator's workloads; columns stay on the GPU from one workload to the next while they
+/// The data of one operator's workloads; columns stay loaded from one workload to the next while they
 /// suffice.
 class CaseData {
 public:
-    /// `request` gives seed, values, input files and index width for all workloads.
-    CaseData(const cuda::Context& context, const Operator& op, WorkloadRequest request);
+    /// `timing` must outlive this object. `request` gives seed, values, input files and index width for all
+    /// workloads.
+    CaseData(Timing& timing, const Operator& op, WorkloadRequest request);
 
-    /// A workload, and its arrays on the GPU. The workload has arrays of its own where it has at most
-    /// kMostJudged elements.
+    /// A workload, and its arrays where they are measured. The workload has arrays of its own where it has at
+    /// most kMostJudged elements.
     struct Prepared {
         Workload workload;
-        std::shared_ptr<const cuda::ResidentArrays> inputs;
+        std::shared_ptr<const LoadedArrays> inputs;
         double seconds = 0;                     ///< of preparation
         std::vector<const std::byte*> columns;  ///< on the host, one for each parameter; at least as long as
                                                 ///< the workload, valid until the next call
@@ -52,12 +54,12 @@ private:
     [[nodiscard]] Prepared prepare_shared(const Layout& layout, std::int64_t num_elements);
     void provide(std::int64_t num_elements);
 
-    cuda::Context context_;
+    Timing& timing_;
     Operator op_;
     WorkloadRequest request_;
     bool shares_;  ///< columns do not depend on the layout
     std::vector<Array> arrays_;
-    std::shared_ptr<const cuda::ResidentArrays> resident_;
+    std::shared_ptr<const LoadedArrays> loaded_;
 };
 
 }  // namespace segfold::bench

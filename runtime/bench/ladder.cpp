@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <future>
 #include <optional>
 
 #include "dsl/error.h"
 #include "dsl/table_reads.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
-#include "runtime/bench/loaded_peer.h"
 #include "runtime/bench/probe.h"
 
 namespace segfold::bench {
@@ -32,23 +30,22 @@ std::string today()
     return fmt::format("{:04}-{:02}-{:02}", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday);
 }
 
-/// The largest of each, and the occupancy of the kernel with the most blocks.
-Resources resources_of(const std::vector<cuda::PlannedKernel>& kernels, const cuda::DeviceInfo& info)
+/// The largest of each, and the occupancy of the kernel with the most blocks; nothing without kernels.
+std::optional<Resources> resources_of(const std::vector<KernelUse>& kernels)
 {
+    if (kernels.empty())
+        return std::nullopt;
     Resources all;
     std::int64_t most_blocks = -1;
     for (const auto& kernel : kernels) {
-        all.registers = std::max(all.registers, kernel.resources.registers);
-        all.spill_bytes =
-            std::max(all.spill_bytes, kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes);
-        all.local_bytes = std::max(all.local_bytes, kernel.resources.stack_bytes);
-        all.shared_bytes = std::max(all.shared_bytes, kernel.resources.static_shared_bytes +
-                                                          static_cast<int>(kernel.dynamic_shared_bytes));
+        all.registers = std::max(all.registers, kernel.registers);
+        all.spill_bytes = std::max(all.spill_bytes, kernel.spill_bytes);
+        all.local_bytes = std::max(all.local_bytes, kernel.local_bytes);
+        all.shared_bytes = std::max(all.shared_bytes, static_cast<int>(kernel.shared_bytes));
         if (kernel.grid <= most_blocks)
             continue;
         most_blocks = kernel.grid;
-        all.occupancy = static_cast<double>(kernel.resident_blocks * kernel.block_threads) /
-                        info.max_threads_per_multiprocessor;
+        all.occupancy = kernel.occupancy;
     }
     return all;
 }
@@ -60,9 +57,11 @@ public:
         : bench_(bench),
           request_(request),
           listener_(listener),
+          timing_(*bench.timing),
           segments_(request.workload.segments),
-          resident_(bench.context, request.workload, request.inputs),
-          agreements_(bench.context, bench.stopwatch.stream(), request.workload, resident_)
+          placed_(timing_.place(request.workload, request.inputs)),
+          agreements_(request.workload, *placed_),
+          peers_(bench.peers->over(request.problem, *placed_))
     {
         record_.op = request.problem.op.name;
         record_.layout = request.layout;
@@ -70,7 +69,7 @@ public:
         record_.num_segments = segments_.num_segments;
         record_.index_bits = segments_.index_bits();
         record_.traffic = compulsory_traffic(request.problem.op, segments_);
-        record_.is_flushed = bench.stopwatch.fits_cache(record_.traffic.total());
+        record_.is_flushed = timing_.fits_cache(record_.traffic.total());
     }
 
     WorkloadRecord run()
@@ -115,12 +114,12 @@ private:
             entry.outcome = Outcome::failed;
             entry.reason = error.what();
         }
-        bench_.context.synchronize();
+        timing_.synchronize();
         add(std::move(entry));
     }
 
     /// Never twice the same within one ladder.
-    void poison() { resident_.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
+    void poison() { placed_->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * record_.entries.size())); }
 
     void abandon(Entry& entry, std::string reason) const
     {
@@ -145,7 +144,7 @@ private:
         const auto affordable = static_cast<int>(options.most_milliseconds / std::max(first, 1e-3));
         const int repeats = std::clamp(affordable, std::min(kFewestRuns, options.repeats), options.repeats);
         const int warmups = repeats < options.repeats ? 1 : kWarmups;
-        entry.milliseconds = quartiles(bench_.stopwatch.time(launch, warmups, repeats, record_.is_flushed));
+        entry.milliseconds = quartiles(timing_.time(launch, warmups, repeats, record_.is_flushed));
         entry.runs = repeats;
         const double seconds = entry.milliseconds.median / kMillisecondsPerSecond;
         entry.bytes_per_second = static_cast<double>(record_.traffic.total()) / seconds;
@@ -155,9 +154,9 @@ private:
                                        bench_.ceiling.bytes_per_second;
         if (options.by_host_clock)
             entry.wall_milliseconds =
-                quartiles(bench_.stopwatch.wall_milliseconds(launch, warmups, repeats, record_.is_flushed));
-        if (!waits && entry.milliseconds.median < kMostForHost)
-            entry.host_microseconds = bench_.stopwatch.host_microseconds(launch, kHostLaunches);
+                quartiles(timing_.wall_milliseconds(launch, warmups, repeats, record_.is_flushed));
+        if (!waits && timing_.is_asynchronous() && entry.milliseconds.median < kMostForHost)
+            entry.host_microseconds = timing_.host_microseconds(launch, kHostLaunches);
         if (entry.agreement.agrees && (!best_ || entry.milliseconds.median < *best_))
             best_ = entry.milliseconds.median;
     }
@@ -172,21 +171,21 @@ private:
     /// Compiles all plans that are not compiled yet, side by side; what fails is told when its turn comes.
     void compile_plans(std::span<const LadderPlan> plans)
     {
-        std::vector<cuda::CompileRequest> requests;
+        std::vector<Emitted> emitted;
+        std::vector<PlanText> texts;
+        emitted.reserve(plans.size());
         for (const auto& plan : plans)
             if (plan.objection.empty())
                 try {
-                    auto request =
-                        cuda::variant_of(bench_.context.info(), text_of(plan), plan.stage->name).request;
-                    if (!bench_.compiled.contains(request))
-                        requests.push_back(std::move(request));
+                    emitted.push_back(text_of(plan));
+                    texts.emplace_back(emitted.back(), plan.stage->name);
                 } catch (const Error&) {
                     // Measuring the plan says why.
                 }
-        if (requests.empty())
+        if (texts.empty())
             return;
         progress("compiling the stages");
-        bench_.compiled.prepare_each(requests);
+        timing_.compile_each(texts);
     }
 
     void measure_plan(const LadderPlan& plan)
@@ -204,23 +203,21 @@ private:
         }
         attempt(std::move(entry), [&](Entry& own) {
             const auto emitted = text_of(plan);
-            const cuda::LoadedPlan loaded(bench_.context, resident_, emitted, plan.stage->name,
-                                          &bench_.compiled);
-            own.compile_milliseconds = loaded.compile_seconds() * kMillisecondsPerSecond;
-            own.resources = resources_of(loaded.kernels(), bench_.context.info());
+            const auto loaded = timing_.prepare(*placed_, {emitted, plan.stage->name});
+            own.compile_milliseconds = loaded->compile_seconds() * kMillisecondsPerSecond;
+            own.resources = resources_of(loaded->kernels());
             if (best_ && !plan.is_chosen) {
-                const double least = least_milliseconds(bench_, emitted, plan.stage->name, request_);
+                const double least = least_milliseconds(timing_, emitted, plan.stage->name, request_);
                 if (is_hopeless(least))
                     return abandon(own, fmt::format("not run: the longest segment alone would take about {}",
                                                     beside_best(least)));
             }
-            auto& stream = bench_.stopwatch.stream();
-            const auto launch = [&] { loaded.launch(stream); };
+            const auto launch = [&] { loaded->launch(); };
             poison();
-            double first = bench_.stopwatch.once(launch);
-            own.agreement = agreements_.check(own.name, {}, nullptr);
+            double first = timing_.once(launch);
+            own.agreement = agreements_.check(own.name, {});
             if (is_hopeless(first) && first < kMostForLoading)
-                first = std::min(first, bench_.stopwatch.once(launch));
+                first = std::min(first, timing_.once(launch));
             if (is_hopeless(first) && !plan.is_chosen)
                 return abandon(own, fmt::format("one launch took {}", beside_best(first)));
             time(own, first, launch, false);
@@ -235,36 +232,17 @@ private:
             return "checks no reads of tables, and rounding decides where this operator reads them";
         if (segments_.num_elements == 0)
             return "has nothing to fold";
-        if (!bench_.toolkit.reason().empty())
-            return bench_.toolkit.reason();
-        return bench_.toolkit.missing(peer);
+        return bench_.peers->objection(peer);
     }
 
     /// Compiles all peers of the request that are not compiled yet, side by side.
     void compile_peers()
     {
-        const auto& info = bench_.context.info();
-        const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
-        std::map<std::string, std::future<PeerLibrary>> underway;
-        for (const auto* peer : request_.peers) {
-            if (!objection(*peer).empty())
-                continue;
-            const auto source = emit_peer(request_.problem, *peer).source;
-            if (bench_.libraries.contains(source) || bench_.failed_peers.contains(source))
-                continue;
-            progress("compiling the peers");
-            underway.emplace(source, std::async(std::launch::async, [&toolkit = bench_.toolkit, peer, source,
-                                                                     architecture] {
-                                 return toolkit.compile(std::string(peer->name), source, architecture);
-                             }));
-        }
-        for (auto& [source, library] : underway) {
-            try {
-                bench_.libraries.emplace(source, library.get());
-            } catch (const DeviceError& error) {
-                bench_.failed_peers.emplace(source, error.what());
-            }
-        }
+        std::vector<const Peer*> possible;
+        for (const auto* peer : request_.peers)
+            if (objection(*peer).empty())
+                possible.push_back(peer);
+        peers_->compile(possible, [&] { progress("compiling the peers"); });
     }
 
     void measure_peer(const Peer& peer)
@@ -280,23 +258,15 @@ private:
             return;
         }
         attempt(std::move(entry), [&](Entry& own) {
-            const auto emitted = emit_peer(request_.problem, peer);
-            if (const auto failed = bench_.failed_peers.find(emitted.source);
-                failed != bench_.failed_peers.end())
-                throw DeviceError(failed->second);
-            const auto& library = bench_.libraries.at(emitted.source);
-            own.compile_milliseconds = library.compile_seconds * kMillisecondsPerSecond;
-            own.is_compiled_before = library.is_compiled_before;
-            auto& stream = bench_.stopwatch.stream();
-            if (emitted.needs_keys && !keys_)
-                keys_.emplace(bench_.context, stream, resident_);
-            const auto* keys = keys_ ? &*keys_ : nullptr;
-            LoadedPeer loaded(bench_.context, stream, resident_, own.name, emitted, library, keys);
-            const auto launch = [&] { loaded.launch(); };
+            const auto build = peers_->build(peer);
+            own.compile_milliseconds = build.seconds * kMillisecondsPerSecond;
+            own.is_compiled_before = build.is_compiled_before;
+            const auto loaded = peers_->load(peer);
+            const auto launch = [&] { loaded->launch(); };
             poison();
-            (void)bench_.stopwatch.once(launch);  // loads the code
-            const double first = bench_.stopwatch.once(launch);
-            own.agreement = agreements_.check(own.name, {peer.is_by_key, emitted.is_compacted}, keys);
+            (void)timing_.once(launch);  // loads the code
+            const double first = timing_.once(launch);
+            own.agreement = agreements_.check(own.name, loaded->filled());
             time(own, first, launch, peer.library == "thrust");
         });
     }
@@ -304,27 +274,32 @@ private:
     Bench& bench_;
     const LadderRequest& request_;
     const LadderListener& listener_;
+    Timing& timing_;
     const Segments& segments_;
-    cuda::ResidentWorkload resident_;
+    std::unique_ptr<PlacedWorkload> placed_;
     Agreements agreements_;
-    std::optional<SegmentKeys> keys_;
+    std::unique_ptr<WorkloadPeers> peers_;
     std::optional<double> best_;
     WorkloadRecord record_;
 };
 
 }  // namespace
 
-Bench::Bench(const cuda::Context& used_context)
-    : context(used_context), stopwatch(used_context), ceiling(stopwatch.read_ceiling())
+Bench::Bench(Backend& measured)
+    : backend(measured),
+      timing(measured.timing()),
+      ceiling(timing->read_ceiling()),
+      peers(make_peer_libraries(*timing))
 {}
 
 MachineRecord Bench::machine() const
 {
+    const auto facts = timing->facts();
     MachineRecord record;
-    record.device = context.info().name;
-    record.driver = cuda::version_text(context.info().driver_version);
-    record.compiler = "NVRTC " + cuda::nvrtc().version();
-    record.library = toolkit.reason().empty() ? toolkit.description() : "no peers";
+    record.device = backend.identity().value_or(DeviceIdentity()).name;
+    record.driver = facts.driver;
+    record.compiler = facts.compiler;
+    record.library = peers->description();
     record.date = today();
     record.ceiling = ceiling.bytes_per_second;
     record.ceiling_text = ceiling.text;

@@ -1,31 +1,26 @@
 #pragma once
 // Every stage and peer on one workload: measured, compared, and told as it goes.
 #include <functional>
-#include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "codegen/emit.h"
-#include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/bench/peer_library.h"
+#include "runtime/backends/backend.h"
+#include "runtime/bench/peers.h"
 #include "runtime/bench/record.h"
-#include "runtime/bench/stopwatch.h"
 
 namespace segfold::bench {
 
-/// A GPU with all that any number of workloads share: the stopwatch, what was compiled, the ceiling.
+/// A back end with all that any number of workloads share: its clock, what was compiled, the ceiling.
 struct Bench {
-    explicit Bench(const cuda::Context& used_context);
+    /// `measured` must outlive this object. Throws DeviceError for a back end that is not timed.
+    explicit Bench(Backend& measured);
 
-    cuda::Context context;
-    Stopwatch stopwatch;
+    Backend& backend;
+    std::unique_ptr<Timing> timing;
     ReadCeiling ceiling;
-    cuda::CompileCache compiled;
-    PeerToolkit toolkit;
-    std::map<std::string, PeerLibrary> libraries;     ///< by the text of the peer
-    std::map<std::string, std::string> failed_peers;  ///< by the text of the peer: why it does not compile
+    std::unique_ptr<PeerLibraries> peers;
 
     [[nodiscard]] MachineRecord machine() const;
 };
@@ -52,7 +47,7 @@ struct LadderRequest {
     const Problem& problem;
     /// What check_tables() lets pass, with its arrays where it has at most kMostJudged elements.
     const Workload& workload;
-    std::shared_ptr<const cuda::ResidentArrays> inputs;
+    std::shared_ptr<const LoadedArrays> inputs;
     std::string layout;
     std::vector<LadderPlan> plans;
     std::vector<const Peer*> peers;
@@ -70,10 +65,10 @@ struct LadderListener {
 /// the host's cores.
 ///
 /// A stage that cannot serve, does not compile or fails is an entry that says so and ends nothing, but for a
-/// failure that ends the GPU's work for this process. A plan is abandoned where one launch took `hopeless`
+/// failure that ends the device's work for this process. A plan is abandoned where one launch took `hopeless`
 /// times as long as the best so far, and before any launch where its longest segment alone would, judged by
-/// what segments of 2^14 and 2^18 elements take it. Throws DeviceError where the workload does not fit the
-/// GPU.
+/// what segments of 2^14 and 2^18 elements take it. Throws DeviceError where the workload does not fit
+/// the device.
 [[nodiscard]] WorkloadRecord climb(Bench& bench, const LadderRequest& request,
                                    const LadderListener& listener);
 

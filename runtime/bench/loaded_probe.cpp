@@ -33,7 +33,9 @@ Resources resources_of(const cuda::Kernel& kernel, const cuda::KernelResources& 
 
 }  // namespace
 
-Probes::Probes(Bench& bench, const Catalogue& catalogue) : bench_(bench), catalogue_(catalogue) {}
+Probes::Probes(Bench& bench, const Catalogue& catalogue)
+    : bench_(bench), timing_(cuda::cuda_timing(*bench.timing, "probes")), catalogue_(catalogue)
+{}
 
 const cuda::DeviceBuffer& Probes::input(std::int64_t bytes)
 {
@@ -43,7 +45,7 @@ const cuda::DeviceBuffer& Probes::input(std::int64_t bytes)
         std::vector<std::uint32_t> words(static_cast<std::size_t>(bytes) / sizeof(std::uint32_t));
         fill_probe_input(words);
         input_ = {};
-        input_ = cuda::DeviceBuffer(bench_.context, std::as_bytes(std::span(words)));
+        input_ = cuda::DeviceBuffer(timing_.context(), std::as_bytes(std::span(words)));
     }
     return input_;
 }
@@ -58,10 +60,10 @@ Entry Probes::measure(const ProbeRequest& request)
     Entry entry;
     entry.name = request.row;
     entry.configuration = print(request.configuration);
-    const auto& context = bench_.context;
+    const auto& context = timing_.context();
     const auto& info = context.info();
     const auto name = request.probe.name + ".cu";
-    const auto compiled = bench_.compiled.get(
+    const auto compiled = timing_.programs().get(
         {emitted.source, name, cuda::architecture_for(info.compute_major, info.compute_minor), {}});
     entry.compile_milliseconds = compiled->seconds * 1e3;
     const auto kernel = cuda::Module(context, *compiled, name).kernel(emitted.launch.kernel);
@@ -87,7 +89,7 @@ Entry Probes::measure(const ProbeRequest& request)
     cuda::DeviceBuffer output(context, bytes_of(emitted.output, names));
     output.fill_with(kProbePoison);
     addresses[emitted.output.name] = output.address();
-    auto& stream = bench_.stopwatch.stream();
+    auto& stream = timing_.stream();
     const auto launch = [&] {
         cuda::Arguments arguments;
         for (const auto& parameter : emitted.parameters)
@@ -111,8 +113,8 @@ Entry Probes::measure(const ProbeRequest& request)
         return entry;
     }
     const auto moved = emitted.moves.value(names);
-    entry.milliseconds = quartiles(
-        bench_.stopwatch.time(launch, kWarmups, request.repeats, bench_.stopwatch.fits_cache(moved)));
+    entry.milliseconds =
+        quartiles(timing_.time(launch, kWarmups, request.repeats, timing_.fits_cache(moved)));
     entry.runs = request.repeats;
     entry.bytes_per_second = static_cast<double>(moved) / (entry.milliseconds.median * 1e-3);
     entry.fraction = entry.bytes_per_second / bench_.ceiling.bytes_per_second;

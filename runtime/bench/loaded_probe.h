@@ -1,6 +1,7 @@
 #pragma once
 // A probe's text compiled, loaded, timed, and its results compared with what the host computes.
 #include "codegen/catalogue.h"
+#include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/bench/ladder.h"
 
 namespace segfold::bench {
@@ -17,7 +18,7 @@ struct ProbeRequest {
 /// Measures probes one after the other; inputs stay on the GPU while they suffice.
 class Probes {
 public:
-    /// Both must outlive this object.
+    /// Both must outlive this object. Throws DeviceError where the bench measures no GPU.
     Probes(Bench& bench, const Catalogue& catalogue);
 
     /// Compiles, runs, checks and times a probe; bytes are those that it has to move.
@@ -29,6 +30,7 @@ private:
     const cuda::DeviceBuffer& input(std::int64_t bytes);
 
     Bench& bench_;
+    cuda::CudaTiming& timing_;
     const Catalogue& catalogue_;
     cuda::DeviceBuffer input_;
     std::vector<std::byte> results_;  ///< on the host

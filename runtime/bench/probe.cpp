@@ -6,9 +6,6 @@
 namespace segfold::bench {
 namespace {
 
-constexpr std::int64_t kShort = std::int64_t{1} << 14;
-constexpr std::int64_t kLong = std::int64_t{1} << 18;
-
 /// One segment of the first elements, in the form and index width of `like`.
 Segments one_segment(const Segments& like, std::int64_t length)
 {
@@ -26,29 +23,40 @@ Segments one_segment(const Segments& like, std::int64_t length)
 
 }  // namespace
 
-double least_milliseconds(Bench& bench, const Emitted& emitted, const std::string& name,
+double milliseconds_of_prefix(Timing& timing, const Workload& workload,
+                              std::shared_ptr<const LoadedArrays> arrays, const PlanText& plan)
+{
+    const auto placed = timing.place(workload, std::move(arrays));
+    const auto loaded = timing.prepare(*placed, plan);
+    const auto launch = [&] { loaded->launch(); };
+    (void)timing.once(launch);
+    const double second = timing.once(launch);
+    return std::min(second, timing.once(launch));
+}
+
+double pace_of(const std::array<double, 2>& milliseconds)
+{
+    return std::max(0.0, (milliseconds[1] - milliseconds[0]) /
+                             static_cast<double>(kProbedLengths[1] - kProbedLengths[0]));
+}
+
+double least_milliseconds(Timing& timing, const Emitted& emitted, const std::string& name,
                           const LadderRequest& request)
 {
     const auto& segments = request.workload.segments;
-    if (segments.form == SegmentForm::ranges || segments.num_elements < 4 * kLong)
+    if (segments.form == SegmentForm::ranges || segments.num_elements < 4 * kProbedLengths[1])
         return 0;
     const auto longest = length_range(segments).longest;
-    if (longest <= kLong)
+    if (longest <= kProbedLengths[1])
         return 0;
     std::array<double, 2> milliseconds = {};
-    const std::array lengths = {kShort, kLong};
-    for (std::size_t i = 0; i < lengths.size(); ++i) {
+    for (std::size_t i = 0; i < kProbedLengths.size(); ++i) {
         Workload workload;
         workload.op = request.workload.op;
-        workload.segments = one_segment(segments, lengths[i]);
-        cuda::ResidentWorkload resident(bench.context, workload, request.inputs);
-        const cuda::LoadedPlan plan(bench.context, resident, emitted, name, &bench.compiled);
-        const auto launch = [&] { plan.launch(bench.stopwatch.stream()); };
-        (void)bench.stopwatch.once(launch);
-        milliseconds[i] = std::min(bench.stopwatch.once(launch), bench.stopwatch.once(launch));
+        workload.segments = one_segment(segments, kProbedLengths[i]);
+        milliseconds[i] = milliseconds_of_prefix(timing, workload, request.inputs, {emitted, name});
     }
-    const double pace = (milliseconds[1] - milliseconds[0]) / static_cast<double>(kLong - kShort);
-    return std::max(pace, 0.0) * static_cast<double>(longest);
+    return pace_of(milliseconds) * static_cast<double>(longest);
 }
 
 }  // namespace segfold::bench

@@ -7,8 +7,8 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/backends/cuda/module.h"
-#include "runtime/bench/kernels.h"
 
 namespace segfold::bench {
 namespace {
@@ -51,7 +51,8 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
     const auto& info = context.info();
     const auto architecture = cuda::architecture_for(info.compute_major, info.compute_minor);
     const cuda::Module module(
-        context, cuda::load_or_compile({std::string(kernels("keys.cu")), "keys.cu", architecture, {}}),
+        context,
+        cuda::load_or_compile({std::string(cuda::measuring_kernels("keys.cu")), "keys.cu", architecture, {}}),
         "keys.cu");
     cuda::Arguments arguments;
     const auto count = static_cast<long long>(segments.num_elements);
@@ -71,6 +72,16 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
         module.kernel("keys_of_length").launch(stream, shape, arguments);
     }
     stream.synchronize();
+}
+
+Filled SegmentKeys::filled(bool is_compacted) const
+{
+    Filled filled{.is_by_key = true, .is_compacted = is_compacted, .num_runs = num_runs};
+    if (segment_of_run.bytes() != 0) {
+        filled.places = segment_of_run.address();
+        filled.places_on_host = [this] { return segment_of_run.to_host<std::int32_t>(); };
+    }
+    return filled;
 }
 
 }  // namespace segfold::bench

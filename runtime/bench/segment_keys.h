@@ -12,6 +12,9 @@ struct SegmentKeys {
     /// than an i32 counts, or where segments are ranges, which may overlap.
     SegmentKeys(const cuda::Context& context, cuda::Stream& stream, const cuda::ResidentWorkload& resident);
 
+    /// The places that a peer by key fills.
+    [[nodiscard]] Filled filled(bool is_compacted) const;
+
     std::int64_t num_runs = 0;
     cuda::DeviceBuffer keys;          ///< i32 [num_elements]
     cuda::DeviceBuffer unique_keys;   ///< i32 [num_runs], for the peers to write

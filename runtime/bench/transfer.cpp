@@ -45,20 +45,20 @@ bool is_copy(const cuda::DeviceBuffer& buffer, std::span<const std::byte> values
 /// it.
 class Fold {
 public:
-    Fold(Bench& bench, const Problem& problem, const Stage& stage, const std::map<std::string, int>& chosen,
-         std::int64_t num_elements, const Catalogue& catalogue)
+    Fold(cuda::CudaTiming& timing, const Problem& problem, const Stage& stage,
+         const std::map<std::string, int>& chosen, std::int64_t num_elements, const Catalogue& catalogue)
         : workload_{problem.op, {}, whole_segments(num_elements)},
           inputs_(std::make_shared<cuda::ResidentArrays>())
     {
         const auto bytes = static_cast<std::size_t>(num_elements) * size_bytes(problem.op.parameters[0].type);
-        inputs_->add(cuda::DeviceBuffer(bench.context, bytes));
-        resident_ = std::make_unique<cuda::ResidentWorkload>(bench.context, workload_, inputs_);
+        inputs_->add(cuda::DeviceBuffer(timing.context(), bytes));
+        resident_ = std::make_unique<cuda::ResidentWorkload>(timing.context(), workload_, inputs_);
         Problem own = problem;
         own.index_bits = workload_.segments.index_bits();
         const auto facts = plan_facts(own, {num_elements, 1, num_elements});
         const auto emitted = emit(own, stage, configure(stage, chosen, facts), catalogue);
-        plan_ = std::make_unique<cuda::LoadedPlan>(bench.context, *resident_, emitted, stage.name,
-                                                   &bench.compiled);
+        plan_ = std::make_unique<cuda::LoadedPlan>(timing.context(), *resident_, emitted, stage.name,
+                                                   &timing.programs());
     }
 
     [[nodiscard]] cuda::DeviceBuffer& elements() { return inputs_->buffers.front(); }
@@ -88,7 +88,10 @@ bool can_fold_chunks(const Operator& op)
 
 Transfers::Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
                      const Catalogue& catalogue)
-    : bench_(bench), problem_(problem), values_(values), catalogue_(catalogue)
+    : timing_(cuda::cuda_timing(*bench.timing, "transfers")),
+      problem_(problem),
+      values_(values),
+      catalogue_(catalogue)
 {
     if (!can_fold_chunks(problem.op))
         throw InputError(
@@ -102,7 +105,7 @@ std::span<const std::byte> Transfers::source(bool is_pinned)
     if (!is_pinned)
         return values_;
     if (pinned_.bytes().empty()) {
-        pinned_ = cuda::PinnedBuffer(bench_.context, values_.size());
+        pinned_ = cuda::PinnedBuffer(timing_.context(), values_.size());
         copy_on_host(values_, pinned_.bytes());
     }
     return pinned_.bytes();
@@ -129,8 +132,8 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
     std::vector<double> events, wall;
     int runs = repeats;
     for (int run = -1; run < runs; ++run) {
-        cuda::Event start(bench_.context), stop(bench_.context);
-        bench_.context.synchronize();
+        cuda::Event start(timing_.context()), stop(timing_.context());
+        timing_.context().synchronize();
         const auto before = Clock::now();
         start.record(stream);
         work(start);
@@ -153,12 +156,12 @@ void Transfers::time(Entry& entry, cuda::Stream& stream, int repeats, Work work)
 
 void Transfers::copy(Entry& entry, const TransferMethod& method, int repeats)
 {
-    auto& stream = bench_.stopwatch.stream();
-    cuda::DeviceBuffer buffer(bench_.context, values_.size());
+    auto& stream = timing_.stream();
+    cuda::DeviceBuffer buffer(timing_.context(), values_.size());
     bool is_right = false;
     if (method.to_host) {
         buffer.copy_in(values_);
-        cuda::PinnedBuffer pinned(bench_.context, method.is_pinned ? values_.size() : 0);
+        cuda::PinnedBuffer pinned(timing_.context(), method.is_pinned ? values_.size() : 0);
         std::vector<std::byte> pageable(method.is_pinned ? 0 : values_.size());
         const auto target = method.is_pinned ? pinned.bytes() : std::span<std::byte>(pageable);
         time(entry, stream, repeats, [&](const cuda::Event&) {
@@ -197,11 +200,11 @@ void Transfers::copy_and_fold(Entry& entry, const TransferMethod& method, const 
     std::vector<cuda::Stream> streams;
     std::deque<Fold> folds;  // which stay where they are
     for (std::size_t i = 0; i < num_streams; ++i) {
-        streams.emplace_back(bench_.context);
-        folds.emplace_back(bench_, problem_, *fold.stage, fold.chosen, chunk, catalogue_);
+        streams.emplace_back(timing_.context());
+        folds.emplace_back(timing_, problem_, *fold.stage, fold.chosen, chunk, catalogue_);
     }
     // Results of the chunks, in their order, are the elements of one more fold.
-    Fold last(bench_, problem_, *fold.stage, fold.chosen, method.chunks, catalogue_);
+    Fold last(timing_, problem_, *fold.stage, fold.chosen, method.chunks, catalogue_);
     last.elements().fill_with(std::uint8_t{0xcd});
     last.poison();
     const auto from = source(method.is_pinned);
@@ -217,7 +220,7 @@ void Transfers::copy_and_fold(Entry& entry, const TransferMethod& method, const 
             last.elements().copy_part_from(folds[own].result(), place * element_bytes, stream);
         }
         for (std::size_t i = 1; i < num_streams; ++i) {
-            cuda::Event done(bench_.context);
+            cuda::Event done(timing_.context());
             done.record(streams[i]);
             streams.front().wait(done);
         }

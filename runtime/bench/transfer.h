@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/pinned_buffer.h"
 #include "runtime/bench/ladder.h"
 
@@ -33,7 +34,8 @@ public:
     /// All must outlive this object; `values` is the column on the host, in ordinary memory.
     ///
     /// Throws InputError unless the operator is exact and folds its own results as elements, as a sum does:
-    /// what chunks give is folded once more, in their order.
+    /// what chunks give is folded once more, in their order. Throws DeviceError where the bench measures no
+    /// GPU.
     Transfers(Bench& bench, const Problem& problem, std::span<const std::byte> values,
               const Catalogue& catalogue);
 
@@ -53,7 +55,7 @@ private:
     template <class Work>
     void time(Entry& entry, cuda::Stream& stream, int repeats, Work work);
 
-    Bench& bench_;
+    cuda::CudaTiming& timing_;
     const Problem& problem_;
     std::span<const std::byte> values_;
     const Catalogue& catalogue_;

@@ -21,16 +21,41 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
     BackendOptions options;
     if (const auto device = arguments.integer("device", 0, 1023))
         options.device = static_cast<int>(*device);
-    if (const auto seed = arguments.integer("schedule-seed", 0, kLargestSeed))
+    if (const auto seed = arguments.declares("schedule-seed")
+                              ? arguments.integer("schedule-seed", 0, kLargestSeed)
+                              : std::nullopt)
         options.schedule_seed = static_cast<std::uint64_t>(*seed);
     const auto name = asked && names[*asked] != "auto" ? names[*asked] : automatic_backend(options);
     const auto& entry = *std::ranges::find(backends(), name, &BackendEntry::name);
     if (!entry.takes_device)
         arguments.refuse("device", fmt::format("chooses a GPU, and the back end {} uses none", name));
-    if (!entry.takes_schedule_seed)
+    if (!entry.takes_schedule_seed && arguments.declares("schedule-seed"))
         arguments.refuse("schedule-seed",
                          fmt::format("orders the threads of simt, and the back end is {}", name));
     return make_backend(name, options);
+}
+
+std::string no_timed_device()
+{
+    const auto name = automatic_backend();
+    if (name == "cuda" || make_backend(name)->identity())
+        return "";
+    const auto reason = cuda::no_device_reason();
+    return reason.substr(0, reason.find("; use --backend"));  // which measures nothing
+}
+
+void require_timed_device(const Arguments& arguments)
+{
+    if (arguments.value("backend").value_or("auto") != "auto")
+        return;
+    if (const auto reason = no_timed_device(); !reason.empty())
+        throw DeviceError(fmt::format("{} measures on a GPU: {}", arguments.verb(), reason));
+}
+
+std::unique_ptr<Backend> timed_backend_argument(const Arguments& arguments)
+{
+    require_timed_device(arguments);
+    return backend_argument(arguments);
 }
 
 }  // namespace segfold::cli

@@ -14,4 +14,16 @@ inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}
 /// Throws InputError, or DeviceError where the back end that was asked for cannot run here.
 [[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments);
 
+/// The back end that a verb measures: that of --backend, without it the one that a run takes.
+///
+/// Throws InputError, or DeviceError where it cannot run here; where nothing is asked for, one whose times
+/// mean nothing is no device to measure on.
+[[nodiscard]] std::unique_ptr<Backend> timed_backend_argument(const Arguments& arguments);
+
+/// Throws DeviceError where nothing is asked for and there is no device to measure on.
+void require_timed_device(const Arguments& arguments);
+
+/// Why there is no device to measure on, where none is asked for; empty where there is one.
+[[nodiscard]] std::string no_timed_device();
+
 }  // namespace segfold::cli

@@ -225,14 +225,15 @@ int verb_check(const Words& words)
     const Arguments arguments("check", words,
                               join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
-    const Kernels kernels(arguments);
-    const auto backend = backend_argument(arguments);
-    if (!backend->runs_stages())
+    Session session(backend_argument(arguments), session_options(arguments, op));
+    auto& backend = session.backend();
+    const auto& catalogue = session.catalogue();
+    if (!backend.runs_stages())
         throw InputError(
             fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
                         "the reference and Thrust anyway",
-                        backend->name()));
-    const auto request = check_request(arguments, op, *backend, kernels.catalogue());
+                        backend.name()));
+    const auto request = check_request(arguments, op, backend, catalogue);
 
     Progress progress;
     progress.show("laws");
@@ -241,7 +242,7 @@ int verb_check(const Words& words)
     const bool has_stages = laws.has_sound_identity;
     CheckMatrix matrix;
     if (has_stages) {
-        matrix = run_checks(op, request, laws, *backend, kernels.catalogue(), progress);
+        matrix = run_checks(op, request, laws, backend, catalogue, progress);
         require_asked_stage(arguments, matrix);
     }
     progress.clear();
@@ -252,15 +253,15 @@ int verb_check(const Words& words)
                    {{"operator", json_of(op)},
                     {"laws", json_of(laws.report, op)},
                     {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
-                    {"backend", backend->name()},
-                    {"device", backend->description()},
+                    {"backend", backend.name()},
+                    {"device", backend.description()},
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + law_notes(laws) + "\n";
-        text += has_stages ? print_checks(request, matrix, *backend)
+        text += has_stages ? print_checks(request, matrix, backend)
                            : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/backends/simt/toolchain.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
-#include "runtime/bench/stopwatch.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
@@ -64,7 +64,7 @@ double measured_rate(const cuda::DeviceInfo& gpu)
 {
     try {
         const cuda::Context context(gpu.ordinal);
-        return bench::Stopwatch(context).read_ceiling().bytes_per_second;
+        return cuda::CudaTiming(context).read_ceiling().bytes_per_second;
     } catch (const Error& error) {
         write_error(
             fmt::format("warning: the memory of GPU {} was not measured: {}", gpu.ordinal, error.what()));
@@ -110,7 +110,7 @@ OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gp
 {
     OwnRecords own;
     for (const auto& record : store.rows()) {
-        if (record.device != tune::identity_of(gpu))
+        if (record.device != identity_of(gpu))
             continue;
         ++own.rows;
         if (record.phase >= tune::Phase::chosen)

@@ -127,16 +127,18 @@ int verb_emit(const Words& words)
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
-    const Kernels kernels(arguments);
-    const auto laws = quick_laws(op, assumed_laws(arguments, op));
+    Session session(session_options(arguments, op));
+    const auto laws = session.laws(op);
     if (arguments.has("all")) {
-        emit_all(arguments, op, index_bits, key_bytes, laws, kernels.catalogue());
+        emit_all(arguments, op, index_bits, key_bytes, laws, session.catalogue());
         return 0;
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
-    const auto plan = choose_plan(plan_request(arguments), problem, request.shape, laws, kernels.catalogue());
+    const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
+                                       "a text is asked for, and no record");
+    const auto& plan = *chosen.plan;
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (is_compiled)

@@ -80,8 +80,9 @@ std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, co
 MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)
 {
     const Kernels kernels(arguments);
-    const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
-    bench::Bench bench(context);
+    const auto backend =
+        make_backend("cuda", {static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)), {}});
+    bench::Bench bench(*backend);
     const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
     Progress progress;
     const auto show = [&](const std::string& line) { progress.show(line); };

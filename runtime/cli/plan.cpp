@@ -55,6 +55,7 @@ SessionOptions session_options(const Arguments& arguments, const Operator& op)
     SessionOptions options;
     options.kernels = arguments.value("kernels").value_or("");
     options.assume = assumed_laws(arguments, op);
+    options.assume_option = "--assume LAW";
     return options;
 }
 

@@ -33,7 +33,7 @@ constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
 NamedOperator named(std::string words, Operator op)
 {
     const auto laws = quick_laws(op);
-    require_sound_identity(laws, op, false);
+    require_sound_identity(laws, op);
     return {std::move(words), std::move(op), laws.usable};
 }
 

@@ -5,7 +5,7 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
-#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress_parts.h"
 #include "runtime/regress/time_ratios.h"
@@ -37,17 +37,27 @@ constexpr const char* kLayouts[] = {"uniform=1",
                                     "half_empty:mean=32",
                                     "giant:half"};
 
-/// Why there is nothing to time on; empty where there is a GPU that may be used.
-std::string no_gpu(const Arguments& arguments)
+/// Why there is nothing to time on; empty where there is a device that may be used.
+std::string no_device(const Arguments& arguments)
 {
     const auto backend = arguments.value("backend").value_or("auto");
-    if (backend != "auto" && backend != "cuda")
-        return fmt::format("the back end is {}, and times are those of a GPU", backend);
-    if (!cuda::devices().empty())
+    if (backend != "auto" && backend != "cuda") {
+        if (!make_backend(backend)->identity())
+            return fmt::format("the back end is {}, and times are those of a GPU", backend);
         return "";
+    }
     // What to do without a GPU is said for runs; times have no other back end.
-    const auto reason = cuda::no_device_reason();
-    return "times are those of a GPU: " + reason.substr(0, reason.find("; use "));
+    const auto reason = backend == "auto" ? no_timed_device() : cuda::no_device_reason();
+    return reason.empty() ? "" : "times are those of a GPU: " + reason.substr(0, reason.find("; use "));
+}
+
+/// What times are taken on: a schedule's seed, which speaks of relations, does not matter.
+std::unique_ptr<Backend> timed_backend(const Arguments& arguments)
+{
+    BackendOptions options;
+    if (const auto device = arguments.integer("device", 0, 1023))
+        options.device = static_cast<int>(*device);
+    return make_backend(arguments.value("backend").value_or("auto"), options);
 }
 
 regress::TimeRequest time_request(const Arguments& arguments, std::span<const NamedOperator> ops,
@@ -161,25 +171,25 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
 {
     TimeReport report;
     const auto selves = arguments.integer("self", 1, kMostSelves);
-    report.left_out = no_gpu(arguments);
+    report.left_out = no_device(arguments);
     if (!report.left_out.empty()) {
         if (arguments.has("time") || selves)
             throw DeviceError(report.left_out);
         return report;
     }
-    const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
+    const auto backend = timed_backend(arguments);
     auto request = time_request(arguments, ops, catalogue);
     auto& times = report.times;
-    times.device = context.info().name;
-    times.driver = cuda::version_text(context.info().driver_version);
-    times.compiler = "NVRTC " + cuda::nvrtc().version();
+    regress::TimeBench bench(*backend, request);
+    times.device = backend->identity().value_or(DeviceIdentity()).name;
+    times.driver = bench.facts().driver;
+    times.compiler = bench.facts().compiler;
     times.num_elements = request.num_elements;
     const regress::DeviceTimes* then = nullptr;
     if (baseline) {
         report.baseline = *arguments.value("baseline");
         then = comparable(*baseline, report.baseline, report);
     }
-    regress::TimeBench bench(context, std::move(request));
     const auto measure = [&](const std::string& prefix) {
         return bench.measure([&](const std::string& what) { progress.show(prefix + what); });
     };

@@ -228,8 +228,10 @@ int verb_stages(const Words& words)
         extract_kernels(*folder, arguments.json());
         return 0;
     }
-    const Kernels kernels(arguments);
-    const auto& catalogue = kernels.catalogue();
+    SessionOptions options;
+    options.kernels = arguments.value("kernels").value_or("");
+    Session session(options);
+    const auto& catalogue = session.catalogue();
     if (!names_operator(arguments)) {
         for (const auto flag : {"type", "identity", "lift", "finish", "commutative", "layout"})
             arguments.refuse(flag, "asks what an operator may use; name the operator");
@@ -246,7 +248,7 @@ int verb_stages(const Words& words)
     else
         for (const auto form : kForms)
             forms.push_back(parse_form(std::string(name(form))));
-    const auto laws = quick_laws(op);
+    const auto laws = session.laws(op);
     const auto found = offers(op, forms, laws, catalogue);
     if (arguments.json()) {
         write_json("stages", {{"operator", json_of(op)}, {"stages", stages_json(catalogue, found)}});

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/cli/backend_argument.h"
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
@@ -17,13 +18,11 @@
 #include "runtime/cli/tune_worker.h"
 #include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/session/lookup.h"
+#include "runtime/session/choice.h"
 #include "runtime/support/file.h"
 #include "runtime/support/text_table.h"
-#include "runtime/tune/known_trials.h"
-#include "runtime/tune/session.h"
+#include "runtime/tune/kept_tuning.h"
 #include "runtime/tune/t4.h"
-#include "runtime/tune/tune_workload.h"
 #include "runtime/tune/worker.h"
 
 namespace segfold::cli {
@@ -36,6 +35,7 @@ constexpr std::int64_t kMostEvaluations = 1000000000;
 constexpr std::int64_t kMostSeconds = 1000000;
 constexpr double kSecondsForAnswer = 20;
 constexpr Flag kTuneFlags[] = {{"kernels", "DIR"},
+                               {"backend", "BACKEND"},
                                {"device", "N"},
                                {"effort", "none|quick|full"},
                                {"seconds", "S"},
@@ -111,58 +111,34 @@ TuneRequest tune_request(const Arguments& arguments)
 /// Everything that one tuning knows; lives as long as the verb.
 class Tuning {
 public:
-    Tuning(const Words& words, const Arguments& arguments, const Operator& op)
+    Tuning(const Words& words, const Arguments& arguments, const Operator& op, Session& session)
         : arguments_(arguments),
           request_(tune_request(arguments)),
-          kernels_(arguments),
           worker_(program_of(words), kSecondsForAnswer),
           greeting_((progress_.show("tune: getting ready"), parse_greeting(worker_.greeting()))),
-          problem_(problem_of(op, assumed_laws(arguments, op), greeting_)),
-          question_{greeting_.record.device, problem_, greeting_.record.shape, kernels_.catalogue()},
-          store_(tune::RecordStore::open(tune::record_folder())),
-          lookup_(tune::look_up(store_, question_)),
-          space_(tune::SearchSpace::of(problem_, question_.shape, question_.catalogue)),
-          incumbent_(lookup_.point ? space_.find(*lookup_.point) : std::nullopt)
-    {
-        if (!incumbent_)
-            incumbent_ = space_.starts().front();
-    }
+          problem_(problem_of(op, session.laws(op), greeting_)),
+          tuning_(greeting_.record, problem_, session.catalogue())
+    {}
 
     int run()
     {
-        for (const auto& ignored : lookup_.ignored)
+        for (const auto& ignored : tuning_.lookup().ignored)
             write_error("warning: " + ignored);
         if (kEfforts[request_.effort] == "none") {
             progress_.clear();
             return report({});
         }
-        const auto folder = tune::record_folder();
-        if (folder.empty())
-            throw InputError(
-                "nowhere to keep records: none of SEGFOLD_TUNING_DIR, XDG_DATA_HOME and HOME names a "
-                "folder; set SEGFOLD_TUNING_DIR to one");
-        tune::RecordFile file(tune::record_path(folder, question_.device));
-        path_ = file.path();
-        tune::SessionOptions options;
-        options.search.strategy = request_.is_every ? tune::Strategy::everything : tune::Strategy::automatic;
-        options.search.evaluations = request_.evaluations;
-        options.search.known = tune::known_trials(store_, question_, space_);
-        for (const auto& seed : lookup_.seeds)
-            if (const auto place = space_.find(seed))
-                options.search.seeds.push_back(*place);
-        options.search.seeds.insert(options.search.seeds.begin(), *incumbent_);
-        options.finalists = kAllowed[request_.effort].finalists;
-        known_ = options.search.known.size();
-        if (const auto* best = tune::fastest(options.search.known))
+        if (const auto* best = tune::fastest(tuning_.known()))
             note_best(*best);
         const InterruptGuard guard;
         start_ = Clock::now();
-        auto session = tune::tune(space_, worker_, incumbent_, options, listener(file));
-        if (session.winner)
-            keep_winner(file, session);
+        const tune::Limits limits{request_.evaluations, kAllowed[request_.effort].finalists,
+                                  request_.is_every ? tune::Strategy::everything : tune::Strategy::automatic,
+                                  arguments_.has("pin")};
+        const auto session = tuning_.run(worker_, limits, listener());
         progress_.clear();
         if (const auto path = arguments_.value("export-t4"))
-            write_whole(*path, tune::print_t4(rows_));
+            write_whole(*path, tune::print_t4(tuning_.rows()));
         return report(session);
     }
 
@@ -175,15 +151,13 @@ private:
         return program;
     }
 
-    static Problem problem_of(const Operator& op, const std::vector<Law>& assumed,
-                              const TuneGreeting& greeting)
+    static Problem problem_of(const Operator& op, OperatorLaws laws, const TuneGreeting& greeting)
     {
         const auto& known = greeting.record.problem;
         const auto form =
             std::ranges::find_if(kForms, [&](SegmentForm one) { return name(one) == known.form; });
         if (form == std::end(kForms))
             throw InternalError("a worker has segments given as " + known.form);
-        auto laws = quick_laws(op, assumed);
         if (op.has_identity() && !known.has_identity)
             laws.without_identity = "the worker's data are not finite";
         auto problem = make_problem(op, *form, known.index_bits, laws);
@@ -193,38 +167,21 @@ private:
         return problem;
     }
 
-    [[nodiscard]] tune::Record row(std::size_t place, tune::Phase phase, tune::Evaluation evaluation) const
-    {
-        auto record = greeting_.record;
-        record.point = space_[place];
-        record.stage_hash =
-            tune::stage_hash(question_.catalogue.stage(record.point.stage), question_.catalogue);
-        record.phase = phase;
-        record.evaluation = std::move(evaluation);
-        record.date = tune::time_stamp();
-        return record;
-    }
-
-    void keep(tune::RecordFile& file, tune::Record record)
-    {
-        file.append(record);
-        rows_.push_back(std::move(record));
-    }
-
     void note_best(const tune::Trial& trial)
     {
         const auto& evaluation = trial.evaluation;
         if (evaluation.outcome != tune::Outcome::correct || evaluation.milliseconds >= best_)
             return;
         best_ = evaluation.milliseconds;
-        best_text_ = fmt::format("{:.4g} ms with {}", best_, print(space_[trial.place]));
+        best_text_ = fmt::format("{:.4g} ms with {}", best_, print(tuning_.space()[trial.place]));
     }
 
     void show_progress()
     {
         constexpr std::size_t kWidth = 20;
         const double seconds = std::chrono::duration<double>(Clock::now() - start_).count();
-        const auto expected = std::min(request_.evaluations, space_.size() - std::min(known_, space_.size()));
+        const auto size = tuning_.space().size();
+        const auto expected = std::min(request_.evaluations, size - std::min(tuning_.known().size(), size));
         const double part =
             std::max(static_cast<double>(measured_) / static_cast<double>(std::max<std::size_t>(expected, 1)),
                      seconds / static_cast<double>(request_.seconds));
@@ -234,11 +191,10 @@ private:
                                    best_text_.empty() ? "" : ", best " + best_text_));
     }
 
-    tune::SessionListener listener(tune::RecordFile& file)
+    tune::SessionListener listener()
     {
         tune::SessionListener all;
-        all.search.measured = [this, &file](const tune::Trial& trial) {
-            keep(file, row(trial.place, tune::Phase::screened, trial.evaluation));
+        all.search.measured = [this](const tune::Trial& trial) {
             ++measured_;
             note_best(trial);
             show_progress();
@@ -250,17 +206,7 @@ private:
         all.ranking = [this](std::size_t finalists) {
             progress_.show(fmt::format("tune: ranking the best {}, best {}", finalists, best_text_));
         };
-        all.ranked = [this, &file](const tune::Finalist& finalist) {
-            keep(file, row(finalist.place, tune::Phase::ranked, finalist.evaluation));
-        };
         return all;
-    }
-
-    void keep_winner(tune::RecordFile& file, const tune::Session& session)
-    {
-        const auto winner = std::ranges::find(session.finalists, *session.winner, &tune::Finalist::place);
-        keep(file, row(*session.winner, arguments_.has("pin") ? tune::Phase::pinned : tune::Phase::chosen,
-                       winner->evaluation));
     }
 
     [[nodiscard]] double share(double milliseconds) const
@@ -293,6 +239,7 @@ private:
     [[nodiscard]] std::string text(const tune::Session& session) const
     {
         const auto& record = greeting_.record;
+        const auto& space = tuning_.space();
         std::vector<std::pair<std::string, std::string>> facts = {
             {"operator", signature(problem_.op)},
             {"data",
@@ -300,34 +247,36 @@ private:
                          count_text(record.shape.num_segments, "segment"), record.layout,
                          record.problem.index_bits)},
             {"device", print(record.device)},
-            {"space", fmt::format("{} plans of {} stages", space_.size(), space_.starts().size())},
-            {"until now", fmt::format("{}: {}", print(space_[*incumbent_]), lookup_.reason)}};
+            {"space", fmt::format("{} plans of {} stages", space.size(), space.starts().size())},
+            {"until now", fmt::format("{}: {}", print(space[tuning_.incumbent()]), tuning_.lookup().reason)}};
         if (session.trials.empty())
             return print_facts(facts);
-        facts.emplace_back("screened", fmt::format("{} plans, {} of them known before: {}",
-                                                   session.trials.size(), known_, outcomes(session)));
+        facts.emplace_back("screened",
+                           fmt::format("{} plans, {} of them known before: {}", session.trials.size(),
+                                       tuning_.known().size(), outcomes(session)));
         TextTable table({{"finalist"},
                          {"ms", TextTable::Align::right},
                          {"GB/s", TextTable::Align::right},
                          {"of ceiling", TextTable::Align::right}});
         for (const auto& [place, evaluation] : session.finalists)
-            table.add({(session.winner == place ? "* " : "  ") + print(space_[place]),
+            table.add({(session.winner == place ? "* " : "  ") + print(space[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),
                        fmt::format("{:.0f}", share(evaluation.milliseconds) * greeting_.ceiling / 1e9),
                        fmt::format("{:.3f}", share(evaluation.milliseconds))});
         std::vector<std::pair<std::string, std::string>> end = {
-            {"winner", session.winner ? print(space_[*session.winner]) : "none"}, {"why", session.reason}};
+            {"winner", session.winner ? print(space[*session.winner]) : "none"}, {"why", session.reason}};
         if (session.winner)
             end.emplace_back("results", "agree with the reference");
-        end.emplace_back("records", path_);
+        end.emplace_back("records", tuning_.path());
         return print_facts(facts) + "\n" + (table.empty() ? "" : table.print() + "\n") + print_facts(end);
     }
 
     [[nodiscard]] Json document(const tune::Session& session) const
     {
+        const auto& space = tuning_.space();
         const auto plan = [&](std::size_t place) {
-            return Json{{"stage", space_[place].stage},
-                        {"configuration", json_of(space_[place].configuration)}};
+            return Json{{"stage", space[place].stage},
+                        {"configuration", json_of(space[place].configuration)}};
         };
         const auto& record = greeting_.record;
         Json document = {{"operator", problem_.op.name},
@@ -335,12 +284,12 @@ private:
                          {"num_elements", record.shape.num_elements},
                          {"num_segments", record.shape.num_segments},
                          {"device", record.device.name},
-                         {"plans", space_.size()},
-                         {"incumbent", plan(*incumbent_)},
-                         {"lookup", name(lookup_.match)},
-                         {"lookup_reason", lookup_.reason},
+                         {"plans", space.size()},
+                         {"incumbent", plan(tuning_.incumbent())},
+                         {"lookup", name(tuning_.lookup().match)},
+                         {"lookup_reason", tuning_.lookup().reason},
                          {"screened", session.trials.size()},
-                         {"known_before", known_},
+                         {"known_before", tuning_.known().size()},
                          {"finalists", Json::array()},
                          {"reason", session.reason}};
         for (const auto& [place, evaluation] : session.finalists) {
@@ -351,32 +300,24 @@ private:
         }
         document["winner"] = session.winner ? plan(*session.winner) : Json();
         document["interrupted"] = interrupted != 0;
-        document["records"] = path_;
+        document["records"] = tuning_.path();
         return document;
     }
 
     const Arguments& arguments_;
     TuneRequest request_;
     Progress progress_;
-    Kernels kernels_;
     tune::WorkerEvaluator worker_;
     TuneGreeting greeting_;
     Problem problem_;
-    tune::Question question_;
-    tune::RecordStore store_;
-    tune::Lookup lookup_;
-    tune::SearchSpace space_;
-    std::optional<std::size_t> incumbent_;
-    std::vector<tune::Record> rows_;
-    std::string path_;
-    std::size_t known_ = 0;
+    tune::KeptTuning tuning_;
     std::size_t measured_ = 0;
     double best_ = std::numeric_limits<double>::infinity();
     std::string best_text_;
     Clock::time_point start_;
 };
 
-/// The process that owns the GPU reads the data, and its standard input is the tuner's.
+/// The process that owns the device reads the data, and its standard input is the tuner's.
 void refuse_standard_input(const WorkloadRequest& request)
 {
     auto files = request.layout.files;
@@ -403,18 +344,15 @@ int verb_tune(const Words& words)
     (void)tune_request(arguments);
     if (arguments.has("worker"))
         return serve_plans(arguments, op, request);
-    const auto laws = quick_laws(op, assumed_laws(arguments, op));
+    Session session(session_options(arguments, op));
+    const auto laws = session.laws(op);
     if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
         write_error(fmt::format("warning: operator {} states an identity that is none\n{}", op.name,
                                 print(*laws.report.find(Law::identity), op)));
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
-    if (!cuda::no_device_reason().empty()) {
-        auto reason = cuda::no_device_reason();
-        reason.resize(std::min(reason.find("; use --backend"), reason.size()));  // which measures nothing
-        throw DeviceError(fmt::format("tune measures on a GPU: {}", reason));
-    }
-    return Tuning(words, arguments, op).run();
+    require_timed_device(arguments);
+    return Tuning(words, arguments, op, session).run();
 }
 
 }  // namespace segfold::cli

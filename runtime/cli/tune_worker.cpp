@@ -6,14 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "runtime/backends/cuda/library.h"
+#include "runtime/cli/backend_argument.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
-#include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
-#include "runtime/session/lookup.h"
-#include "runtime/session/traffic.h"
+#include "runtime/session/choice.h"
 #include "runtime/tune/meter.h"
 #include "runtime/tune/tune_workload.h"
 #include "runtime/tune/worker.h"
@@ -21,10 +19,8 @@
 namespace segfold::cli {
 namespace {
 
-std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, const Workload& workload,
-                        const std::string& layout, double ceiling)
+std::string greeting_of(const tune::Record& record, const Problem& problem, double ceiling)
 {
-    const auto record = tune::record_of(info, problem, workload, layout);
     const auto& target = problem.target;
     return Json{{"record", tune::print(record)},
                 {"target",
@@ -34,19 +30,21 @@ std::string greeting_of(const cuda::DeviceInfo& info, const Problem& problem, co
         .dump();
 }
 
-void serve_gpu(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
+void serve_device(const Arguments& arguments, const Operator& op, const WorkloadRequest& request)
 {
-    const cuda::Context context(static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)));
-    const Kernels kernels(arguments);
+    Session session(timed_backend_argument(arguments), session_options(arguments, op));
+    auto& backend = session.backend();
     const auto prepared = prepare_workload(op, request);
     check_tables(prepared.workload);  // before hours of plans that would all be refused
-    const auto laws = on_data(quick_laws(op, assumed_laws(arguments, op)), prepared.workload);
-    require_sound_identity(laws, op, true);
+    const auto laws = on_data(session.laws(op), prepared.workload);
+    require_sound_identity(laws, op);
     auto problem = make_problem(prepared.workload, laws);
-    problem.target = cuda::target_of(context.info());
-    tune::PlanMeter meter(context, problem, prepared.workload, kernels.catalogue());
+    problem.target = backend.target();
+    tune::PlanMeter meter(backend, problem, prepared.workload, session.catalogue());
     const auto greeting =
-        greeting_of(context.info(), problem, prepared.workload, print(request.layout), meter.ceiling());
+        greeting_of(tune::record_of(backend.identity().value_or(DeviceIdentity()), meter.facts(), problem,
+                                    prepared.workload, print(request.layout)),
+                    problem, meter.ceiling());
     tune::serve(
         meter, greeting, std::cin, [](std::string_view text) { write_document(text); },
         [&] { return meter.is_fit(); });
@@ -58,7 +56,7 @@ int serve_plans(const Arguments& arguments, const Operator& op, const WorkloadRe
 {
     // Its standard error goes nowhere: what went wrong is told to the tuner, in its own protocol.
     try {
-        serve_gpu(arguments, op, request);
+        serve_device(arguments, op, request);
     } catch (const Error& error) {
         write_document(tune::refusal_line(error.what(), error.exit_code()));
         return error.exit_code();

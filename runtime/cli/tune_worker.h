@@ -1,5 +1,5 @@
 #pragma once
-// The two ends of `tune --worker`: the process that owns the GPU, and what the tuner knows of it.
+// The two ends of `tune --worker`: the process that owns the device, and what the tuner knows of it.
 #include "codegen/problem.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/cli/workload_argument.h"

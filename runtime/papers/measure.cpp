@@ -92,7 +92,7 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
     const auto& experiment = climb.experiment;
     auto prepared = climb.data.prepare({experiment.layout, num_elements});
     auto problem = make_problem(prepared.workload, quick_laws(prepared.workload.op));
-    problem.target = cuda::target_of(climb.bench.context.info());
+    problem.target = climb.bench.backend.target();
     const auto facts = plan_facts(problem, shape_of(prepared.workload.segments));
     std::vector<bench::LadderPlan> plans;
     for (const auto& row : rows) {
@@ -151,7 +151,7 @@ bench::Entry attempt(const bench::Bench& bench, const PaperRow& row, Work work)
     try {
         return work();
     } catch (const DeviceError& error) {
-        bench.context.synchronize();
+        bench.timing->synchronize();
         bench::Entry entry;
         entry.name = row.row;
         entry.outcome = bench::Outcome::failed;
@@ -184,7 +184,7 @@ bench::WorkloadRecord run_transfers(Climb& climb)
     const auto prepared = climb.data.prepare({experiment.layout, experiment.num_elements});
     const auto& workload = prepared.workload;
     auto problem = make_problem(workload, quick_laws(workload.op));
-    problem.target = cuda::target_of(climb.bench.context.info());
+    problem.target = climb.bench.backend.target();
     bench::WorkloadRecord record;
     record.op = workload.op.name;
     record.layout = print(experiment.layout);
@@ -234,7 +234,7 @@ MeasuredExperiment measure(bench::Bench& bench, const Experiment& experiment, in
     request.num_elements = experiment.num_elements;
     Climb climb{bench,     experiment,
                 catalogue, options,
-                show,      {bench.context, standard_operator(experiment.op, experiment.type), request}};
+                show,      {*bench.timing, standard_operator(experiment.op, experiment.type), request}};
     return {experiment.figure, run(climb)};
 }
 

@@ -8,10 +8,7 @@
 #include <optional>
 
 #include "dsl/error.h"
-#include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/cuda/kernel_cache.h"
-#include "runtime/backends/cuda/module.h"
-#include "runtime/bench/kernels.h"
+#include "runtime/bench/probe.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
@@ -20,43 +17,16 @@
 namespace segfold::regress {
 namespace {
 
-constexpr std::int64_t kShortPrefix = std::int64_t{1} << 14;
-constexpr std::int64_t kLongPrefix = std::int64_t{1} << 18;
 constexpr double kMostLoadingMilliseconds = 100;  // milliseconds that the driver may take at a first launch
 constexpr const char* kWhole = "whole";
 constexpr const char* kRead = "read";
-
-using Launch = std::function<void()>;
-
-/// Milliseconds of each launch, all of them by turns.
-std::vector<std::vector<double>> time_by_turns(cuda::Stream& stream, const std::vector<Launch>& launches,
-                                               int dropped, int samples)
-{
-    std::vector<std::vector<std::pair<cuda::Event, cuda::Event>>> events(launches.size());
-    for (auto& of : events)
-        for (int i = 0; i < dropped + samples; ++i)
-            of.emplace_back(cuda::Event(stream.context()), cuda::Event(stream.context()));
-    stream.synchronize();
-    for (std::size_t i = 0; i < events.front().size(); ++i)
-        for (std::size_t k = 0; k < launches.size(); ++k) {
-            events[k][i].first.record(stream);
-            launches[k]();
-            events[k][i].second.record(stream);
-        }
-    stream.synchronize();
-    std::vector<std::vector<double>> milliseconds(launches.size());
-    for (std::size_t k = 0; k < launches.size(); ++k)
-        for (auto i = static_cast<std::size_t>(dropped); i < events[k].size(); ++i)
-            milliseconds[k].push_back(cuda::elapsed_milliseconds(events[k][i].first, events[k][i].second));
-    return milliseconds;
-}
 
 /// The data of one operator over one layout.
 struct Data {
     Workload segmented;
     std::optional<Workload> keyed;  ///< the same segments as keys, where none is empty
     Workload whole;
-    std::shared_ptr<const cuda::ResidentArrays> inputs;
+    std::shared_ptr<const LoadedArrays> inputs;
     std::int64_t longest = 0;
     std::string objection;  ///< why the operator cannot be folded over it
 };
@@ -71,8 +41,8 @@ struct Choice {
 
 /// The data with memory of its own.
 struct Placement {
-    std::shared_ptr<const cuda::ResidentArrays> inputs;
-    std::map<const Workload*, std::unique_ptr<cuda::ResidentWorkload>> resident;
+    std::shared_ptr<const LoadedArrays> inputs;
+    std::map<const Workload*, std::unique_ptr<PlacedWorkload>> placed;
 };
 
 /// What element reads a table outside of its length, over the segments or over all as one; empty if none.
@@ -94,22 +64,9 @@ std::string table_objection(const Operator& op, std::vector<Array>& arrays, cons
 }  // namespace
 
 struct TimeBench::State {
-    State(const cuda::Context& used_context, TimeRequest asked)
-        : context(used_context),
-          stream(used_context),
-          request(std::move(asked)),
-          reader(context, compile_reader(), "read.cu"),
-          sink(context, sizeof(float))
+    State(Backend& measured, TimeRequest asked)
+        : backend(measured), timing(measured.timing()), request(std::move(asked))
     {}
-
-    [[nodiscard]] cuda::Compiled compile_reader() const
-    {
-        const auto& info = context.info();
-        return cuda::load_or_compile({std::string(bench::kernels("read.cu")),
-                                      "read.cu",
-                                      cuda::architecture_for(info.compute_major, info.compute_minor),
-                                      {}});
-    }
 
     /// The data of an operator over a layout; kept, as it is measured again and again.
     const Data& prepare(const NamedOperator& named, const std::string& layout)
@@ -136,22 +93,20 @@ struct TimeBench::State {
         return *place;
     }
 
-    /// The operator's columns on the GPU, shared by all layouts: values depend on their places alone. Tables
-    /// may depend on the segments.
-    std::shared_ptr<const cuda::ResidentArrays> columns(const NamedOperator& named, const Segments& segments,
-                                                        std::string& objection)
+    /// The operator's columns where they are measured, shared by all layouts: values depend on their places
+    /// alone. Tables may depend on the segments.
+    std::shared_ptr<const LoadedArrays> columns(const NamedOperator& named, const Segments& segments,
+                                                std::string& objection)
     {
         const bool shares = std::ranges::none_of(named.op.parameters, &Parameter::table);
         auto& kept = shared[named.name];
         if (shares && kept)
             return kept;
         const auto everything = whole_segments(request.num_elements);
-        auto inputs = std::make_shared<cuda::ResidentArrays>();
         auto arrays = request.make_arrays(named.op, shares ? everything : segments, request.seed);
         if (!shares && objection.empty())
             objection = table_objection(named.op, arrays, segments);
-        for (const auto& array : arrays)
-            inputs->add(context, array);
+        auto inputs = timing->load(std::move(arrays));
         if (shares)
             kept = inputs;
         return inputs;
@@ -181,7 +136,7 @@ struct TimeBench::State {
     {
         Problem problem(named.op, segments.form, segments.index_bits());
         problem.laws = named.laws;
-        problem.target = cuda::target_of(context.info());
+        problem.target = backend.target();
         return problem;
     }
 
@@ -204,50 +159,18 @@ struct TimeBench::State {
         return choice;
     }
 
-    Placement place(const Data& data)
+    PlacedWorkload& placed(Placement& placement, const Workload& workload)
     {
-        Placement placement;
-        auto inputs = std::make_shared<cuda::ResidentArrays>();
-        for (const auto& buffer : data.inputs->buffers) {
-            cuda::DeviceBuffer copy(context, buffer.bytes());
-            copy.copy_from(buffer, stream);
-            inputs->add(std::move(copy));
-        }
-        inputs->lengths = data.inputs->lengths;
-        stream.synchronize();
-        placement.inputs = std::move(inputs);
-        return placement;
-    }
-
-    cuda::ResidentWorkload& resident(Placement& placement, const Workload& workload)
-    {
-        auto& own = placement.resident[&workload];
+        auto& own = placement.placed[&workload];
         if (!own)
-            own = std::make_unique<cuda::ResidentWorkload>(context, workload, placement.inputs);
+            own = timing->place(workload, placement.inputs);
         return *own;
     }
 
-    /// Reads as many bytes as the operator's columns have.
-    void read(const Data& data)
-    {
-        std::size_t bytes = 16;
-        for (const auto& buffer : data.inputs->buffers)
-            bytes += buffer.bytes();
-        if (other.bytes() < bytes) {
-            other = cuda::DeviceBuffer(context, bytes / 16 * 16);
-            other.fill_with(1.0f);
-        }
-        cuda::Arguments arguments;
-        arguments.add(other).add(static_cast<long long>(bytes / 16)).add(sink);
-        const auto grid = static_cast<std::uint64_t>(context.info().multiprocessors) * 16;
-        reader.kernel("read4").launch(stream, {.grid = {grid}, .block = {256}}, arguments);
-    }
-
-    double once(const Launch& launch) { return time_by_turns(stream, {launch}, 0, 1)[0][0]; }
-
     double read_milliseconds(const Data& data)
     {
-        return quartiles(time_by_turns(stream, {[&] { read(data); }}, 2, 5)[0]).median;
+        const TimedLaunch reading = [&] { timing->read(data.inputs->bytes()); };
+        return quartiles(timing->time_by_turns({&reading, 1}, 2, 5)[0]).median;
     }
 
     /// Milliseconds that one segment takes the stage for each element, told from two short ones.
@@ -258,24 +181,20 @@ struct TimeBench::State {
         if (known != paces.end())
             return known->second;
         double pace = 0;
-        if (served_form(stage, SegmentForm::whole) && data.whole.segments.num_elements > kLongPrefix) {
+        if (served_form(stage, SegmentForm::whole) &&
+            data.whole.segments.num_elements > bench::kProbedLengths[1]) {
             std::array<double, 2> milliseconds = {};
-            const std::array lengths = {kShortPrefix, kLongPrefix};
-            for (std::size_t i = 0; i < lengths.size(); ++i) {
+            for (std::size_t i = 0; i < milliseconds.size(); ++i) {
                 Workload workload;
                 workload.op = named.op;
-                workload.segments = whole_segments(lengths[i]);
+                workload.segments = whole_segments(bench::kProbedLengths[i]);
                 const auto choice = choose(named, stage, workload, nullptr);
                 if (!choice.emitted)
                     break;
-                cuda::ResidentWorkload own(context, workload, data.inputs);
-                const cuda::LoadedPlan plan(context, own, *choice.emitted, stage.name, &compiled);
-                const auto launch = [&] { plan.launch(stream); };
-                (void)once(launch);
-                milliseconds[i] = std::min(once(launch), once(launch));
+                milliseconds[i] = bench::milliseconds_of_prefix(*timing, workload, data.inputs,
+                                                                {*choice.emitted, stage.name});
             }
-            pace = std::max(
-                0.0, (milliseconds[1] - milliseconds[0]) / static_cast<double>(kLongPrefix - kShortPrefix));
+            pace = bench::pace_of(milliseconds);
         }
         return paces[key] = pace;
     }
@@ -331,25 +250,26 @@ struct TimeBench::State {
     std::vector<double> measure(const Pair& pair, const Data& data, Placement& placement, double reading,
                                 std::string& reason)
     {
-        const cuda::LoadedPlan own(context, resident(placement, *pair.own.workload), *pair.own.emitted,
-                                   pair.own.stage->name, &compiled);
-        const Launch launch = [&] { own.launch(stream); };
-        auto first = once(launch);
+        const auto own =
+            timing->prepare(placed(placement, *pair.own.workload), {*pair.own.emitted, pair.own.stage->name});
+        const TimedLaunch launch = [&] { own->launch(); };
+        auto first = timing->once(launch);
         if (first > request.most_ratio * reading && first < kMostLoadingMilliseconds)
-            first = once(launch);
+            first = timing->once(launch);
         if (first > request.most_ratio * reading) {
             reason = fmt::format("one launch took {:.3g} ms, {:.0f} times as long as reading", first,
                                  first / reading);
             return {};
         }
-        std::optional<cuda::LoadedPlan> unsegmented;
-        Launch divisor = [&] { read(data); };
+        std::unique_ptr<TimedPlan> unsegmented;
+        TimedLaunch divisor = [&] { timing->read(data.inputs->bytes()); };
         if (pair.unsegmented) {
-            unsegmented.emplace(context, resident(placement, *pair.unsegmented->workload),
-                                *pair.unsegmented->emitted, pair.unsegmented->stage->name, &compiled);
-            divisor = [&] { unsegmented->launch(stream); };
+            unsegmented = timing->prepare(placed(placement, *pair.unsegmented->workload),
+                                          {*pair.unsegmented->emitted, pair.unsegmented->stage->name});
+            divisor = [&] { unsegmented->launch(); };
         }
-        const auto times = time_by_turns(stream, {launch, divisor}, request.dropped, request.samples);
+        const std::array launches = {launch, divisor};
+        const auto times = timing->time_by_turns(launches, request.dropped, request.samples);
         std::vector<double> ratios;
         for (std::size_t i = 0; i < times[0].size(); ++i)
             ratios.push_back(times[0][i] / times[1][i]);
@@ -382,7 +302,7 @@ struct TimeBench::State {
         Placement placement;
         for (int round = 0; round < request.rounds; ++round) {
             // The next one is there before the last one goes, so that it lies elsewhere.
-            auto next = place(data);
+            Placement next{timing->copy(*data.inputs), {}};
             placement = std::move(next);
             for (std::size_t i = 0; i < pairs.size(); ++i) {
                 auto& one = cases[first + i];
@@ -399,7 +319,7 @@ struct TimeBench::State {
         }
     }
 
-    /// A failure becomes the reason why a case is left out; one that ends the GPU's work is thrown by the
+    /// A failure becomes the reason why a case is left out; one that ends the device's work is thrown by the
     /// wait.
     template <class Work>
     void attempt(TimeCase& one, Work work)
@@ -409,22 +329,19 @@ struct TimeBench::State {
         } catch (const DeviceError& error) {
             one.reason = error.what();
         }
-        context.synchronize();
+        timing->synchronize();
     }
 
-    cuda::Context context;
-    cuda::Stream stream;
+    Backend& backend;
+    std::unique_ptr<Timing> timing;
     TimeRequest request;
-    cuda::Module reader;
-    cuda::DeviceBuffer sink, other;
-    cuda::CompileCache compiled;
-    std::map<std::string, double> paces;                                        ///< by operator and stage
-    std::map<std::string, std::unique_ptr<Data>> prepared;                      ///< by operator and layout
-    std::map<std::string, std::shared_ptr<const cuda::ResidentArrays>> shared;  ///< by operator
+    std::map<std::string, double> paces;                                ///< by operator and stage
+    std::map<std::string, std::unique_ptr<Data>> prepared;              ///< by operator and layout
+    std::map<std::string, std::shared_ptr<const LoadedArrays>> shared;  ///< by operator
 };
 
-TimeBench::TimeBench(const cuda::Context& context, TimeRequest request)
-    : state_(std::make_unique<State>(context, std::move(request)))
+TimeBench::TimeBench(Backend& backend, TimeRequest request)
+    : state_(std::make_unique<State>(backend, std::move(request)))
 {}
 
 TimeBench::~TimeBench() = default;
@@ -446,6 +363,8 @@ std::vector<TimeCase> TimeBench::measure(const std::function<void(const std::str
     }
     return cases;
 }
+
+TimingFacts TimeBench::facts() const { return state_->timing->facts(); }
 
 Rounds TimeBench::measure(const TimeCase& one)
 {

@@ -9,7 +9,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
-#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/backend.h"
 #include "runtime/regress/static_costs.h"
 #include "runtime/regress/time_verdict.h"
 #include "runtime/regress/trial.h"
@@ -31,23 +31,24 @@ struct TimeRequest {
     double most_ratio = 20;  ///< a stage that takes longer than so many reads of the data is left out
 };
 
-/// Measures cases on one GPU; keeps what it compiled.
+/// Measures cases on one back end; keeps what it compiled.
 ///
-/// A stage over `whole` is held against a kernel that only reads the same bytes; over any other layout
+/// A stage over `whole` is held against a plain read of the same bytes; over any other layout
 /// against itself over `whole`, or, where it takes no whole or is hopeless at it (a thread that folds
 /// everything), against the stage that a run would take there. Runs go by turns (A B C A B C), the first ones
 /// are dropped, and each round allocates everything anew, so that where things lie in memory is part of the
 /// noise that is seen.
 class TimeBench {
 public:
-    /// Throws DeviceError.
-    TimeBench(const cuda::Context& context, TimeRequest request);
+    /// `backend` must outlive this object. Throws DeviceError, for a back end that is not timed too.
+    TimeBench(Backend& backend, TimeRequest request);
     ~TimeBench();
 
     /// All cases; `progress` is told what is measured.
     [[nodiscard]] std::vector<TimeCase> measure(const std::function<void(const std::string&)>& progress);
     /// One of them again.
     [[nodiscard]] Rounds measure(const TimeCase& one);
+    [[nodiscard]] TimingFacts facts() const;
 
 private:
     struct State;

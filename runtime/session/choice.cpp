@@ -52,7 +52,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
                        const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
 {
-    require_sound_identity(laws, problem.op, true);
+    require_sound_identity(laws, problem.op);
     if (request.is_reproducible && (request.stage || !request.settings.empty()))
         throw InputError(
             "a stage and settings change the order of combination, which a reproducible plan fixes; "

@@ -47,7 +47,7 @@ struct Chosen {
     tune::Lookup lookup;
     std::string rule;                             ///< the plan of the rule of thumb
     std::optional<std::string> without_identity;  ///< why the operator runs without its identity
-    std::vector<std::string> warnings;            ///< of the laws
+    std::vector<std::string> warnings;            ///< of the laws, where they were judged with a workload
 };
 
 }  // namespace segfold

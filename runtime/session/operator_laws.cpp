@@ -135,7 +135,16 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
     return laws;
 }
 
-void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume)
+std::string OperatorLaws::how_to_assume(Law law) const
+{
+    constexpr std::string_view kLaw = "LAW";
+    auto text = assume_option;
+    if (const auto at = text.rfind(kLaw); at != text.npos)
+        text.replace(at, kLaw.size(), name(law));
+    return text;
+}
+
+void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 {
     if (laws.has_sound_identity)
         return;
@@ -146,7 +155,9 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool t
         "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
         "another one{}",
         error.what(), print(*laws.report.find(Law::identity), op),
-        takes_assume ? ", or rely on it all the same with --assume identity" : ""));
+        laws.assume_option.empty()
+            ? ""
+            : ", or rely on it all the same with " + laws.how_to_assume(Law::identity)));
 }
 
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op)
@@ -161,9 +172,9 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
              "states an identity that is none; it is relied on, as no values of the data's range "
              "were found to show it");
     for (const auto law : laws.assumed)
-        warn(law, fmt::format("is refuted to {}, and relied on because of --assume {}",
+        warn(law, fmt::format("is refuted to {}, and relied on because of {}",
                               law == Law::identity ? "have an identity" : "be " + std::string(name(law)),
-                              name(law)));
+                              laws.how_to_assume(law)));
     if (laws.without_identity)
         warnings.push_back(
             fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));

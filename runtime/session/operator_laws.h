@@ -20,10 +20,16 @@ struct OperatorLaws {
     UsableLaws usable;
     bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
-    std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it (--assume)
+    std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it
     bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
+    /// How the user can rely on a law that is refuted, as messages say it; LAW stands for the law. Empty: in
+    /// no way.
+    std::string assume_option = {};
+
+    /// The same for one law: "--assume identity".
+    [[nodiscard]] std::string how_to_assume(Law law) const;
 };
 
 /// Searches as long as `options` say. Laws that are refuted and in `assumed` are relied on.
@@ -45,8 +51,8 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {}
 [[nodiscard]] bool claims(const Operator& op, Law law);
 
 /// Throws SpecError with the counter-example where the identity is refuted and cannot be relied on; ways out
-/// are named, --assume where the verb has it.
-void require_sound_identity(const OperatorLaws& laws, const Operator& op, bool takes_assume);
+/// are named.
+void require_sound_identity(const OperatorLaws& laws, const Operator& op);
 
 /// What the user should know before relying on results; no line breaks at the ends.
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op);

@@ -161,8 +161,8 @@ void Plan::State::choose()
                       sizes.form == SegmentForm::uniform ? sizes.sizes.uniform_length : options.longest};
     const auto& catalogue = *parts.catalogue;
     if (parts.records != nullptr)
-        explanation.lookup = tune::look_up(
-            *parts.records, {tune::identity_of(*parts.backend->device()), problem, shape, catalogue});
+        explanation.lookup =
+            tune::look_up(*parts.records, {*parts.backend->identity(), problem, shape, catalogue});
     else
         explanation.lookup.reason = parts.reason;
     const auto& point = explanation.lookup.point;

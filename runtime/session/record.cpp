@@ -126,23 +126,6 @@ std::string without_advice(std::string_view text)
 
 }  // namespace
 
-DeviceIdentity identity_of(const cuda::DeviceInfo& info)
-{
-    return {info.name,
-            10 * info.compute_major + info.compute_minor,
-            info.multiprocessors,
-            static_cast<std::int64_t>(info.l2_bytes),
-            info.bus_width_bits,
-            info.clock_khz,
-            info.memory_clock_khz};
-}
-
-std::string print(const DeviceIdentity& device)
-{
-    return fmt::format("{} ({}.{}, {} multiprocessors)", device.name, device.compute_capability / 10,
-                       device.compute_capability % 10, device.multiprocessors);
-}
-
 ProblemClass class_of(const Problem& problem)
 {
     return {std::string(name(problem.form)),

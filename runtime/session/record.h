@@ -4,28 +4,12 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/backends/cuda/device.h"
+#include "codegen/problem.h"
+#include "runtime/backends/device_identity.h"
 #include "runtime/session/evaluation.h"
 #include "runtime/session/point.h"
 
 namespace segfold::tune {
-
-/// What tells one kind of GPU from another; two boards of one model have the same.
-struct DeviceIdentity {
-    std::string name;            ///< of a slice (MIG) the driver's name says so, and sizes are the slice's
-    int compute_capability = 0;  ///< 90
-    int multiprocessors = 0;
-    std::int64_t l2_bytes = 0;
-    int bus_width_bits = 0;
-    int clock_khz = 0;
-    int memory_clock_khz = 0;
-
-    bool operator==(const DeviceIdentity&) const = default;
-};
-
-DeviceIdentity identity_of(const cuda::DeviceInfo& info);
-/// "NVIDIA H200 (9.0, 132 multiprocessors)"
-std::string print(const DeviceIdentity& device);
 
 /// What of a problem makes plans fast or slow; operators that agree in it share records.
 struct ProblemClass {

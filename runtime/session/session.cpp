@@ -38,6 +38,7 @@ struct Session::State {
                 if (claims(op, law))
                     assumed.push_back(law);
             found = judged.emplace(text, quick_laws(op, assumed)).first;
+            found->second.assume_option = options.assume_option;
         }
         return found->second;
     }
@@ -88,20 +89,9 @@ std::string reason_without_records(const PlanRequest& request, const Backend& ba
         return "tunables are set, and no record is asked";
     if (request.is_reproducible)
         return "the plan is to be reproducible, and no record is asked";
-    if (!backend.device())
+    if (!backend.identity())
         return fmt::format("records are of GPUs, and the back end is {}", backend.name());
     return "";
-}
-
-tune::Lookup lookup_for(const tune::RecordStore* store, const std::string& reason, const Backend& backend,
-                        const Problem& problem, const Shape& shape, const Catalogue& catalogue)
-{
-    tune::Lookup lookup;
-    if (store == nullptr)
-        lookup.reason = reason;
-    else
-        lookup = tune::look_up(*store, {tune::identity_of(*backend.device()), problem, shape, catalogue});
-    return lookup;
 }
 
 void copy_results(const Results& results, std::span<const MutableArrayView> into)
@@ -151,22 +141,33 @@ const Catalogue& Session::catalogue() { return state_->catalogue(); }
 Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                        const std::string& without_records)
 {
-    Chosen chosen;
     const auto backend = state_->running();
     if (!backend->runs_stages())
-        return chosen;
-    const auto& catalogue = state_->catalogue();
+        return {};
     const auto laws = on_data(state_->laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
-    const auto shape = shape_of(workload.segments);
-    auto reason = without_records.empty() ? reason_without_records(request, *backend) : without_records;
+    auto chosen = choose(problem, shape_of(workload.segments), laws, request, without_records);
+    chosen.warnings = law_warnings(laws, workload.op);
+    return chosen;
+}
+
+Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
+                       const PlanRequest& request, const std::string& without_records)
+{
+    Chosen chosen;
+    const auto& catalogue = state_->catalogue();
+    auto reason = without_records;
     if (reason.empty() && !state_->options.asks_records)
         reason = "the session asks no records";
-    const auto store = reason.empty() ? state_->records() : nullptr;
-    chosen.lookup = lookup_for(store.get(), reason, *backend, problem, shape, catalogue);
+    if (reason.empty())
+        reason = reason_without_records(request, *state_->running());
+    if (reason.empty())
+        chosen.lookup =
+            tune::look_up(*state_->records(), {*state_->running()->identity(), problem, shape, catalogue});
+    else
+        chosen.lookup.reason = reason;
     chosen.without_identity = laws.without_identity;
-    chosen.warnings = law_warnings(laws, workload.op);
     chosen.plan = choose_plan(request, problem, shape, laws, catalogue,
                               chosen.lookup.point ? &*chosen.lookup.point : nullptr);
     const auto& rule = catalogue.rule_of_thumb(problem, shape);

@@ -19,7 +19,9 @@ class Backend;
 class Catalogue;
 struct Chosen;
 struct OperatorLaws;
+struct Problem;
 struct RunTimes;
+struct Shape;
 
 /// What a session is made with.
 struct SessionOptions {
@@ -28,7 +30,9 @@ struct SessionOptions {
     std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads
     std::string kernels = {};                         ///< a folder with stages of the caller's own
     std::vector<Law> assume = {};                     ///< laws to rely on even where the search refutes them
-    bool asks_records = true;                         ///< tuning records of this GPU may choose a plan
+    /// What messages call the option above, where LAW stands for a law: how this session's user gives it.
+    std::string assume_option = "SessionOptions::assume = {Law::LAW}";
+    bool asks_records = true;  ///< tuning records of this device may choose a plan
 };
 
 /// How one fold is done.
@@ -79,6 +83,9 @@ public:
     /// Chooses for a workload. `without_records` says why no record is asked; empty: they are.
     [[nodiscard]] Chosen choose(const Workload& workload, const PlanRequest& request,
                                 const std::string& without_records = "");
+    /// Chooses for a problem whose data are known by their shape and by what they say of the laws.
+    [[nodiscard]] Chosen choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
+                                const PlanRequest& request, const std::string& without_records = "");
     /// Runs what was chosen for a workload; `times`, where given, receives the times of the parts.
     Results run(const Workload& workload, const Chosen& chosen, RunTimes* times = nullptr);
     [[nodiscard]] Backend& backend();

@@ -6,12 +6,9 @@
 #include <optional>
 
 #include "dsl/error.h"
-#include "runtime/backends/cuda/cuda_backend.h"
 #include "runtime/bench/agreement.h"
-#include "runtime/bench/stopwatch.h"
 #include "runtime/data/shape.h"
 #include "runtime/session/traffic.h"
-#include "runtime/tune/ahead.h"
 #include "runtime/tune/shared_texts.h"
 
 namespace segfold::tune {
@@ -24,18 +21,16 @@ constexpr double kHopeless = 2;
 Evaluation failure(Outcome outcome, std::string reason) { return {outcome, 0, {}, std::move(reason)}; }
 
 /// Why the report of a loaded plan rules it out; empty where it does not.
-std::string objection(const cuda::LoadedPlan& plan)
+std::string objection(const TimedPlan& plan)
 {
     for (const auto& kernel : plan.kernels()) {
         if (kernel.resident_blocks == 0 && kernel.grid > 0)
             return fmt::format(
                 "no block of {} threads of {} fits a multiprocessor: {} registers a thread, {} "
                 "bytes of shared memory",
-                kernel.block_threads, kernel.resources.kernel, kernel.resources.registers,
-                kernel.resources.static_shared_bytes + kernel.dynamic_shared_bytes);
-        const int spilled = kernel.resources.spill_store_bytes + kernel.resources.spill_load_bytes;
-        if (spilled > kMostSpilledBytes)
-            return fmt::format("{} spills {} bytes a thread", kernel.resources.kernel, spilled);
+                kernel.block_threads, kernel.kernel, kernel.registers, kernel.shared_bytes);
+        if (kernel.spill_bytes > kMostSpilledBytes)
+            return fmt::format("{} spills {} bytes a thread", kernel.kernel, kernel.spill_bytes);
     }
     return "";
 }
@@ -43,22 +38,16 @@ std::string objection(const cuda::LoadedPlan& plan)
 }  // namespace
 
 struct PlanMeter::State {
-    State(const cuda::Context& used_context, const Problem& asked, const Workload& data,
-          const Catalogue& stages)
-        : context(used_context),
-          problem(asked),
+    State(Backend& backend, const Problem& asked, const Workload& data, const Catalogue& stages)
+        : problem(asked),
           workload(data),
           catalogue(stages),
-          stopwatch(used_context),
-          ceiling(stopwatch.read_ceiling()),
-          resident(context, data),
-          agreements(used_context, stopwatch.stream(), workload, resident),
-          is_flushed(stopwatch.fits_cache(compulsory_traffic(data.op, data.segments).total())),
-          shared(asked, stages,
-                 [this](const Emitted& emitted, const std::string& stage) {
-                     return cuda::variant_of(context.info(), emitted, stage);
-                 }),
-          ahead(compiled)
+          timing(backend.timing()),
+          ceiling(timing->read_ceiling()),
+          placed((check_workload(data), timing->place(data, timing->load(borrowed(data.arrays))))),
+          agreements(workload, *placed),
+          is_flushed(timing->fits_cache(compulsory_traffic(data.op, data.segments).total())),
+          shared(asked, stages)
     {}
 
     /// As it will run. Plans are screened with their numbers said by the launch instead: a little slower, but
@@ -76,7 +65,7 @@ struct PlanMeter::State {
             return work();
         } catch (const DeviceError& error) {
             try {
-                context.synchronize();
+                timing->synchronize();
             } catch (const Error&) {
                 is_fit = false;
             }
@@ -85,7 +74,7 @@ struct PlanMeter::State {
     }
 
     /// Never twice the same byte in a row.
-    void poison() { resident.poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
+    void poison() { placed->poison_results(static_cast<std::uint8_t>(0xa1 + 3 * ++launches)); }
 
     /// Gives the results that those of large workloads are held against while plans are screened: those of
     /// the rule of thumb, so that no wrong plan that happens to come first makes right ones look wrong.
@@ -97,21 +86,21 @@ struct PlanMeter::State {
         const auto shape = shape_of(workload.segments);
         const auto& stage = catalogue.rule_of_thumb(problem, shape);
         const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
-        const cuda::LoadedPlan plan(context, resident, text_of(point), stage.name, &compiled);
+        const auto emitted = text_of(point);
+        const auto plan = timing->prepare(*placed, {emitted, stage.name});
         poison();
-        (void)stopwatch.once([&] { plan.launch(stopwatch.stream()); });
-        (void)agreements.check("the rule of thumb", {}, nullptr);
+        (void)timing->once([&] { plan->launch(); });
+        (void)agreements.check("the rule of thumb", {});
     }
 
     Evaluation measure(const Point& point, double best);
 
-    cuda::Context context;
     const Problem& problem;
     const Workload& workload;
     const Catalogue& catalogue;
-    bench::Stopwatch stopwatch;
-    bench::ReadCeiling ceiling;
-    cuda::ResidentWorkload resident;
+    std::unique_ptr<Timing> timing;
+    ReadCeiling ceiling;
+    std::unique_ptr<PlacedWorkload> placed;
     bench::Agreements agreements;
     std::optional<Judge> judge;
     bool is_flushed;
@@ -119,51 +108,48 @@ struct PlanMeter::State {
     bool is_expected_there = false;
     int launches = 0;
     SharedTexts shared;
-    cuda::CompileCache compiled;
-    Ahead ahead;
 };
 
 Evaluation PlanMeter::State::measure(const Point& point, double best)
 {
     double compile_milliseconds = 0;
     try {
-        const auto& request = shared.of(point).request;
-        compile_milliseconds = compiled.get(request)->seconds * bench::kMillisecondsPerSecond;
+        compile_milliseconds = timing->compile({shared.of(point), point.stage}) * kMillisecondsPerSecond;
     } catch (const Error& error) {
         return failure(Outcome::compile, error.what());
     }
-    std::optional<cuda::LoadedPlan> plan;
+    std::unique_ptr<TimedPlan> plan;
+    const auto emitted = text_of(point, Numbers::at_launch);
     try {
-        plan.emplace(context, resident, text_of(point, Numbers::at_launch), point.stage, &compiled);
+        plan = timing->prepare(*placed, {emitted, point.stage});
     } catch (const DeviceError& error) {
-        context.synchronize();  // throws where more is wrong than this plan
+        timing->synchronize();  // throws where more is wrong than this plan
         return failure(Outcome::resources, error.what());
     }
     if (auto why = objection(*plan); !why.empty())
         return failure(Outcome::resources, std::move(why));
     provide_expected();
-    auto& stream = stopwatch.stream();
-    const auto launch = [&] { plan->launch(stream); };
+    const auto launch = [&] { plan->launch(); };
     poison();
-    (void)stopwatch.once(launch);  // loads the code
-    const auto agreement = agreements.check(print(point), {}, nullptr);
+    (void)timing->once(launch);  // loads the code
+    const auto agreement = agreements.check(print(point), {});
     if (!agreement.agrees)
         return failure(Outcome::wrong, agreement.text);
-    const double first = stopwatch.once(launch);
+    const double first = timing->once(launch);
     Evaluation evaluation{Outcome::correct, first, {first}, "", compile_milliseconds};
     if (first > kHopeless * best) {
         evaluation.outcome = Outcome::abandoned;
         evaluation.reason = fmt::format("one run took {:.3g} ms, {:.1f} times the best", first, first / best);
         return evaluation;
     }
-    evaluation.samples = stopwatch.time(launch, 1, kScreeningRuns, is_flushed);
+    evaluation.samples = timing->time(launch, 1, kScreeningRuns, is_flushed);
     evaluation.milliseconds = quartiles(evaluation.samples).median;
     return evaluation;
 }
 
-PlanMeter::PlanMeter(const cuda::Context& context, const Problem& problem, const Workload& workload,
+PlanMeter::PlanMeter(Backend& backend, const Problem& problem, const Workload& workload,
                      const Catalogue& catalogue)
-    : state_(std::make_unique<State>(context, problem, workload, catalogue))
+    : state_(std::make_unique<State>(backend, problem, workload, catalogue))
 {}
 
 PlanMeter::~PlanMeter() = default;
@@ -175,42 +161,44 @@ Evaluation PlanMeter::evaluate(const Point& point, double best)
 
 void PlanMeter::expect(std::span<const Point> points)
 {
-    std::vector<cuda::Variant> variants;
+    std::vector<PlanText> texts;
     for (const auto& point : points)
         try {
-            variants.push_back(state_->shared.of(point));
+            texts.emplace_back(state_->shared.of(point), point.stage);
         } catch (const Error&) {
             // Whoever measures the point is told.
         }
-    state_->ahead.add(std::move(variants));
+    state_->timing->expect(texts);
 }
 
 std::vector<std::vector<double>> PlanMeter::rank(std::span<const Point> points, int rounds)
 {
     auto& state = *state_;
-    std::vector<std::optional<cuda::LoadedPlan>> plans(points.size());
+    auto& timing = *state.timing;
+    std::vector<std::unique_ptr<TimedPlan>> plans(points.size());
     std::vector<std::vector<double>> samples(points.size());
-    std::vector<cuda::CompileRequest> requests;
+    std::vector<Emitted> emitted;
+    std::vector<PlanText> texts;
     for (const auto& point : points)
-        requests.push_back(cuda::variant_of(state.context.info(), state.text_of(point), point.stage).request);
-    state.ahead.add({});  // what was expected is of no use any more
-    state.compiled.prepare_each(requests);
+        emitted.push_back(state.text_of(point));
+    for (std::size_t i = 0; i < points.size(); ++i)
+        texts.emplace_back(emitted[i], points[i].stage);
+    timing.expect({});  // what was expected is of no use any more
+    timing.compile_each(texts);
     for (std::size_t i = 0; i < points.size(); ++i)
         try {
-            plans[i].emplace(state.context, state.resident, state.text_of(points[i]), points[i].stage,
-                             &state.compiled);
+            plans[i] = timing.prepare(*state.placed, texts[i]);
             if (!objection(*plans[i]).empty())
                 plans[i].reset();
         } catch (const DeviceError&) {
-            state.context.synchronize();  // one plan less, unless the GPU is lost
+            timing.synchronize();  // one plan less, unless the device is lost
         }
     // The first round warms up and is not kept.
     for (int round = -1; round < rounds; ++round)
         for (std::size_t i = 0; i < plans.size(); ++i) {
             if (!plans[i])
                 continue;
-            const auto time = state.stopwatch.time([&] { plans[i]->launch(state.stopwatch.stream()); }, 0, 1,
-                                                   state.is_flushed);
+            const auto time = timing.time([&] { plans[i]->launch(); }, 0, 1, state.is_flushed);
             if (round >= 0)
                 samples[i].push_back(time.front());
         }
@@ -221,14 +209,14 @@ Evaluation PlanMeter::validate(const Point& point)
 {
     auto& state = *state_;
     return state.attempt([&]() -> Evaluation {
-        const cuda::LoadedPlan plan(state.context, state.resident, state.text_of(point), point.stage,
-                                    &state.compiled);
+        const auto emitted = state.text_of(point);
+        const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
         if (!state.judge)
             state.judge.emplace(state.workload);
         state.poison();
-        plan.launch(state.stopwatch.stream());
-        state.stopwatch.stream().synchronize();
-        const auto comparison = state.judge->compare(state.resident.results());
+        plan->launch();
+        state.timing->wait();
+        const auto comparison = state.judge->compare(state.placed->results());
         if (!comparison.agrees())
             return failure(Outcome::wrong, print(comparison));
         return {};
@@ -238,5 +226,7 @@ Evaluation PlanMeter::validate(const Point& point)
 bool PlanMeter::is_fit() const { return state_->is_fit; }
 
 double PlanMeter::ceiling() const { return state_->ceiling.bytes_per_second; }
+
+TimingFacts PlanMeter::facts() const { return state_->timing->facts(); }
 
 }  // namespace segfold::tune

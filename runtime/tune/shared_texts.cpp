@@ -4,21 +4,22 @@
 
 namespace segfold::tune {
 
-SharedTexts::SharedTexts(const Problem& problem, const Catalogue& catalogue, MakeVariant make_variant)
-    : problem_(problem), catalogue_(catalogue), make_variant_(std::move(make_variant))
+SharedTexts::SharedTexts(const Problem& problem, const Catalogue& catalogue)
+    : problem_(problem), catalogue_(catalogue)
 {}
 
-const cuda::Variant& SharedTexts::of(const Point& point)
+const Emitted& SharedTexts::of(const Point& point)
 {
     const auto& stage = catalogue_.stage(point.stage);
     auto key = point;
     for (const auto& number : stage.numbers)
         key.configuration.erase(number);
-    auto found = variants_.find(key);
-    if (found == variants_.end()) {
-        const auto emitted = emit(problem_, stage, point.configuration, catalogue_, Numbers::at_launch);
-        found = variants_.emplace(std::move(key), make_variant_(emitted, stage.name)).first;
-    }
+    auto found = texts_.find(key);
+    if (found == texts_.end())
+        found = texts_
+                    .emplace(std::move(key),
+                             emit(problem_, stage, point.configuration, catalogue_, Numbers::at_launch))
+                    .first;
     return found->second;
 }
 

@@ -23,12 +23,12 @@ struct Tuned {
     std::string file;          ///< where the rows were kept
 };
 
-/// Measures plans for these arrays of the host on the session's GPU and keeps every measurement in the user's
-/// tuning records, where later plans and runs find the winner.
+/// Measures plans for these arrays of the host on the session's back end and keeps every measurement in the
+/// user's tuning records, where later plans and runs find the winner.
 ///
-/// Plans run in this process: one that makes the GPU refuse work ends the tuning with a DeviceError (`segfold
-/// tune` measures in a process of its own and goes on). Throws DeviceError without a GPU, InputError where
-/// records have no folder.
+/// Plans run in this process: one that makes the device refuse work ends the tuning with a DeviceError
+/// (`segfold tune` measures in a process of its own and goes on). Throws DeviceError for a back end that is
+/// not timed, InputError where records have no folder.
 Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayView> inputs,
                     const SegmentsView& segments, const TuneOptions& options = {});
 inline Tuned tune_workload(Session& session, const Operator& op, std::initializer_list<ArrayView> inputs,
@@ -38,17 +38,16 @@ inline Tuned tune_workload(Session& session, const Operator& op, std::initialize
 }
 
 struct Problem;
-namespace cuda {
-struct DeviceInfo;
-}
+struct DeviceIdentity;
+struct TimingFacts;
 
 namespace tune {
 
 struct Record;
 
 /// A row without a measurement: device, compiler, operator, class of problem, shape, bytes.
-Record record_of(const cuda::DeviceInfo& info, const Problem& problem, const Workload& workload,
-                 const std::string& layout);
+Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const Problem& problem,
+                 const Workload& workload, const std::string& layout);
 
 /// "2026-11-22T04:33:35Z"
 std::string time_stamp();

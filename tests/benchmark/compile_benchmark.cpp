@@ -33,6 +33,7 @@
 #include "codegen/emit.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/cuda/ahead.h"
 #include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/backends/cuda/device.h"
@@ -41,7 +42,6 @@
 #include "runtime/backends/cuda/module.h"
 #include "runtime/support/process.h"
 #include "runtime/support/random.h"
-#include "runtime/tune/ahead.h"
 #include "runtime/tune/search.h"
 #include "runtime/tune/search_space.h"
 #include "runtime/tune/shared_texts.h"
@@ -334,7 +334,7 @@ double time_batch(const std::vector<cuda::Variant>& variants, const Target& targ
 {
     const double time = milliseconds([&] {
         cuda::CompileCache programs;
-        tune::Ahead ahead(programs, usable_cores());
+        cuda::Ahead ahead(programs, usable_cores());
         ahead.add(variants);
         for (const auto& variant : variants)
             target.load(*programs.get(variant.request), variant.kernels);
@@ -382,14 +382,15 @@ public:
     CompilingEvaluator(const Problem& problem, const tune::SearchSpace& space, const Target& target)
         : space_(space),
           target_(target),
-          texts_(problem, Catalogue::standard(), variant_of),
+          texts_(problem, Catalogue::standard()),
           ahead_(programs_, usable_cores())
     {}
 
     tune::Evaluation evaluate(const tune::Point& point, double /*best*/) override
     {
-        const auto& variant = texts_.of(point);
-        used_.insert(variant.request.source);
+        const auto& text = texts_.of(point);
+        used_.insert(text.source);
+        const auto variant = variant_of(text, point.stage);
         target_.load(*programs_.get(variant.request), variant.kernels);
         return {.milliseconds = 1 + space_.distance(*space_.find(point), space_.starts().front())};
     }
@@ -398,7 +399,7 @@ public:
     {
         std::vector<cuda::Variant> variants;
         for (const auto& point : points)
-            variants.push_back(texts_.of(point));
+            variants.push_back(variant_of(texts_.of(point), point.stage));
         ahead_.add(std::move(variants));
     }
 
@@ -416,7 +417,7 @@ private:
     const Target& target_;
     tune::SharedTexts texts_;
     cuda::CompileCache programs_;
-    tune::Ahead ahead_;
+    cuda::Ahead ahead_;
     std::set<std::string_view> used_;
 };
 

@@ -46,6 +46,14 @@ void ResidentArrays::add_shifted(const Context& context, const Array& array, int
     lengths.back() = static_cast<std::int64_t>(array.length());
 }
 
+std::size_t ResidentArrays::bytes() const
+{
+    std::size_t all = 0;
+    for (const auto& buffer : buffers)
+        all += buffer.bytes();
+    return all;
+}
+
 ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workload)
     : ResidentWorkload(context, workload, copy_inputs(context, workload))
 {}

@@ -8,13 +8,14 @@
 #include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
 #include "runtime/support/run_times.h"
 
 namespace segfold::cuda {
 
 /// Arrays of the host copied to a GPU.
-struct ResidentArrays {
+struct ResidentArrays : LoadedArrays {
     std::vector<DeviceBuffer> buffers;
     std::vector<std::uint64_t> addresses;
     std::vector<std::int64_t> lengths;  ///< in elements; 0 for a buffer that came without its array
@@ -23,6 +24,7 @@ struct ResidentArrays {
     void add(const Context& context, const Array& array);
     /// The array begins `shifted_elements` of its elements behind the buffer's own begin.
     void add_shifted(const Context& context, const Array& array, int shifted_elements);
+    [[nodiscard]] std::size_t bytes() const override;
 };
 
 /// A workload's arrays on a GPU, to be reduced by any number of plans.

@@ -4,7 +4,7 @@
 #include <future>
 
 #include "runtime/backends/backend_table.h"
-#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/cuda_timing.h"
 
 namespace segfold {
 namespace {
@@ -31,6 +31,11 @@ public:
     [[nodiscard]] bool runs_stages() const override { return true; }
     [[nodiscard]] Target target() const override { return cuda::target_of(gpu_); }
     [[nodiscard]] std::optional<cuda::DeviceInfo> device() const override { return gpu_; }
+    [[nodiscard]] std::optional<DeviceIdentity> identity() const override { return identity_of(gpu_); }
+    [[nodiscard]] std::unique_ptr<Timing> timing() override
+    {
+        return std::make_unique<cuda::CudaTiming>(context_.get());
+    }
     [[nodiscard]] const cuda::Context* context() const override { return &context_.get(); }
 
 private:

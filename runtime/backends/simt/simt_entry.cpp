@@ -1,6 +1,7 @@
 // The back end "simt" behind the common interface.
 #include <fmt/format.h>
 
+#include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/simt/simt_backend.h"
 
@@ -20,6 +21,10 @@ public:
     }
     [[nodiscard]] bool runs_stages() const override { return true; }
     [[nodiscard]] bool has_schedules() const override { return true; }
+    [[nodiscard]] std::unique_ptr<Timing> timing() override
+    {
+        throw DeviceError("the back end simt looks for faults; its times are not those of a GPU");
+    }
 
 private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

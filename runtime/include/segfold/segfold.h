@@ -1,9 +1,11 @@
 #pragma once
-// The one header of segfold: operators, sessions, folds, plans, tuning.
+// The one header of segfold: operators, sessions, folds, plans, benches, tuning.
 //
 //     segfold::Session session;
 //     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // host spans in, results out
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
+//     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
+//     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
 // Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an
 // operator, InputError for arrays and options, DeviceError for device, driver and compilers, InternalError
@@ -12,5 +14,6 @@
 #include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
+#include "runtime/bench/bench_workload.h"
 #include "runtime/session/session.h"
 #include "runtime/tune/tune_workload.h"

@@ -9,18 +9,18 @@
 
 #include "runtime/backends/cuda/compile_batch.h"
 
-namespace segfold::tune {
+namespace segfold::cuda {
 
 /// Parts plans into programs: the first by itself, as it is needed next, the others up to eight to a program
 /// of at most 48 KiB of text, but so few that each of `threads` threads has a program. In the order given.
-[[nodiscard]] std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant> variants,
-                                                                std::size_t threads);
+[[nodiscard]] std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants,
+                                                          std::size_t threads);
 
 /// Compiles in the background what has been expected last.
 class Ahead {
 public:
     /// The cache must outlive this object. `threads` of 0: as many as cores, at most 16.
-    explicit Ahead(cuda::CompileCache& cache, unsigned threads = 0);
+    explicit Ahead(CompileCache& cache, unsigned threads = 0);
     /// Waits for what is being compiled, and leaves the rest.
     ~Ahead();
     Ahead(const Ahead&) = delete;
@@ -28,17 +28,17 @@ public:
 
     /// Takes the place of what is still waiting. Plans that the cache has are passed over, and so are those
     /// that share their text with one before them.
-    void add(std::vector<cuda::Variant> variants);
+    void add(std::vector<Variant> variants);
 
 private:
     void work();
 
-    cuda::CompileCache& cache_;
+    CompileCache& cache_;
     std::mutex mutex_;
     std::condition_variable woken_;
-    std::deque<std::vector<cuda::Variant>> waiting_;
+    std::deque<std::vector<Variant>> waiting_;
     bool is_over_ = false;
     std::vector<std::thread> threads_;
 };
 
-}  // namespace segfold::tune
+}  // namespace segfold::cuda

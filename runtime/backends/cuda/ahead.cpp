@@ -1,11 +1,11 @@
-#include "runtime/tune/ahead.h"
+#include "runtime/backends/cuda/ahead.h"
 
 #include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
 
-namespace segfold::tune {
+namespace segfold::cuda {
 namespace {
 
 constexpr unsigned kMostThreads = 16;
@@ -15,10 +15,9 @@ constexpr std::size_t kMostTextBytes = 48 * 1024;
 
 }  // namespace
 
-std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant> variants,
-                                                  std::size_t threads)
+std::deque<std::vector<Variant>> batches_of(std::span<const Variant> variants, std::size_t threads)
 {
-    std::deque<std::vector<cuda::Variant>> batches;
+    std::deque<std::vector<Variant>> batches;
     if (variants.empty())
         return batches;
     batches.push_back({variants.front()});
@@ -37,7 +36,7 @@ std::deque<std::vector<cuda::Variant>> batches_of(std::span<const cuda::Variant>
     return batches;
 }
 
-Ahead::Ahead(cuda::CompileCache& cache, unsigned threads) : cache_(cache)
+Ahead::Ahead(CompileCache& cache, unsigned threads) : cache_(cache)
 {
     if (threads == 0)
         threads = std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads);
@@ -56,10 +55,10 @@ Ahead::~Ahead()
         thread.join();
 }
 
-void Ahead::add(std::vector<cuda::Variant> variants)
+void Ahead::add(std::vector<Variant> variants)
 {
     std::set<std::string> texts;  // one of those that share a text is enough
-    const auto is_known = [&](const cuda::Variant& variant) {
+    const auto is_known = [&](const Variant& variant) {
         return !texts.insert(variant.request.source).second || cache_.contains(variant.request);
     };
     std::erase_if(variants, is_known);
@@ -74,7 +73,7 @@ void Ahead::add(std::vector<cuda::Variant> variants)
 void Ahead::work()
 {
     for (;;) {
-        std::vector<cuda::Variant> batch;
+        std::vector<Variant> batch;
         {
             std::unique_lock lock(mutex_);
             woken_.wait(lock, [&] { return is_over_ || !waiting_.empty(); });
@@ -88,4 +87,4 @@ void Ahead::work()
     }
 }
 
-}  // namespace segfold::tune
+}  // namespace segfold::cuda

@@ -3,9 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace segfold::bench {
+namespace segfold::cuda {
 
-/// The text of a file of runtime/bench/kernels. Throws InternalError for another.
+/// The text of a file of runtime/backends/cuda/kernels. Throws InternalError for another.
 ///
 /// read.cu: read1, read4, read8(values, count, sink) read every float4 once, with so many loads in flight.
 ///
@@ -14,6 +14,6 @@ namespace segfold::bench {
 ///
 /// compare.cu, C++20: compare_TYPE(actual, expected, place, count, is_compacted, tolerance, difference) for
 /// the floating-point types, and compare_raw1 to compare_raw8 for all others.
-std::string_view kernels(std::string_view file);
+std::string_view measuring_kernels(std::string_view file);
 
-}  // namespace segfold::bench
+}  // namespace segfold::cuda

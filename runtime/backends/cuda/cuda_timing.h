@@ -1,0 +1,77 @@
+#pragma once
+// Times on a GPU by events, and the read ceiling that they are held against.
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backends/cuda/ahead.h"
+#include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/timing.h"
+
+namespace segfold::cuda {
+
+/// Measures launches in one stream of a GPU.
+///
+/// What is expected is compiled on the host's cores while others run: the first by itself, the others several
+/// to a program, of whose time each counts an equal part.
+class CudaTiming : public Timing {
+public:
+    /// Compiles the kernel that reads. Throws DeviceError.
+    explicit CudaTiming(const Context& context);
+
+    [[nodiscard]] const Context& context() const { return context_; }
+    [[nodiscard]] Stream& stream() { return stream_; }
+    [[nodiscard]] CompileCache& programs() { return programs_; }
+
+    [[nodiscard]] TimingFacts facts() const override;
+    [[nodiscard]] std::int64_t memory_bytes() const override;
+    [[nodiscard]] std::int64_t free_bytes() const override;
+    [[nodiscard]] std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) override;
+    [[nodiscard]] std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) override;
+    [[nodiscard]] std::unique_ptr<PlacedWorkload> place(const Workload& workload,
+                                                        std::shared_ptr<const LoadedArrays> arrays) override;
+    double compile(const PlanText& plan) override;
+    void compile_each(std::span<const PlanText> plans) override;
+    void expect(std::span<const PlanText> plans) override;
+    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override;
+    /// The best median of several grids and numbers of loads in flight, over 1 GiB or a quarter of what is
+    /// free.
+    [[nodiscard]] ReadCeiling read_ceiling() override;
+    /// The L2 is the cache.
+    [[nodiscard]] bool fits_cache(std::int64_t bytes) const override;
+    void read(std::size_t bytes) override;
+    [[nodiscard]] std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
+                                           bool flush) override;
+    [[nodiscard]] std::vector<std::vector<double>> time_by_turns(std::span<const TimedLaunch> launches,
+                                                                 int dropped, int samples) override;
+    void wait() override { stream_.synchronize(); }
+    void synchronize() override { context_.synchronize(); }
+    [[nodiscard]] bool is_asynchronous() const override { return true; }
+
+private:
+    void fill_cache() override;
+    void read(const DeviceBuffer& buffer, std::size_t bytes, const std::string& kernel, std::uint64_t grid,
+              std::uint64_t block);
+
+    Context context_;
+    Stream stream_;
+    Module module_;
+    DeviceBuffer sink_;
+    DeviceBuffer other_;   ///< what the L2 is filled with
+    DeviceBuffer unread_;  ///< what read() reads
+    std::optional<Module> compare_;
+    CompileCache programs_;
+    std::unique_ptr<Ahead> ahead_;  ///< made when something is expected first
+    friend class TimedResident;
+};
+
+/// A timing's own GPU. Throws DeviceError where `timing` is of another back end; `what` needs a GPU.
+[[nodiscard]] CudaTiming& cuda_timing(Timing& timing, std::string_view what);
+
+/// What a CudaTiming has placed.
+[[nodiscard]] ResidentWorkload& resident_of(PlacedWorkload& placed);
+
+}  // namespace segfold::cuda

@@ -1,0 +1,314 @@
+#include "runtime/backends/host_timing.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend_table.h"
+#include "runtime/judge/disturbed.h"
+#include "runtime/support/memory_at_hand.h"
+#include "runtime/support/parallel.h"
+#include "runtime/support/statistics.h"
+
+namespace segfold {
+namespace {
+
+constexpr int kHostCeilingRepeats = 9;
+constexpr std::int64_t kMostRead = std::int64_t{1} << 28;  // bytes, or four times the cache
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t kFewestRead = 4096;  // words of a thread
+
+/// Words that are read and come to nothing; what they are added to keeps the compiler from leaving it out.
+class ReadBuffer {
+public:
+    /// At least so many bytes.
+    void provide(std::int64_t bytes)
+    {
+        const auto words = static_cast<std::size_t>((bytes + 7) / 8);
+        if (words_.size() < words)
+            words_.assign(words, 1);
+    }
+
+    void read(std::int64_t bytes)
+    {
+        const auto words = std::min(static_cast<std::int64_t>(words_.size()), (bytes + 7) / 8);
+        parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
+            constexpr std::int64_t kSums = 32;  // several vectors, which wait for nothing but memory
+            std::array<std::uint64_t, kSums> sums = {};
+            std::int64_t i = begin;
+            for (; i + kSums <= end; i += kSums)
+                for (std::int64_t k = 0; k < kSums; ++k)
+                    sums[static_cast<std::size_t>(k)] += words_[static_cast<std::size_t>(i + k)];
+            std::uint64_t sum = 0;
+            for (; i < end; ++i)
+                sum += words_[static_cast<std::size_t>(i)];
+            for (const auto part : sums)
+                sum += part;
+            sink_.fetch_add(sum, std::memory_order_relaxed);
+        });
+    }
+
+private:
+    std::vector<std::uint64_t> words_;
+    std::atomic<std::uint64_t> sink_ = 0;
+};
+
+/// Arrays that somebody else holds, or their copies.
+struct HostArrays : LoadedArrays {
+    std::vector<Array> arrays;
+
+    [[nodiscard]] std::size_t bytes() const override
+    {
+        std::size_t all = 0;
+        for (const auto& array : arrays)
+            all += array.bytes();
+        return all;
+    }
+};
+
+bool is_same_value(const Array& one, std::int64_t i, const Array& other, std::int64_t k)
+{
+    const auto width = size_bytes(one.type());
+    return std::memcmp(one.data() + static_cast<std::size_t>(i) * width,
+                       other.data() + static_cast<std::size_t>(k) * width, width) == 0;
+}
+
+/// As the GPU's kernels compare: within the tolerance over the larger of both and 1; NaN is equal to NaN.
+bool is_near(double actual, double expected, double tolerance)
+{
+    if (std::isnan(actual) || std::isnan(expected))
+        return std::isnan(actual) && std::isnan(expected);
+    if (std::isinf(actual) || std::isinf(expected))
+        return actual == expected;
+    const double scale = std::max({1.0, std::fabs(actual), std::fabs(expected)});
+    return std::fabs(actual - expected) <= tolerance * scale;
+}
+
+class HostPlaced : public PlacedWorkload {
+public:
+    HostPlaced(const Workload& workload, std::shared_ptr<const LoadedArrays> arrays)
+        : workload_(workload), arrays_(std::move(arrays))
+    {
+        own_.op = workload.op;
+        own_.segments = workload.segments.copy();
+        const auto& held = dynamic_cast<const HostArrays&>(*arrays_).arrays;
+        for (std::size_t i = 0; i < held.size(); ++i) {
+            const auto length =
+                workload.op.parameters[i].table
+                    ? held[i].length()
+                    : std::min(held[i].length(), static_cast<std::size_t>(workload.segments.num_elements));
+            own_.arrays.push_back(Array::borrow(held[i].type(), held[i].data(), length));
+        }
+        results_ = allocate_results(own_);
+    }
+
+    [[nodiscard]] const Workload& workload() const override { return workload_; }
+    [[nodiscard]] const Workload& own() const { return own_; }
+    [[nodiscard]] Results& own_results() { return results_; }
+
+    void poison_results(std::uint8_t poison) override
+    {
+        for (auto& [field, array] : results_)
+            if (array.bytes() != 0)
+                std::memset(array.data(), array.type() == Type::boolean ? 0 : poison, array.bytes());
+    }
+
+    [[nodiscard]] Results results() const override { return copy(results_); }
+    void keep_results() override { kept_ = copy(results_); }
+
+    [[nodiscard]] Difference difference(std::size_t field, double tolerance, const Filled& filled) override
+    {
+        const auto& actual = results_[field].array;
+        const auto& expected = kept_.at(field).array;
+        const bool has_places = filled.is_by_key && filled.places != 0;
+        const auto* places = reinterpret_cast<const std::int32_t*>(filled.places);
+        const auto count = filled.is_by_key ? filled.num_runs : workload_.segments.num_segments;
+        const bool is_rounded = is_float(actual.type());
+        Difference all;
+        for (std::int64_t i = 0; i < count; ++i) {
+            const std::int64_t segment = has_places ? places[i] : i;
+            const auto at = has_places && filled.is_compacted ? i : segment;
+            if (is_same_value(actual, at, expected, segment))
+                continue;
+            ++all.bits;
+            if (is_rounded && is_near(value_at(actual, at), value_at(expected, segment), tolerance))
+                continue;
+            ++all.beyond;
+            all.first = std::min(all.first, static_cast<unsigned long long>(segment));
+        }
+        return all;
+    }
+
+private:
+    static Results copy(const Results& results)
+    {
+        Results copies;
+        for (const auto& [field, array] : results)
+            copies.push_back({field, array.copy()});
+        if (results.keys)
+            copies.keys = results.keys->copy();
+        return copies;
+    }
+
+    static double value_at(const Array& array, std::int64_t i)
+    {
+        WideValue value{};
+        Machine<long double>::load(value, array.type(), array.data(), i);
+        return static_cast<double>(value.real);
+    }
+
+    const Workload& workload_;
+    std::shared_ptr<const LoadedArrays> arrays_;
+    Workload own_;  ///< with arrays that are borrowed from `arrays_`, no longer than the workload
+    Results results_;
+    Results kept_;
+};
+
+class HostTimedPlan : public TimedPlan {
+public:
+    HostTimedPlan(TimedLaunch launch, double compile_seconds)
+        : launch_(std::move(launch)), compile_seconds_(compile_seconds)
+    {}
+    void launch() override { launch_(); }
+    [[nodiscard]] double compile_seconds() const override { return compile_seconds_; }
+
+private:
+    TimedLaunch launch_;
+    double compile_seconds_;
+};
+
+class HostTiming : public Timing {
+public:
+    explicit HostTiming(HostPlans plans) : plans_(std::move(plans)) {}
+
+    [[nodiscard]] TimingFacts facts() const override { return {"", plans_.compiler}; }
+    [[nodiscard]] std::int64_t memory_bytes() const override
+    {
+        return static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+    }
+    [[nodiscard]] std::int64_t free_bytes() const override
+    {
+        return static_cast<std::int64_t>(memory_at_hand());
+    }
+
+    [[nodiscard]] std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) override
+    {
+        auto held = std::make_shared<HostArrays>();
+        held->arrays = std::move(arrays);
+        return held;
+    }
+    [[nodiscard]] std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) override
+    {
+        auto copies = std::make_shared<HostArrays>();
+        for (const auto& array : dynamic_cast<const HostArrays&>(arrays).arrays)
+            copies->arrays.push_back(array.copy());
+        return copies;
+    }
+    [[nodiscard]] std::unique_ptr<PlacedWorkload> place(const Workload& workload,
+                                                        std::shared_ptr<const LoadedArrays> arrays) override
+    {
+        return std::make_unique<HostPlaced>(workload, std::move(arrays));
+    }
+
+    double compile(const PlanText& plan) override { return plans_.compile ? plans_.compile(plan) : 0; }
+    void compile_each(std::span<const PlanText> plans) override
+    {
+        if (!plans_.compile)
+            return;
+        parallel_for(static_cast<std::int64_t>(plans.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+            for (auto i = begin; i < end; ++i)
+                try {
+                    (void)plans_.compile(plans[static_cast<std::size_t>(i)]);
+                } catch (const Error&) {
+                    // Whoever needs the plan is told.
+                }
+        });
+    }
+    [[nodiscard]] std::unique_ptr<TimedPlan> prepare(PlacedWorkload& placed, const PlanText& plan) override
+    {
+        const double seconds = compile(plan);
+        auto& own = dynamic_cast<HostPlaced&>(placed);
+        return std::make_unique<HostTimedPlan>(plans_.prepare(own.own(), plan, own.own_results()), seconds);
+    }
+
+    [[nodiscard]] ReadCeiling read_ceiling() override
+    {
+        const auto at_hand = static_cast<std::int64_t>(memory_at_hand() / 4);
+        const auto bytes =
+            std::max(kMebibyte,
+                     std::min(std::max(kMostRead, 4 * last_cache_bytes()), at_hand) / kMebibyte * kMebibyte);
+        ReadBuffer buffer;
+        buffer.provide(bytes);
+        const auto times = time([&] { buffer.read(bytes); }, kWarmups, kHostCeilingRepeats, false);
+        return {static_cast<double>(bytes) / (quartiles(times).median * 1e-3),
+                fmt::format("{}, {} MiB", host_threads_text(), bytes / kMebibyte)};
+    }
+    [[nodiscard]] bool fits_cache(std::int64_t bytes) const override
+    {
+        return bytes < 4 * last_cache_bytes();
+    }
+    void read(std::size_t bytes) override
+    {
+        unread_.provide(static_cast<std::int64_t>(bytes));
+        unread_.read(static_cast<std::int64_t>(bytes));
+    }
+
+    [[nodiscard]] std::vector<double> time(const TimedLaunch& launch, int warmups, int repeats,
+                                           bool flush) override
+    {
+        return wall_milliseconds(launch, warmups, repeats, flush);
+    }
+    [[nodiscard]] std::vector<std::vector<double>> time_by_turns(std::span<const TimedLaunch> launches,
+                                                                 int dropped, int samples) override
+    {
+        std::vector<std::vector<double>> times(launches.size());
+        for (int i = -dropped; i < samples; ++i)
+            for (std::size_t k = 0; k < launches.size(); ++k)
+                for (const double one : wall_milliseconds(launches[k], 0, 1, false))
+                    if (i >= 0)
+                        times[k].push_back(one);
+        return times;
+    }
+
+    void wait() override {}
+    void synchronize() override {}
+    [[nodiscard]] bool is_asynchronous() const override { return false; }
+
+private:
+    void fill_cache() override
+    {
+        const auto bytes = 2 * last_cache_bytes();
+        other_.provide(bytes);
+        other_.read(bytes);
+    }
+
+    HostPlans plans_;
+    ReadBuffer other_;   ///< what the cache is filled with
+    ReadBuffer unread_;  ///< what read() reads
+};
+
+}  // namespace
+
+std::unique_ptr<Timing> make_host_timing(HostPlans plans)
+{
+    return std::make_unique<HostTiming>(std::move(plans));
+}
+
+std::int64_t last_cache_bytes()
+{
+    constexpr std::int64_t kUsual = 32 * kMebibyte;
+    for (const auto level : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
+        if (const auto bytes = sysconf(level); bytes > 0)
+            return bytes;
+    return kUsual;
+}
+
+}  // namespace segfold

@@ -1,0 +1,58 @@
+#pragma once
+// The libraries that stages are measured beside, on whichever back end.
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "codegen/peer.h"
+#include "runtime/backends/timing.h"
+
+namespace segfold::bench {
+
+/// A peer bound to a placed workload, whose result arrays it writes.
+class LoadedFold {
+public:
+    virtual ~LoadedFold() = default;
+    /// Starts the fold once. Throws DeviceError.
+    virtual void launch() = 0;
+    /// Which places it fills.
+    [[nodiscard]] virtual Filled filled() const = 0;
+};
+
+/// How a peer was compiled.
+struct PeerBuild {
+    double seconds = 0;
+    bool is_compiled_before = false;  ///< the time is that of an earlier compilation, whose result was taken
+};
+
+/// The peers over one workload.
+class WorkloadPeers {
+public:
+    virtual ~WorkloadPeers() = default;
+    /// Compiles those that are not compiled yet, side by side; calls `begins` first where there are any.
+    virtual void compile(std::span<const Peer* const> peers, const std::function<void()>& begins) = 0;
+    /// Throws DeviceError for a peer that does not compile.
+    [[nodiscard]] virtual PeerBuild build(const Peer& peer) = 0;
+    /// Throws DeviceError for a peer that does not compile, or that fails.
+    [[nodiscard]] virtual std::unique_ptr<LoadedFold> load(const Peer& peer) = 0;
+};
+
+/// The libraries of one back end, with what was compiled of them.
+class PeerLibraries {
+public:
+    virtual ~PeerLibraries() = default;
+    /// "CCCL 3.0.1"; "no peers" where there are none.
+    [[nodiscard]] virtual std::string description() const = 0;
+    /// Why a peer cannot be measured here, whatever the problem; empty where it can.
+    [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
+    /// All must outlive what is returned.
+    [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
+                                                              PlacedWorkload& placed) = 0;
+};
+
+/// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere none, and objection() says so. `timing` must
+/// outlive what is returned.
+[[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing);
+
+}  // namespace segfold::bench

@@ -1,0 +1,43 @@
+#include "runtime/bench/plans.h"
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/session/choice.h"
+
+namespace segfold::bench {
+
+std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, const Shape& shape,
+                                     const OperatorLaws& laws, const PlanSelection& selection,
+                                     std::vector<std::string>& warnings)
+{
+    const auto& catalogue = session.catalogue();
+    auto all = session.choose(problem, shape, laws, selection.chosen,
+                              selection.asks_records ? "" : "no record is to be asked");
+    warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
+    const auto& chosen = *all.plan;
+    std::vector<LadderPlan> plans = {{chosen.stage, chosen.emitted.configuration, true, ""}};
+    if (selection.chosen.is_reproducible)
+        plans.push_back({chosen.stage, chosen.emitted.configuration, false, "", true});
+    for (const auto& asked : selection.others) {
+        const auto& stage = catalogue.stage(asked.stage);
+        LadderPlan plan{&stage, {}, false, catalogue.unmet(stage, problem).value_or(""), false, asked.label};
+        try {
+            plan.configuration = configure(stage, asked.settings, plan_facts(problem, shape));
+        } catch (const InputError& error) {  // in a sweep another workload may allow it
+            plan.objection = error.what();
+        }
+        plans.push_back(std::move(plan));
+    }
+    if (chosen.is_asked || !selection.others.empty())
+        return plans;
+    for (const auto& stage : catalogue.stages()) {
+        const bool takes_form = std::ranges::find(stage.forms, problem.form) != stage.forms.end();
+        if (takes_form && &stage != chosen.stage && (!stage.is_rung || selection.with_rungs))
+            plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
+                             catalogue.unmet(stage, problem).value_or("")});
+    }
+    return plans;
+}
+
+}  // namespace segfold::bench

@@ -1,0 +1,157 @@
+#include "runtime/bench/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/bench/markdown.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/session/choice.h"
+
+namespace segfold::bench {
+namespace {
+
+constexpr std::int64_t kSweptElements = std::int64_t{1} << 28;
+constexpr double kShareOfMemory = 0.8;
+/// Items of which the host looks at every one before a sample is judged.
+constexpr std::int64_t kSampledElements = std::int64_t{1} << 16;
+
+bool is_generated(const WorkloadRequest& request)
+{
+    const auto kind = request.layout.kind;
+    return request.inputs.empty() &&
+           (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
+}
+
+/// The most elements of a power of two whose data fits the memory comfortably.
+std::int64_t fitting_elements(const Timing& timing, const Operator& op, const Layout& layout)
+{
+    auto elements = kSweptElements;
+    while (elements > 1 &&
+           most_bytes(op, layout, elements) > kShareOfMemory * static_cast<double>(timing.free_bytes()))
+        elements /= 2;
+    return elements;
+}
+
+std::vector<Case> cases_of(const SweepRequest& request, const Timing& timing, const Operator& op)
+{
+    const auto& layout = request.workload.layout;
+    if (request.sweep == Sweep::sizes)
+        return size_cases(layout, request.from, request.to);
+    auto elements = request.workload.num_elements;
+    const bool is_swept = request.sweep == Sweep::layouts;
+    if (!elements && is_generated(request.workload))
+        elements = fitting_elements(timing, op, is_swept ? parse_layout("uniform=1") : layout);
+    if (is_swept)
+        return standard_cases(elements.value_or(kSweptElements));
+    return {{layout, elements}};
+}
+
+/// Values such as the bench's: those of the files, or some of the generated ones.
+Workload sample(const Operator& op, WorkloadRequest request)
+{
+    if (is_generated(request)) {
+        request.layout = {};
+        request.num_elements = kSampledElements;
+    }
+    auto workload = make_workload(op, request).workload;
+    if (num_items(workload.segments) <= kSampledElements)
+        check_tables(workload);
+    return workload;
+}
+
+/// Everything that one operator's workloads share.
+struct Swept {
+    Session& session;
+    Bench& bench;
+    const Operator& op;
+    const SweepRequest& request;
+    const SweepListener& listener;
+    OperatorLaws laws;
+    CaseData data;
+};
+
+void warn(const SweepListener& listener, const std::vector<std::string>& warnings)
+{
+    if (listener.warned)
+        for (const auto& warning : warnings)
+            listener.warned(warning);
+}
+
+void measure(Swept& swept, const Case& wanted)
+{
+    const auto& [session, bench, op, request, listener, laws, data] = swept;
+    if (listener.progress)
+        listener.progress(fmt::format("preparing {}", print(wanted.layout)));
+    auto prepared = swept.data.prepare(wanted);
+    if (request.given_as)
+        prepared.workload.segments = given_as(*request.given_as, prepared.workload.segments);
+    const auto& segments = prepared.workload.segments;
+    auto problem = make_problem(prepared.workload, laws);
+    problem.target = bench.backend.target();
+    std::vector<const Peer*> peers;
+    for (const auto* candidate : request.peers)
+        if (!request.only_fitting_peers ||
+            std::ranges::find(candidate->forms, problem.form) != candidate->forms.end())
+            peers.push_back(candidate);
+    std::vector<std::string> warnings;
+    auto plans = ladder_plans(session, problem, shape_of(segments), laws, request.plans, warnings);
+    warn(listener, warnings);
+    const LadderRequest ladder{
+        problem,
+        prepared.workload,
+        prepared.inputs,
+        print(wanted.layout) + (is_found(segments.form) ? fmt::format(" as {}", name(segments.form)) : ""),
+        std::move(plans),
+        peers,
+        session.catalogue(),
+        request.options};
+    auto record = climb(bench, ladder, {listener.progress, listener.measured});
+    record.preparation_seconds = prepared.seconds;
+    if (listener.done)
+        listener.done(std::move(record));
+}
+
+}  // namespace
+
+void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
+                    const SweepListener& listener)
+{
+    auto laws = session.laws(op);
+    if (depends_on_data(laws))
+        laws = on_data(std::move(laws), sample(op, request.workload));
+    for (const auto& warning : law_warnings(laws, op))
+        warn(listener, {warning});
+    auto& timing = *bench.timing;
+    Swept swept{
+        session, bench, op, request, listener, std::move(laws), CaseData(timing, op, request.workload)};
+    for (const auto& wanted : cases_of(request, timing, op)) {
+        const auto named = fmt::format(
+            "{} {}{}", op.name, print(wanted.layout),
+            wanted.num_elements ? fmt::format(" of {} elements", element_text(*wanted.num_elements)) : "");
+        const double needed = wanted.num_elements ? most_bytes(op, wanted.layout, *wanted.num_elements) : 0;
+        const auto present = static_cast<double>(timing.memory_bytes());
+        const bool is_swept = request.sweep != Sweep::none;
+        const auto skip = [&](const std::string& why) {
+            if (listener.skipped)
+                listener.skipped(named, why);
+        };
+        if (is_swept && needed > present) {
+            skip(fmt::format("it may need {:.0f} GB, and {} has {:.0f}", needed / 1e9, bench.machine().device,
+                             present / 1e9));
+            continue;
+        }
+        try {
+            measure(swept, wanted);
+        } catch (const Error& error) {
+            if (!is_swept || error.exit_code() == 4)
+                throw;
+            timing.synchronize();  // throws where the device takes no more work
+            skip(error.what());
+        }
+    }
+}
+
+}  // namespace segfold::bench
