@@ -9,10 +9,12 @@
 #include <sstream>
 
 #include "dsl/error.h"
+#include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/bench/bench_workload.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/data/resolve.h"
+#include "runtime/regress/check_operator.h"
 #include "runtime/regress/time_ratios.h"
 #include "runtime/tune/tune_workload.h"
 #include "tests/files.h"
@@ -235,6 +237,50 @@ TEST(BenchCall, MeasuresArraysOfTheCallersAndFindsWrongResults)
     };
     Session forgetful(std::make_unique<Forgetful>(), {});
     EXPECT_FALSE(bench_workload(forgetful, op, {values}, uniform(32), {.repeats = 3}).agrees());
+}
+
+TEST(CheckCall, RunsEveryStageAndFindsWrongLawsAndResults)
+{
+    Session session(std::make_unique<SkeletonBackend>(), {});
+    regress::CheckRequest request;
+    request.workload.standard_elements = 512;
+    const auto op = standard_operator("sum_i32");
+    request.layouts = regress::standard_layouts(op, 512);
+    request.stages = {&session.catalogue().stage("tile_scan"), &session.catalogue().stage("run_stream")};
+    std::vector<std::string> told;
+    const auto right =
+        regress::check_operator(session, op, request, [&](const std::string& what) { told.push_back(what); });
+    EXPECT_TRUE(right.is_well());
+    EXPECT_TRUE(right.has_stages);
+    EXPECT_GE(right.matrix.outcomes.size(), request.layouts.size() * 2);
+    ASSERT_FALSE(told.empty());
+    EXPECT_EQ(told.front(), "laws");
+
+    const auto wrong = parse_operator(
+        "wrong.seg", "operator wrong(x: i32) -> i32 { state s: i32 = 1 lift x combine(a, b) a + b }");
+    const auto refuted = regress::check_operator(session, wrong, request);
+    EXPECT_FALSE(refuted.has_stages);
+    EXPECT_FALSE(refuted.is_well());
+    EXPECT_TRUE(refuted.matrix.outcomes.empty());
+    request.assume = {Law::identity};
+    EXPECT_TRUE(regress::check_operator(session, wrong, request).has_stages);
+
+    /// Adds 1 to the first result.
+    class Wrong : public SkeletonBackend {
+        Results run_workload(const Workload& workload, const PlanText*, const Circumstances&,
+                             RunTimes&) override
+        {
+            auto results = reduce_sequentially(workload);
+            ++results[0].array.as<std::int32_t>()[0];
+            return results;
+        }
+    };
+    Session faulty(std::make_unique<Wrong>(), {});
+    EXPECT_FALSE(regress::check_operator(faulty, op, request).is_well());
+    Session reference(make_backend("reference"), {});
+    EXPECT_EQ(message_of([&] { (void)regress::check_operator(reference, op, request); }),
+              "a check runs stages, and the back end reference has none; cuda and simt have, and both are "
+              "compared with the reference and Thrust anyway");
 }
 
 TEST(Timings, OfOthersAreRefusedInWords)

@@ -7,7 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/data/shape.h"
-#include "runtime/judge/table_check.h"
+#include "runtime/judge/checked_workload.h"
 #include "runtime/session/choice.h"
 
 namespace segfold::bench {
@@ -15,7 +15,6 @@ namespace {
 
 constexpr std::int64_t kSweptElements = std::int64_t{1} << 28;
 constexpr double kShareOfMemory = 0.8;
-/// Items of which the host looks at every one before a sample is judged.
 constexpr std::int64_t kSampledElements = std::int64_t{1} << 16;
 
 bool is_generated(const WorkloadRequest& request)
@@ -56,10 +55,7 @@ Workload sample(const Operator& op, WorkloadRequest request)
         request.layout = {};
         request.num_elements = kSampledElements;
     }
-    auto workload = make_workload(op, request).workload;
-    if (num_items(workload.segments) <= kSampledElements)
-        check_tables(workload);
-    return workload;
+    return make_checked_workload(op, request).workload;
 }
 
 /// Everything that one operator's workloads share.

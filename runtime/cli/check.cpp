@@ -7,15 +7,22 @@
 
 #include "dsl/error.h"
 #include "runtime/cli/backend_argument.h"
-#include "runtime/cli/check_matrix.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
+#include "runtime/cli/plan.h"
+#include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/cli/workload_argument.h"
 #include "runtime/data/generated_arrays.h"
+#include "runtime/regress/check_operator.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
+
+using regress::CheckMatrix;
+using regress::CheckOutcome;
+using regress::CheckRequest;
 
 constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
@@ -46,15 +53,6 @@ std::string law_notes(const OperatorLaws& laws)
     return text;
 }
 
-/// True where a law is refuted that nobody vouches for.
-bool has_offence(const OperatorLaws& laws)
-{
-    return std::ranges::any_of(laws.report.findings, [&](const LawFinding& finding) {
-        return finding.verdict == Verdict::refuted &&
-               std::ranges::find(laws.assumed, finding.law) == laws.assumed.end();
-    });
-}
-
 CheckRequest check_request(const Arguments& arguments, const Operator& op, const Backend& backend,
                            const Catalogue& catalogue)
 {
@@ -66,8 +64,8 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (const auto layout = arguments.value("layout"))
         request.layouts = {{*layout, request.workload.layout}};
     else
-        request.layouts =
-            standard_layouts(op, request.workload.num_elements.value_or(request.workload.standard_elements));
+        request.layouts = regress::standard_layouts(
+            op, request.workload.num_elements.value_or(request.workload.standard_elements));
     const auto stage = arguments.value("stage").value_or("all");
     for (const auto& known : catalogue.stages())
         if ((stage == "all" && !known.is_rung) || stage == known.name)
@@ -79,6 +77,7 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     request.chosen = settings(arguments);
     if (!request.chosen.empty())
         check_tunables(*request.stages.front(), request.chosen);
+    request.assume = assumed_laws(arguments, op);
     request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
     return request;
 }
@@ -88,7 +87,9 @@ void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
 {
     if (arguments.value("stage").value_or("all") == "all")
         return;
-    const auto serves = [](const Outcome& outcome) { return outcome.stage != "thrust" && !outcome.unmet; };
+    const auto serves = [](const CheckOutcome& outcome) {
+        return outcome.stage != "thrust" && !outcome.unmet;
+    };
     if (std::ranges::none_of(matrix.outcomes, serves))
         throw InputError(
             fmt::format("{}: {}", matrix.outcomes.front().stage, *matrix.outcomes.front().unmet));
@@ -236,18 +237,14 @@ int verb_check(const Words& words)
     const auto request = check_request(arguments, op, backend, catalogue);
 
     Progress progress;
-    progress.show("laws");
-    const auto laws = laws_on_data(op, request, judge_laws(op, {}, assumed_laws(arguments, op)));
-    // Without an identity to rely on there is nothing that a stage could get right.
-    const bool has_stages = laws.has_sound_identity;
-    CheckMatrix matrix;
-    if (has_stages) {
-        matrix = run_checks(op, request, laws, backend, catalogue, progress);
+    const auto found =
+        regress::check_operator(session, op, request, [&](const std::string& what) { progress.show(what); });
+    const auto& [laws, matrix, has_stages] = found;
+    if (has_stages)
         require_asked_stage(arguments, matrix);
-    }
     progress.clear();
 
-    const bool all_well = !has_offence(laws) && !matrix.any_failed();
+    const bool all_well = found.is_well();
     if (arguments.json()) {
         write_json("check",
                    {{"operator", json_of(op)},

@@ -16,6 +16,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
+#include "runtime/judge/checked_workload.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 #include "runtime/support/text_table.h"
@@ -192,7 +193,7 @@ int verb_run(const Words& words)
     auto& backend = session.backend();  // a GPU's context is made while data are
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
-    const auto prepared = prepare_workload(op, request);
+    const auto prepared = make_checked_workload(op, request);
     const auto& workload = prepared.workload;
     const ResultsView view(arguments, workload);
     const auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));

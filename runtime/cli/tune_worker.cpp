@@ -10,6 +10,7 @@
 #include "runtime/cli/json.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/judge/checked_workload.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/choice.h"
 #include "runtime/tune/meter.h"
@@ -34,7 +35,7 @@ void serve_device(const Arguments& arguments, const Operator& op, const Workload
 {
     Session session(timed_backend_argument(arguments), session_options(arguments, op));
     auto& backend = session.backend();
-    const auto prepared = prepare_workload(op, request);
+    const auto prepared = make_checked_workload(op, request);
     check_tables(prepared.workload);  // before hours of plans that would all be refused
     const auto laws = on_data(session.laws(op), prepared.workload);
     require_sound_identity(laws, op);

@@ -8,14 +8,11 @@
 #include "dsl/error.h"
 #include "dsl/suggest.h"
 #include "runtime/data/generated_arrays.h"
-#include "runtime/judge/table_check.h"
 
 namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
-/// Items of which the host looks at every one; reads of tables by more are checked as they are made.
-constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 16;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
 std::vector<std::string_view> parameter_names(const Operator& op)
@@ -92,14 +89,6 @@ ValueRange agreeing_values(const Operator& op)
         is_wide = is_wide && size_bytes(column.type) > 2;
     }
     return is_wide || op.laws.idempotent ? ValueRange::uniform : ValueRange::units;
-}
-
-PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request)
-{
-    auto prepared = make_workload(op, request);
-    if (num_items(prepared.workload.segments) <= kCheckedAtOnce)
-        check_tables(prepared.workload);
-    return prepared;
 }
 
 }  // namespace segfold::cli

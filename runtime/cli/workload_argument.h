@@ -30,7 +30,4 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
 /// leave the normal range of a floating-point type, as products do; then near_one or uniform.
 [[nodiscard]] ValueRange suiting_values(const Operator& op);
 
-/// make_workload(); where there are few items, every read of a table is looked at too. Throws InputError.
-PreparedWorkload prepare_workload(const Operator& op, const WorkloadRequest& request);
-
 }  // namespace segfold::cli

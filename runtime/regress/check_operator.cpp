@@ -1,15 +1,17 @@
-#include "runtime/cli/check_matrix.h"
-
-#include "runtime/backends/simt/program.h"
+#include "runtime/regress/check_operator.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "runtime/backends/simt/program.h"
+#include "runtime/judge/checked_workload.h"
 #include "runtime/regress/trial.h"
+#include "runtime/session/choice.h"
+#include "runtime/session/validation.h"
 
-namespace segfold::cli {
+namespace segfold::regress {
 namespace {
 
 /// Ranges in descending order, each reaching one element into the next segment.
@@ -30,7 +32,7 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     auto wanted = request.workload;
     wanted.layout = layout.layout;
     wanted.seed = seed;
-    auto prepared = prepare_workload(op, wanted);
+    auto prepared = make_checked_workload(op, wanted);
     if (layout.recast) {
         const auto& segments = prepared.workload.segments;
         auto recast =
@@ -63,14 +65,14 @@ public:
     /// Thrust against the reference.
     [[nodiscard]] std::vector<Comparison> judge_thrust() const { return {judge_.compare(*thrust_.results)}; }
 
-    void run(const Stage& stage, const std::map<std::string, int>& chosen, regress::Tiles tiles,
-             std::uint64_t round, Outcome& outcome) const
+    void run(const Stage& stage, const std::map<std::string, int>& chosen, Tiles tiles, std::uint64_t round,
+             CheckOutcome& outcome) const
     {
         outcome.unmet = catalogue_.unmet(stage, problem_);
         if (outcome.unmet)
             return;
-        outcome.configuration = chosen.empty() && tiles == regress::Tiles::smallest
-                                    ? regress::smallest_configuration(stage, problem_)
+        outcome.configuration = chosen.empty() && tiles == Tiles::smallest
+                                    ? smallest_configuration(stage, problem_)
                                     : configure(stage, chosen, plan_facts(problem_));
         const auto emitted = emit(problem_, stage, outcome.configuration, catalogue_);
         const PlanText plan{emitted, stage.name};
@@ -93,6 +95,45 @@ private:
     ThrustResults thrust_;
 };
 
+/// What stages may rely on over the data of the checks.
+OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
+{
+    if (!depends_on_data(laws))
+        return laws;
+    return on_data(std::move(laws),
+                   prepare(op, request, request.layouts.front(), request.workload.seed).workload);
+}
+
+CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
+                       Backend& backend, const Catalogue& catalogue,
+                       const std::function<void(const std::string&)>& progress)
+{
+    CheckMatrix matrix;
+    for (std::int64_t round = 0; round < request.num_seeds; ++round) {
+        const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
+        for (std::size_t i = 0; i < request.layouts.size(); ++i) {
+            const auto& layout = request.layouts[i];
+            const auto tiles =
+                (static_cast<std::size_t>(round) + i) % 2 == 0 ? Tiles::chosen : Tiles::smallest;
+            progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
+            const auto prepared = prepare(op, request, layout, seed);
+            matrix.num_elements = prepared.workload.segments.num_elements;
+            const Column column(prepared.workload, laws, backend, catalogue);
+            for (const auto* stage : request.stages) {
+                progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
+                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
+                column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
+                           matrix.outcomes.back());
+            }
+            matrix.thrust = column.thrust().description;
+            matrix.without_thrust = column.thrust().reason;
+            if (column.thrust().results)
+                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, {}, column.judge_thrust()});
+        }
+    }
+    return matrix;
+}
+
 }  // namespace
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
@@ -112,50 +153,44 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     return layouts;
 }
 
-bool Outcome::failed() const
+bool CheckOutcome::failed() const
 {
     return fault ||
            std::ranges::any_of(comparisons, [](const auto& comparison) { return !comparison.agrees(); });
 }
 
-bool CheckMatrix::any_failed() const { return std::ranges::any_of(outcomes, &Outcome::failed); }
+bool CheckMatrix::any_failed() const { return std::ranges::any_of(outcomes, &CheckOutcome::failed); }
 
-OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws)
+bool Check::is_well() const
 {
-    if (!depends_on_data(laws))
-        return laws;
-    return on_data(std::move(laws),
-                   prepare(op, request, request.layouts.front(), request.workload.seed).workload);
+    const auto is_offence = [&](const LawFinding& finding) {
+        return finding.verdict == segfold::Verdict::refuted &&
+               std::ranges::find(laws.assumed, finding.law) == laws.assumed.end();
+    };
+    return std::ranges::none_of(laws.report.findings, is_offence) && !matrix.any_failed();
 }
 
-CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
-                       Backend& backend, const Catalogue& catalogue, Progress& progress)
+Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
+                     const std::function<void(const std::string&)>& progress)
 {
-    CheckMatrix matrix;
-    for (std::int64_t round = 0; round < request.num_seeds; ++round) {
-        const std::uint64_t seed = request.workload.seed + static_cast<std::uint64_t>(round);
-        for (std::size_t i = 0; i < request.layouts.size(); ++i) {
-            const auto& layout = request.layouts[i];
-            const auto tiles = (static_cast<std::size_t>(round) + i) % 2 == 0 ? regress::Tiles::chosen
-                                                                              : regress::Tiles::smallest;
-            progress.show(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
-            const auto prepared = prepare(op, request, layout, seed);
-            matrix.num_elements = prepared.workload.segments.num_elements;
-            const Column column(prepared.workload, laws, backend, catalogue);
-            for (const auto* stage : request.stages) {
-                progress.show(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
-                matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
-                column.run(*stage, request.chosen, tiles, static_cast<std::uint64_t>(round),
-                           matrix.outcomes.back());
-            }
-            matrix.thrust = column.thrust().description;
-            matrix.without_thrust = column.thrust().reason;
-            if (column.thrust().results)
-                matrix.outcomes.push_back({"thrust", layout.name, seed, {}, {}, {}, column.judge_thrust()});
-        }
-    }
-    progress.clear();
-    return matrix;
+    const auto tell = [&](const std::string& what) {
+        if (progress)
+            progress(what);
+    };
+    auto& backend = session.backend();
+    if (!backend.runs_stages())
+        throw InputError(
+            fmt::format("a check runs stages, and the back end {} has none; cuda and simt have, and both are "
+                        "compared with the reference and Thrust anyway",
+                        backend.name()));
+    tell("laws");
+    Check check;
+    check.laws = laws_on_data(op, request, judge_laws(op, {}, request.assume));
+    // Without an identity to rely on there is nothing that a stage could get right.
+    check.has_stages = check.laws.has_sound_identity;
+    if (check.has_stages)
+        check.matrix = run_checks(op, request, check.laws, backend, session.catalogue(), tell);
+    return check;
 }
 
-}  // namespace segfold::cli
+}  // namespace segfold::regress

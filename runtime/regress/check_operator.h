@@ -1,18 +1,19 @@
 #pragma once
-// Every stage over every layout, judged: the work of segfold check.
+// A check as a call: the laws of an operator, then every stage over every layout against reference and
+// Thrust.
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "runtime/backends/backend.h"
-#include "runtime/cli/plan.h"
-#include "runtime/cli/terminal.h"
-#include "runtime/cli/workload_argument.h"
+#include "codegen/catalogue.h"
+#include "runtime/data/workload_request.h"
 #include "runtime/judge/compare.h"
-#include "runtime/session/validation.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/session.h"
 
-namespace segfold::cli {
+namespace segfold::regress {
 
 /// A layout to check, under the name that its column has.
 struct CheckLayout {
@@ -27,7 +28,7 @@ struct CheckLayout {
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements);
 
 /// What came of a stage (or of Thrust) over one layout, with one seed.
-struct Outcome {
+struct CheckOutcome {
     std::string stage;  ///< "thrust" for Thrust itself
     std::string layout;
     std::uint64_t seed = 0;
@@ -48,11 +49,12 @@ struct CheckRequest {
     /// seed to seed: the one that a run takes, and the smallest.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
+    std::vector<Law> assume = {};  ///< laws to rely on even where the search refutes them
 };
 
 /// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
 struct CheckMatrix {
-    std::vector<Outcome> outcomes;
+    std::vector<CheckOutcome> outcomes;
     std::int64_t num_elements = 0;
     std::string thrust;          ///< what it ran on
     std::string without_thrust;  ///< one sentence; empty where Thrust ran
@@ -60,11 +62,21 @@ struct CheckMatrix {
     [[nodiscard]] bool any_failed() const;
 };
 
-/// What stages may rely on over the data of the checks.
-OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, OperatorLaws laws);
+/// What a check has found.
+struct Check {
+    OperatorLaws laws;  ///< judged by a long search, and by the data of the first layout
+    CheckMatrix matrix;
+    bool has_stages = true;  ///< false where there is no identity to rely on: no stage was run
 
-/// Runs everything. A fault of a kernel is an outcome; other failures are exceptions.
-CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
-                       Backend& backend, const Catalogue& catalogue, Progress& progress);
+    /// True where no law is refuted that nobody vouches for, and every run agrees.
+    [[nodiscard]] bool is_well() const;
+};
 
-}  // namespace segfold::cli
+/// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome.
+///
+/// `progress` is told what is done; it may be empty. Throws InputError for a back end without stages and for
+/// data that cannot be had, DeviceError where the device fails.
+[[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
+                                   const std::function<void(const std::string&)>& progress = {});
+
+}  // namespace segfold::regress
