@@ -1,13 +1,16 @@
 // Small benches on a GPU: results agree, documents can be read, wrong results are seen.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "dsl/standard_operators.h"
+#include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
+#include "runtime/bench/bench_workload.h"
 #include "runtime/bench/peer_library.h"
 #include "runtime/bench/segment_keys.h"
 #include "runtime/cli/json_schema.h"
@@ -213,6 +216,65 @@ TEST_F(BenchGpuDevice, EmptiedCachesAreSlower)
     int launches = 0;
     EXPECT_EQ(timing.time([&] { ++launches; }, 3, 4, true).size(), 4U);
     EXPECT_EQ(launches, 7);
+}
+
+/// The interface of timing on a GPU: what is expected is compiled once, turns are taken, copies are equal.
+TEST_F(BenchGpuDevice, PlansAreTimedThroughTheInterface)
+{
+    const auto backend = make_backend("cuda");
+    const auto timing = backend->timing();
+    Workload workload;
+    workload.op = standard_operator("sum_i32");
+    const std::int64_t elements = 1 << 20;
+    workload.segments = uniform_segments(elements, 32);
+    workload.arrays.push_back(generate_values(Type::i32, elements, 7, ValueRange::small_integers));
+    const auto arrays = timing->load(borrowed(workload.arrays));
+    EXPECT_EQ(arrays->bytes(), workload.arrays[0].bytes());
+    const auto placed = timing->place(workload, timing->copy(*arrays));
+    Problem problem(workload.op, SegmentForm::uniform);
+    problem.laws = {true, true, false};
+    problem.target = backend->target();
+    const auto& catalogue = Catalogue::standard();
+    const auto& stage = catalogue.rule_of_thumb(problem, {elements, elements / 32, 32});
+    const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)), catalogue);
+    const PlanText text{emitted, stage.name};
+    timing->expect({&text, 1});
+    timing->expect({});
+    timing->compile_each({&text, 1});
+    EXPECT_GE(timing->compile(text), 0);
+    const auto plan = timing->prepare(*placed, text);
+    ASSERT_FALSE(plan->kernels().empty());
+    EXPECT_GT(plan->kernels()[0].registers, 0);
+    EXPECT_GT(plan->kernels()[0].resident_blocks, 0);
+    placed->poison_results(0xa1);
+    EXPECT_GT(timing->once([&] { plan->launch(); }), 0);
+    EXPECT_TRUE(Judge(workload).compare(placed->results()).agrees());
+    placed->keep_results();
+    EXPECT_EQ(placed->difference(0, 0, {}).bits, 0U);
+    placed->poison_results(0xa4);
+    EXPECT_EQ(placed->difference(0, 0, {}).beyond, static_cast<unsigned long long>(elements / 32));
+    const std::array<TimedLaunch, 2> launches = {[&] { plan->launch(); },
+                                                 [&] { timing->read(arrays->bytes()); }};
+    const auto times = timing->time_by_turns(launches, 1, 5);
+    ASSERT_EQ(times.size(), 2U);
+    EXPECT_EQ(times[0].size(), 5U);
+    for (const double milliseconds : times[1])
+        EXPECT_GT(milliseconds, 0);
+}
+
+TEST_F(BenchGpuDevice, ACallMeasuresStagesAndPeers)
+{
+    Session session;
+    const auto op = standard_operator("sum_f32");
+    std::vector<float> values(1 << 18);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i % 9);
+    const auto record = bench_workload(session, op, {values}, uniform(64), {.repeats = 5});
+    EXPECT_TRUE(record.agrees());
+    ASSERT_NE(record.chosen(), nullptr);
+    EXPECT_TRUE(record.chosen()->resources);
+    EXPECT_GT(record.chosen()->bytes_per_second, 1e9);
+    EXPECT_GE(record.entries.size(), 4U);
 }
 
 }  // namespace

@@ -169,7 +169,7 @@ TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
         "the identity is not neutral:\n"
         "    identity = 0\n"
         "    combine(identity, a) = 0\n"
-        "    a = 1, of x = 1\n";
+        "    a = 1\n";
     auto session = session_on("simt");
     EXPECT_EQ(message_of([&] { (void)session.fold(op, {kValues}, whole()); }),
               "worst.seg:2:9: operator worst states an identity that is none, and every stage relies on it\n"

@@ -37,8 +37,4 @@ using regress::NamedOperator;
                                     const Catalogue& catalogue, const regress::Baseline* baseline,
                                     Progress& progress);
 
-/// The arrays of generated data.
-[[nodiscard]] std::vector<Array> regress_arrays(const Operator& op, const Segments& segments,
-                                                std::uint64_t seed);
-
 }  // namespace segfold::cli

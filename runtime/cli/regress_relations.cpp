@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "runtime/cli/regress_parts.h"
-#include "runtime/data/generated_arrays.h"
 
 namespace segfold::cli {
 namespace {
@@ -15,19 +14,9 @@ constexpr std::int64_t kMostTriedElements = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRepeats = 1000000;
 constexpr std::string_view kTilesNames[] = {"chosen", "smallest"};
 
-/// How large the data is, in which order it comes, and which configurations fold it.
-struct Request {
-    std::int64_t num_elements = 0;
-    std::uint64_t seed = 7;
-    std::uint64_t num_seeds = 1;
-    std::vector<const regress::Relation*> relations;
-    std::vector<const Stage*> stages;
-    std::vector<regress::Tiles> tiles;
-};
-
-Request request_of(const Arguments& arguments, const Catalogue& catalogue, bool on_gpu)
+regress::RelationRequest request_of(const Arguments& arguments, const Catalogue& catalogue, bool on_gpu)
 {
-    Request request;
+    regress::RelationRequest request{.relations = {}, .stages = {}, .tiles = {}, .catalogue = catalogue};
     request.num_elements =
         arguments.integer("elements", 1, kMostTriedElements).value_or(on_gpu ? kTriedOnGpu : kTriedOnHost);
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
@@ -65,24 +54,6 @@ private:
     std::size_t done_ = 0, all_;
 };
 
-std::vector<regress::RelationOutcome> hold(const NamedOperator& named, const Request& request,
-                                           const Catalogue& catalogue, Backend& backend, Attempts& attempts)
-{
-    std::vector<regress::RelationOutcome> outcomes;
-    for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
-        const regress::Setting setting{
-            named.op, named.laws, catalogue, backend, request.num_elements, request.seed + i, regress_arrays};
-        regress::Materials materials;
-        for (const auto* stage : request.stages)
-            for (const auto* relation : request.relations) {
-                attempts.next(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
-                for (const auto tiles : request.tiles)
-                    outcomes.push_back(regress::attempt(*relation, setting, *stage, tiles, materials));
-            }
-    }
-    return outcomes;
-}
-
 }  // namespace
 
 std::vector<const Stage*> regress_stages(const Arguments& arguments, const Catalogue& catalogue)
@@ -108,16 +79,6 @@ std::string quoted(const std::string& word)
     return text + "'";
 }
 
-std::vector<Array> regress_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
-{
-    std::map<std::string, Array> named;
-    complete_arrays(op, segments, {seed, ValueRange::uniform}, named);
-    std::vector<Array> arrays;
-    for (const auto& parameter : op.parameters)
-        arrays.push_back(std::move(named.at(parameter.name)));
-    return arrays;
-}
-
 RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
                                const Catalogue& catalogue, Backend& backend, Progress& progress)
 {
@@ -132,7 +93,9 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
     Attempts attempts(progress,
                       ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)
-        report.operators.push_back({named.name, hold(named, request, catalogue, backend, attempts)});
+        report.operators.push_back(
+            {named.name, regress::hold_relations(named, request, backend,
+                                                 [&](const std::string& what) { attempts.next(what); })});
     return report;
 }
 

@@ -372,4 +372,25 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
     return outcome;
 }
 
+std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const RelationRequest& request,
+                                            Backend& backend,
+                                            const std::function<void(const std::string&)>& progress)
+{
+    std::vector<RelationOutcome> outcomes;
+    for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
+        const Setting setting{
+            named.op,         named.laws,         request.catalogue, backend, request.num_elements,
+            request.seed + i, request.make_arrays};
+        Materials materials;
+        for (const auto* stage : request.stages)
+            for (const auto* relation : request.relations) {
+                if (progress)
+                    progress(fmt::format("{} {}: {}", named.name, stage->name, relation->name));
+                for (const auto tiles : request.tiles)
+                    outcomes.push_back(attempt(*relation, setting, *stage, tiles, materials));
+            }
+    }
+    return outcomes;
+}
+
 }  // namespace segfold::regress

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/regress/static_costs.h"
 #include "runtime/regress/trial.h"
 
 namespace segfold::regress {
@@ -41,6 +42,24 @@ struct RelationOutcome {
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);
+
+/// Which relations are tried on what.
+struct RelationRequest {
+    std::vector<const Relation*> relations;
+    std::vector<const Stage*> stages;
+    std::vector<Tiles> tiles;
+    const Catalogue& catalogue;
+    std::int64_t num_elements = 0;
+    std::uint64_t seed = 7;  ///< the first one
+    std::uint64_t num_seeds = 1;
+    MakeArrays make_arrays = uniform_arrays;
+};
+
+/// Tries all of a request with one operator, seed by seed, stage by stage; `progress` is told before each
+/// relation, and may be empty.
+[[nodiscard]] std::vector<RelationOutcome> hold_relations(
+    const NamedOperator& named, const RelationRequest& request, Backend& backend,
+    const std::function<void(const std::string&)>& progress = {});
 
 /// Why a stage cannot serve the operator in any form, as its needs say; nothing if it can.
 [[nodiscard]] std::optional<std::string> unmet(const Setting& setting, const Stage& stage);

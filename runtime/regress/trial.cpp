@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/random.h"
@@ -62,6 +63,16 @@ Configuration smallest_configuration(const Stage& stage, const Problem& problem)
         if (size(configuration) < size(smallest))
             smallest = configuration;
     return smallest;
+}
+
+std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
+{
+    std::map<std::string, Array> named;
+    complete_arrays(op, segments, {seed, ValueRange::uniform}, named);
+    std::vector<Array> arrays;
+    for (const auto& parameter : op.parameters)
+        arrays.push_back(std::move(named.at(parameter.name)));
+    return arrays;
 }
 
 Segments segments_of(SegmentForm form, const std::vector<std::int64_t>& lengths)

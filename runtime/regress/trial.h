@@ -17,6 +17,10 @@ namespace segfold::regress {
 using MakeArrays =
     std::function<std::vector<Array>(const Operator& op, const Segments& segments, std::uint64_t seed)>;
 
+/// Arrays of uniform values, places for columns that index tables, tables.
+[[nodiscard]] std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments,
+                                                std::uint64_t seed);
+
 /// Which configuration of a stage runs.
 enum class Tiles : std::uint8_t {
     chosen,   ///< that of a run
