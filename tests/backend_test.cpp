@@ -189,7 +189,11 @@ TEST_F(TunedSkeleton, IsTunedByACallAndRunsTheWinner)
     EXPECT_GE(tuned.measured, 1U);
     EXPECT_NE(tuned.winner, "") << tuned.reason;
     EXPECT_GT(tuned.milliseconds, 0);
-    EXPECT_NE(read_text(tuned.file).find("\"compute_capability\":0"), std::string::npos);
+    const auto rows = read_text(tuned.file);
+    EXPECT_NE(rows.find("\"compute_capability\":0"), std::string::npos) << rows;
+    EXPECT_NE(rows.find("\"phase\":\"screened\""), std::string::npos) << rows;
+    EXPECT_NE(rows.find("\"phase\":\"ranked\""), std::string::npos) << rows;
+    EXPECT_NE(rows.find("\"phase\":\"chosen\""), std::string::npos) << rows;
     const auto folded = session.fold(op, {values}, uniform(32), {.check = true});
     EXPECT_EQ(folded.plan(), tuned.winner + " (tuning record)");
     EXPECT_TRUE(folded.agrees());
@@ -199,10 +203,12 @@ TEST_F(TunedSkeleton, IsTunedByTheVerb)
 {
     const auto [text, code] =
         run_verb(cli::verb_tune, {"sum", "--type", "i32", "--elements", "4096", "--layout", "uniform=32",
-                                  "--evaluations", "2", "--backend", "skeleton", "--json"});
+                                  "--evaluations", "2", "--backend", "skeleton", "--pin", "--json"});
     EXPECT_EQ(code, 0) << text;
     const auto document = nlohmann::json::parse(text);
     EXPECT_EQ(document["device"], host_identity().name);
+    EXPECT_NE(read_text(document["records"].get<std::string>()).find("\"phase\":\"pinned\""),
+              std::string::npos);
     EXPECT_FALSE(document["winner"].is_null()) << text;
 }
 
