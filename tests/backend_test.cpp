@@ -331,6 +331,27 @@ TEST(HostTiming, ComparesWithWhatWasKept)
     EXPECT_EQ(difference.first, 1U);
 }
 
+/// Every form of segments is placed, with a fold of the skeleton that agrees.
+TEST(HostTiming, PlacesEveryForm)
+{
+    SkeletonBackend backend;
+    const auto timing = backend.timing();
+    const auto offsets =
+        segments_from_offsets(Array::of<std::int64_t>(Type::i64, std::array<std::int64_t, 4>{0, 3, 4, 9}), 9);
+    for (const auto form : {SegmentForm::offsets, SegmentForm::flags, SegmentForm::keys}) {
+        Workload workload;
+        workload.op = standard_operator("sum_i32");
+        workload.segments = form == SegmentForm::offsets ? offsets.copy() : given_as(form, offsets);
+        workload.arrays.push_back(Array::of<std::int32_t>(Type::i32, std::array{1, 2, 3, 4, 5, 6, 7, 8, 9}));
+        const auto placed = timing->place(workload, timing->load(borrowed(workload.arrays)));
+        const auto plan = timing->prepare(*placed, {Emitted(), "none"});
+        placed->poison_results(0xa1);
+        EXPECT_FALSE(Judge(workload).compare(placed->results()).agrees()) << name(form);
+        plan->launch();
+        EXPECT_TRUE(Judge(workload).compare(placed->results()).agrees()) << name(form);
+    }
+}
+
 TEST(HostTiming, CountsWarmupsAndTurns)
 {
     const auto timing = SkeletonBackend().timing();

@@ -126,7 +126,7 @@ public:
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> load(std::vector<Array> arrays) = 0;
     /// The same arrays in memory of their own.
     [[nodiscard]] virtual std::shared_ptr<const LoadedArrays> copy(const LoadedArrays& arrays) = 0;
-    /// Both must outlive what is returned. Columns may be longer than the workload is, whose own `arrays` are
+    /// `workload` must outlive what is returned. Columns may be longer than it is, and its own `arrays` are
     /// looked at only to say which element read outside of a checked table. The caller answers for empty
     /// segments. Throws DeviceError where memory does not suffice.
     [[nodiscard]] virtual std::unique_ptr<PlacedWorkload> place(
