@@ -199,6 +199,24 @@ TEST_F(TunedSkeleton, IsTunedByACallAndRunsTheWinner)
     EXPECT_TRUE(folded.agrees());
 }
 
+TEST_F(TunedSkeleton, RecordsNeedAFolder)
+{
+    const auto home = std::string(getenv("HOME") ? getenv("HOME") : "");
+    const auto data = std::string(getenv("XDG_DATA_HOME") ? getenv("XDG_DATA_HOME") : "");
+    for (const auto* name : {"SEGFOLD_TUNING_DIR", "XDG_DATA_HOME", "HOME"})
+        unsetenv(name);
+    Session session(make_backend("skeleton"), {});
+    const std::vector<std::int32_t> values(64, 1);
+    EXPECT_EQ(
+        message_of([&] { (void)tune_workload(session, standard_operator("sum_i32"), {values}, whole()); }),
+        "nowhere to keep records: none of SEGFOLD_TUNING_DIR, XDG_DATA_HOME and HOME names a folder; set "
+        "SEGFOLD_TUNING_DIR to one");
+    if (!home.empty())
+        setenv("HOME", home.c_str(), 1);
+    if (!data.empty())
+        setenv("XDG_DATA_HOME", data.c_str(), 1);
+}
+
 TEST_F(TunedSkeleton, IsTunedByTheVerb)
 {
     const auto [text, code] =

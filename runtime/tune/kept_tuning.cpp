@@ -8,6 +8,16 @@
 
 namespace segfold::tune {
 
+std::string require_record_folder()
+{
+    auto folder = record_folder();
+    if (folder.empty())
+        throw InputError(
+            "nowhere to keep records: none of SEGFOLD_TUNING_DIR, XDG_DATA_HOME and HOME names a "
+            "folder; set SEGFOLD_TUNING_DIR to one");
+    return folder;
+}
+
 KeptTuning::KeptTuning(Record blank, const Problem& problem, const Catalogue& catalogue)
     : blank_(std::move(blank)),
       question_{blank_.device, problem, blank_.shape, catalogue},
@@ -35,12 +45,7 @@ void KeptTuning::keep(RecordFile& file, std::size_t place, Phase phase, const Ev
 
 Session KeptTuning::run(Evaluator& evaluator, const Limits& limits, const SessionListener& listener)
 {
-    const auto folder = record_folder();
-    if (folder.empty())
-        throw InputError(
-            "nowhere to keep records: none of SEGFOLD_TUNING_DIR, XDG_DATA_HOME and HOME names a "
-            "folder; set SEGFOLD_TUNING_DIR to one");
-    RecordFile file(record_path(folder, question_.device));
+    RecordFile file(record_path(require_record_folder(), question_.device));
     path_ = file.path();
     SessionOptions options;
     options.search.strategy = limits.strategy;

@@ -9,6 +9,9 @@
 
 namespace segfold::tune {
 
+/// The folder of the user's records. Throws InputError where there is none to keep them in.
+[[nodiscard]] std::string require_record_folder();
+
 /// How far a tuning goes.
 struct Limits {
     std::size_t evaluations = 200;  ///< new plans at most

@@ -53,10 +53,7 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
                     const SegmentsView& segments, const TuneOptions& options)
 {
     auto& backend = session.backend();
-    if (tune::record_folder().empty())
-        throw InputError(
-            "nowhere to keep records: neither SEGFOLD_TUNING_DIR, XDG_DATA_HOME nor HOME is set; set "
-            "SEGFOLD_TUNING_DIR to a folder");
+    (void)tune::require_record_folder();  // before anything is measured
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // before many plans that would all be refused
