@@ -29,27 +29,33 @@ constexpr std::int64_t kFewestRead = 4096;  // words of a thread
 /// Words that are read and come to nothing; what they are added to keeps the compiler from leaving it out.
 class ReadBuffer {
 public:
-    /// At least so many bytes.
+    /// At least so many bytes. Every thread touches first what it will read, so that it lies in its own part
+    /// of the memory where a machine has several.
     void provide(std::int64_t bytes)
     {
-        const auto words = static_cast<std::size_t>((bytes + 7) / 8);
-        if (words_.size() < words)
-            words_.assign(words, 1);
+        const auto words = (bytes + 7) / 8;
+        if (size_ >= words)
+            return;
+        words_.reset(new std::uint64_t[static_cast<std::size_t>(words)]);
+        size_ = words;
+        parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
+            std::fill(&words_[begin], &words_[end], 1);
+        });
     }
 
     void read(std::int64_t bytes)
     {
-        const auto words = std::min(static_cast<std::int64_t>(words_.size()), (bytes + 7) / 8);
+        const auto words = std::min(size_, (bytes + 7) / 8);
         parallel_for(words, kFewestRead, [&](std::int64_t begin, std::int64_t end) {
             constexpr std::int64_t kSums = 32;  // several vectors, which wait for nothing but memory
             std::array<std::uint64_t, kSums> sums = {};
             std::int64_t i = begin;
             for (; i + kSums <= end; i += kSums)
                 for (std::int64_t k = 0; k < kSums; ++k)
-                    sums[static_cast<std::size_t>(k)] += words_[static_cast<std::size_t>(i + k)];
+                    sums[static_cast<std::size_t>(k)] += words_[i + k];
             std::uint64_t sum = 0;
             for (; i < end; ++i)
-                sum += words_[static_cast<std::size_t>(i)];
+                sum += words_[i];
             for (const auto part : sums)
                 sum += part;
             sink_.fetch_add(sum, std::memory_order_relaxed);
@@ -57,7 +63,8 @@ public:
     }
 
 private:
-    std::vector<std::uint64_t> words_;
+    std::unique_ptr<std::uint64_t[]> words_;
+    std::int64_t size_ = 0;
     std::atomic<std::uint64_t> sink_ = 0;
 };
 
