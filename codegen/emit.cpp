@@ -69,6 +69,7 @@ Facts weaving_facts(const Problem& problem)
             {"uniform", problem.form == SegmentForm::uniform},
             {"offsets", problem.form == SegmentForm::offsets},
             {"ranges", problem.form == SegmentForm::ranges},
+            {"ends", problem.form == SegmentForm::ranges && problem.has_ends},
             {"flags", problem.form == SegmentForm::flags},
             {"keys", problem.form == SegmentForm::keys}};
 }

@@ -37,7 +37,9 @@ struct Problem {
     SegmentForm form;
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits
-    UsableLaws laws;    ///< as declared, unless the caller has refuted one
+    /// Form ranges: kernels are given the ends of segments, not the offsets of their items.
+    bool has_ends = false;
+    UsableLaws laws;  ///< as declared, unless the caller has refuted one
     Target target;
     /// Tables whose reads the text checks; every other table must be read inside of its length.
     std::vector<std::string> checked_tables = {};

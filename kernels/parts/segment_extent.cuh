@@ -5,6 +5,8 @@ __device__ __forceinline__ Index segment_length(const Segments& segments, Index 
     return segments.num_items;
     //% elif uniform
     return segments.length;
+    //% elif ends
+    return segments.ends[segment] - segments.begins[segment];
     //% else
     return segments.offsets[segment + 1] - segments.offsets[segment];
     //% end

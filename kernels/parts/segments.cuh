@@ -34,6 +34,14 @@ struct Segments {
     Index* num_found;  // [1], written by the kernels
     Index num_items;
 };
+//% elif ends
+// Segment s is made of the elements begins[s] to ends[s] - 1. Nobody has counted the items.
+struct Segments {
+    const Index* begins;  // [num_segments]
+    const Index* ends;    // [num_segments]
+    Index num_items;
+    Index num_segments;
+};
 //% else
 // Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
 // segments.

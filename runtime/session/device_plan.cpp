@@ -24,15 +24,22 @@ cuda::CUstream handle(CUstream_st* stream) { return reinterpret_cast<cuda::CUstr
 
 std::uint64_t address(const void* pointer) { return reinterpret_cast<std::uint64_t>(pointer); }
 
+cuda::LaunchShape shape_of(std::int64_t grid)
+{
+    cuda::LaunchShape shape;
+    shape.grid.x = static_cast<std::uint64_t>(grid);
+    shape.block.x = kThreads;
+    return shape;
+}
+
+std::int64_t num_tiles_of(std::int64_t num_segments) { return (num_segments + kTile - 1) / kTile; }
+
 /// Launches with arguments given one by one; nothing is allocated.
 template <class... Arguments>
 void launch(const cuda::Kernel& kernel, std::int64_t grid, CUstream_st* stream, Arguments... arguments)
 {
     void* pointers[] = {&arguments...};
-    cuda::LaunchShape shape;
-    shape.grid.x = static_cast<std::uint64_t>(grid);
-    shape.block.x = kThreads;
-    kernel.launch(handle(stream), shape, pointers);
+    kernel.launch(handle(stream), shape_of(grid), pointers);
 }
 
 cuda::Module load(const cuda::Context& context, const PlanChoice& choice)
@@ -84,9 +91,7 @@ void PlanMemory::zero(const cuda::Context& context, std::int64_t bytes) const
 struct DevicePlan::Offsets {
     Offsets(const cuda::Context& context, int index_bits)
         : module(context, compiled(context, index_bits), "item_offsets"),
-          sum_tiles(module.kernel("sum_tiles")),
-          scan_tiles(module.kernel("scan_tiles")),
-          write_offsets(module.kernel("write_offsets")),
+          make_offsets(module.kernel("make_offsets")),
           check_offsets(module.kernel("check_offsets")),
           check_ranges(module.kernel("check_ranges"))
     {}
@@ -101,7 +106,7 @@ struct DevicePlan::Offsets {
     }
 
     cuda::Module module;
-    cuda::Kernel sum_tiles, scan_tiles, write_offsets, check_offsets, check_ranges;
+    cuda::Kernel make_offsets, check_offsets, check_ranges;
 };
 
 DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
@@ -113,10 +118,12 @@ DevicePlan::DevicePlan(const cuda::Context& context, const Operator& op,
       sizes_(sizes),
       options_(options),
       module_(load(context, *choice_)),
-      bound_(op, choice_->emitted, sizes.sizes, context.info().multiprocessors)
+      bound_(op, choice_->emitted, sizes.sizes, context.info().multiprocessors),
+      sequence_(context)
 {
-    const bool needs_offsets = sizes.kind == LayoutKind::lengths || sizes.kind == LayoutKind::ranges;
-    if (needs_offsets || (options.validates_segments && sizes.kind == LayoutKind::offsets))
+    const bool is_checked =
+        options.validates_segments && (sizes.kind == LayoutKind::offsets || sizes.kind == LayoutKind::ranges);
+    if (sizes.kind == LayoutKind::lengths || is_checked)
         makers_ = std::make_shared<const Offsets>(context, sizes.sizes.index_bits);
     allocate();
 }
@@ -129,7 +136,8 @@ DevicePlan::DevicePlan(const DevicePlan& other, const PlanSizes& sizes)
       options_(other.options_),
       module_(other.module_),
       bound_(op_, choice_->emitted, sizes.sizes, context_.info().multiprocessors),
-      makers_(other.makers_)
+      makers_(other.makers_),
+      sequence_(other.context_)
 {
     allocate();
 }
@@ -147,11 +155,22 @@ void DevicePlan::allocate()
         bound_.bind_scratch(scratch_.size() - 1, scratch_.back().address());
     }
     const auto index_bytes = sizes_.sizes.index_bits / 8;
-    if (sizes_.kind == LayoutKind::lengths || sizes_.kind == LayoutKind::ranges) {
+    if (sizes_.kind == LayoutKind::lengths) {
         const auto segments = sizes_.sizes.num_segments;
         offsets_.emplace(take((segments + 1) * index_bytes));
         offsets_->zero(context_, (segments + 1) * index_bytes);
-        tile_sums_.emplace(take((segments / kTile + 1) * index_bytes));
+        // Two words of 64 bits for a tile, and behind them the state of make_offsets.
+        const auto num_tiles = num_tiles_of(segments);
+        const auto bytes = (2 * num_tiles + 1) * 8;
+        tiles_.emplace(take(bytes));
+        tiles_->zero(context_, bytes);
+        making_.offsets = offsets_->address();
+        making_.words = tiles_->address() + 8;
+        making_.state = tiles_->address();
+        making_.num_segments = segments;
+        if (num_tiles > 0)
+            sequence_.add(makers_->make_offsets, shape_of(num_tiles), making_.pointers,
+                          making_.argument_sizes);
     }
     // A word for each parameter, then the place where a check notes what is wrong.
     const auto words = static_cast<std::int64_t>((op_.parameters.size() + 1) / 2 * 2 * 4);
@@ -161,19 +180,19 @@ void DevicePlan::allocate()
     }
     for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
         const auto& launch = bound_.launches()[i];
-        auto& shape = shapes_.emplace_back();
+        cuda::LaunchShape shape;
         shape.grid.x = static_cast<std::uint64_t>(launch.grid);
         shape.block.x = static_cast<std::uint64_t>(launch.block);
         shape.dynamic_shared_bytes = static_cast<std::size_t>(launch.shared_bytes);
-        kernels_.push_back(module_.kernel(launch.kernel));
-        kernels_.back().check_arguments(bound_.argument_sizes(i));
+        sequence_.add(module_.kernel(launch.kernel), shape, bound_.arguments(i), bound_.argument_sizes(i));
     }
+    sequence_.prepare();
     addresses_.reserve(std::max({op_.parameters.size(), op_.results.size(), std::size_t{3}}));
     lengths_.reserve(op_.parameters.size());
     context_.synchronize();
 }
 
-void DevicePlan::bind_segments(const SegmentsView& segments, CUstream_st* stream)
+void DevicePlan::bind_segments(const SegmentsView& segments)
 {
     const auto begins = address(segments.first.data);
     addresses_.clear();
@@ -187,25 +206,16 @@ void DevicePlan::bind_segments(const SegmentsView& segments, CUstream_st* stream
         case SegmentForm::keys:
             addresses_.assign({begins, address(segments.found_keys.data), address(segments.num_found.data)});
             break;
-        case SegmentForm::offsets:
         case SegmentForm::ranges:
+            addresses_.assign({begins, address(segments.second.data)});
+            break;
+        case SegmentForm::offsets:
             if (sizes_.kind == LayoutKind::offsets) {
                 addresses_.assign({begins});
                 break;
             }
-            const auto ends = address(segments.second.data);
-            const auto sums = tile_sums_->address(), offsets = offsets_->address();
-            const long long num_segments = sizes_.sizes.num_segments;
-            const long long num_tiles = (num_segments + kTile - 1) / kTile;
-            if (num_tiles > 0) {
-                launch(makers_->sum_tiles, num_tiles, stream, begins, ends, sums, num_segments);
-                launch(makers_->scan_tiles, 1, stream, sums, num_tiles);
-                launch(makers_->write_offsets, num_tiles, stream, begins, ends, sums, offsets, num_segments);
-            }
-            if (sizes_.form == SegmentForm::ranges)
-                addresses_.assign({begins, offsets});
-            else
-                addresses_.assign({offsets});
+            making_.lengths = begins;
+            addresses_.assign({offsets_->address()});
     }
     bound_.bind_segments(addresses_);
 }
@@ -258,8 +268,12 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
     if (sizes_.kind != LayoutKind::offsets && sizes_.kind != LayoutKind::lengths)
         return;
     const auto offsets = sizes_.kind == LayoutKind::offsets ? begins : offsets_->address();
-    const auto wrong = first_wrong(
-        [&] { launch(makers_->check_offsets, grid, stream, offsets, num_segments, num_elements, place); });
+    const auto wrong = first_wrong([&] {
+        if (sizes_.kind == LayoutKind::lengths && num_segments > 0)
+            makers_->make_offsets.queue(handle(stream), shape_of(num_tiles_of(num_segments)),
+                                        making_.pointers);
+        launch(makers_->check_offsets, grid, stream, offsets, num_segments, num_elements, place);
+    });
     if (wrong > num_segments)
         return;
     if (sizes_.kind == LayoutKind::lengths)
@@ -290,7 +304,7 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     has_stream_ = true;
     stream_ = stream;
     const cuda::CurrentContext current(context_);
-    bind_segments(segments, stream);
+    bind_segments(segments);
     if (options_.validates_segments)
         validate(segments, stream);
     addresses_.clear();
@@ -304,13 +318,12 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
     for (const auto& result : results)
         addresses_.push_back(address(result.data));
     bound_.bind_results(addresses_);
-    if (is_found(sizes_.form) && kernels_.empty())  // there are no elements, and nobody would write it
+    if (is_found(sizes_.form) && sequence_.empty())  // there are no elements, and nobody would write it
         cuda::check(cuda::driver().cuMemsetD8Async(address(segments.num_found.data), 0,
                                                    static_cast<std::size_t>(sizes_.sizes.index_bits / 8),
                                                    handle(stream)),
                     "cuMemsetD8Async");
-    for (std::size_t i = 0; i < kernels_.size(); ++i)
-        kernels_[i].launch(handle(stream), shapes_[i], bound_.arguments(i));
+    sequence_.run(handle(stream));
 }
 
 std::vector<std::string> DevicePlan::tables_read_outside(CUstream_st* stream)

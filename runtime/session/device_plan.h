@@ -8,6 +8,7 @@
 
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/cuda/launch_sequence.h"
 #include "runtime/backends/cuda/module.h"
 #include "runtime/session/plan_state.h"
 
@@ -48,9 +49,20 @@ public:
 
 private:
     struct Offsets;  ///< kernels that make and check offsets
+    /// The arguments of make_offsets.
+    struct Making {
+        std::uint64_t lengths = 0, offsets = 0, words = 0, state = 0;
+        std::int64_t num_segments = 0;
+        void* pointers[5] = {&lengths, &offsets, &words, &state, &num_segments};
+        static constexpr std::size_t argument_sizes[] = {8, 8, 8, 8, 8};
+
+        Making() = default;
+        Making(const Making&) = delete;
+        Making& operator=(const Making&) = delete;
+    };
 
     void allocate();
-    void bind_segments(const SegmentsView& segments, CUstream_st* stream);
+    void bind_segments(const SegmentsView& segments);
     void validate(const SegmentsView& segments, CUstream_st* stream);
 
     cuda::Context context_;
@@ -60,11 +72,11 @@ private:
     PlanOptions options_;
     cuda::Module module_;
     BoundPlan bound_;
-    std::vector<cuda::Kernel> kernels_;
-    std::vector<cuda::LaunchShape> shapes_;
     std::vector<PlanMemory> scratch_;
-    std::optional<PlanMemory> offsets_, tile_sums_, words_;
+    std::optional<PlanMemory> offsets_, tiles_, words_;
     std::shared_ptr<const Offsets> makers_;
+    Making making_;
+    cuda::LaunchSequence sequence_;
     std::vector<std::uint64_t> addresses_;
     std::vector<std::int64_t> lengths_;
     std::int64_t scratch_bytes_ = 0;

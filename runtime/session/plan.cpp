@@ -42,12 +42,13 @@ int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num
     return view.type == Type::i64 ? 64 : 32;
 }
 
-/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody knows the sum of
-/// the lengths of ranges.
+/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody has counted the
+/// items of ranges.
 bool suits_device(const Emitted& emitted, SegmentForm form)
 {
     return emitted.form == form &&
-           (form != SegmentForm::ranges || emitted.source.find("segments.num_items") == std::string::npos);
+           (form != SegmentForm::ranges || (emitted.source.find("segments.num_items") == std::string::npos &&
+                                            emitted.source.find("segments.offsets") == std::string::npos));
 }
 
 }  // namespace
@@ -151,6 +152,7 @@ void Plan::State::choose()
     problem.target = parts.backend->target();
     if (sizes.form == SegmentForm::keys)
         problem.key_bytes = sizes.key_bytes;
+    problem.has_ends = is_on_device;
     if (!options.trusts_tables)
         for (const auto& parameter : parts.op.parameters)
             if (parameter.table)

@@ -57,7 +57,16 @@
     X(cuFuncSetAttribute)                          \
     X(cuFuncGetParamInfo)                          \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-    X(cuLaunchKernel)
+    X(cuLaunchKernel)                              \
+    X(cuGraphCreate)                               \
+    X(cuGraphDestroy)                              \
+    X(cuGraphAddKernelNode_v2)                     \
+    X(cuGraphInstantiateWithFlags)                 \
+    X(cuGraphExecDestroy)                          \
+    X(cuGraphExecKernelNodeSetParams_v2)           \
+    X(cuGraphUpload)                               \
+    X(cuGraphLaunch)                               \
+    X(cuStreamIsCapturing)
 
 extern "C" {
 #define DECLARE(name)          \

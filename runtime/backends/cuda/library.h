@@ -12,6 +12,9 @@
 struct CUctx_st;
 struct CUevent_st;
 struct CUfunc_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
+struct CUgraphNode_st;
 struct CUkern_st;
 struct CUlib_st;
 struct CUmod_st;
@@ -25,6 +28,9 @@ using CUdeviceptr = unsigned long long;
 using CUcontext = CUctx_st*;
 using CUevent = CUevent_st*;
 using CUfunction = CUfunc_st*;
+using CUgraph = CUgraph_st*;
+using CUgraphExec = CUgraphExec_st*;
+using CUgraphNode = CUgraphNode_st*;
 using CUkernel = CUkern_st*;
 using CUlibrary = CUlib_st*;
 using CUmodule = CUmod_st*;
@@ -58,6 +64,16 @@ enum class nvrtcResult : int {
 
 struct CUuuid {
     unsigned char bytes[16];
+};
+
+/// CUDA_KERNEL_NODE_PARAMS of CUDA 12: a kernel in a graph.
+struct CUkernelNodeParams {
+    CUfunction func;
+    unsigned gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes;
+    void** kernelParams;
+    void** extra;
+    CUkernel kern;
+    CUcontext ctx;  ///< null: the current one
 };
 
 /// A shared library that stays open until the process ends: its code may own threads and exit handlers.
@@ -178,6 +194,20 @@ struct Driver {
     EntryPoint<CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                         CUstream, void**, void**)>
         cuLaunchKernel{library, "cuLaunchKernel"};
+
+    // Graphs: kernels of libraries since CUDA 12.0.
+    EntryPoint<CUresult(CUgraph*, unsigned)> cuGraphCreate{library, "cuGraphCreate"};
+    EntryPoint<CUresult(CUgraph)> cuGraphDestroy{library, "cuGraphDestroy"};
+    EntryPoint<CUresult(CUgraphNode*, CUgraph, const CUgraphNode*, std::size_t, const CUkernelNodeParams*)>
+        cuGraphAddKernelNode{library, "cuGraphAddKernelNode_v2", Presence::optional};
+    EntryPoint<CUresult(CUgraphExec*, CUgraph, unsigned long long)> cuGraphInstantiate{
+        library, "cuGraphInstantiateWithFlags", Presence::optional};
+    EntryPoint<CUresult(CUgraphExec)> cuGraphExecDestroy{library, "cuGraphExecDestroy"};
+    EntryPoint<CUresult(CUgraphExec, CUgraphNode, const CUkernelNodeParams*)> cuGraphExecKernelNodeSetParams{
+        library, "cuGraphExecKernelNodeSetParams_v2", Presence::optional};
+    EntryPoint<CUresult(CUgraphExec, CUstream)> cuGraphUpload{library, "cuGraphUpload", Presence::optional};
+    EntryPoint<CUresult(CUgraphExec, CUstream)> cuGraphLaunch{library, "cuGraphLaunch"};
+    EntryPoint<CUresult(CUstream, int*)> cuStreamIsCapturing{library, "cuStreamIsCapturing"};
 };
 
 /// NVRTC, libnvrtc.so.MAJOR.

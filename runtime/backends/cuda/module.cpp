@@ -244,11 +244,25 @@ void Kernel::launch(Stream& stream, const LaunchShape& shape, void** arguments) 
 void Kernel::launch(CUstream stream, const LaunchShape& shape, void** arguments) const
 {
     state_->check_shape(shape);
-    const auto& [grid, block, shared_bytes] = shape;
-    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+    if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0)
         return;
     const CurrentContext current(state_->image->context);
-    state_->allow_shared(shared_bytes);
+    state_->allow_shared(shape.dynamic_shared_bytes);
+    queue(stream, shape, arguments);
+}
+
+void Kernel::allow(const LaunchShape& shape) const
+{
+    state_->check_shape(shape);
+    const CurrentContext current(state_->image->context);
+    state_->allow_shared(shape.dynamic_shared_bytes);
+}
+
+CUfunction Kernel::handle() const { return state_->function; }
+
+void Kernel::queue(CUstream stream, const LaunchShape& shape, void** arguments) const
+{
+    const auto& [grid, block, shared_bytes] = shape;
     const CUresult result = driver().cuLaunchKernel(
         state_->function, narrow(grid.x), narrow(grid.y), narrow(grid.z), narrow(block.x), narrow(block.y),
         narrow(block.z), narrow(shared_bytes), stream, arguments, nullptr);

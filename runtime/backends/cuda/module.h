@@ -89,6 +89,13 @@ public:
     /// The same on a stream that somebody else owns.
     void launch(CUstream stream, const LaunchShape& shape, void** arguments) const;
 
+    /// Prepares launches of this shape; throws DeviceError naming the kernel, the limit and the value.
+    void allow(const LaunchShape& shape) const;
+    /// Queues one run of a shape that was allowed before. The context must be current, the grid not empty.
+    void queue(CUstream stream, const LaunchShape& shape, void** arguments) const;
+    /// As the driver knows it.
+    [[nodiscard]] CUfunction handle() const;
+
     /// Registers, stack and static shared memory as the driver loaded them; spills are not known to it and
     /// are 0.
     [[nodiscard]] KernelResources resources() const;
