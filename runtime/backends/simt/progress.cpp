@@ -77,7 +77,7 @@ std::uint64_t Worker::total_progress() const
 {
     std::uint64_t total = 0;
     for (const Launch::Progress& progress : launch_.progress)
-        total += progress.made.load(std::memory_order_relaxed);
+        total += progress.made.load(std::memory_order_acquire);
     return total;
 }
 
@@ -96,9 +96,9 @@ void Worker::next_round()
     const bool any = strong || round_progress_ != progress_;
     round_progress_ = progress_;
     round_strong_progress_ = strong_progress_;
-    mine.made.store(progress_ + strong_progress_, std::memory_order_relaxed);
+    mine.made.store(progress_ + strong_progress_, std::memory_order_release);
     if (any)
-        mine.stuck_at.store(0, std::memory_order_relaxed);
+        mine.stuck_at.store(0, std::memory_order_release);
     idle_rounds_ = any ? 0 : idle_rounds_ + 1;
     weak_rounds_ = strong ? 0 : weak_rounds_ + 1;
     if (idle_rounds_ > kIdleRounds || weak_rounds_ > kWeakRounds)
@@ -107,16 +107,26 @@ void Worker::next_round()
 
 void Worker::check_stuck()
 {
+    // What another core has written before it told of its progress may not have been polled yet, and a thread
+    // that looks at several flags in turn needs several rounds to see all of them. So the rounds count from
+    // there.
     const std::uint64_t total = total_progress();
-    launch_.progress[index_].stuck_at.store(total + 1, std::memory_order_relaxed);
+    if (idle_rounds_ > kIdleRounds && std::exchange(seen_total_, total + 1) != total + 1) {
+        idle_rounds_ = 0;
+        sched_yield();
+        return;
+    }
+    launch_.progress[index_].stuck_at.store(total + 1, std::memory_order_release);
     for (const Launch::Progress& progress : launch_.progress) {
-        const std::uint64_t at = progress.stuck_at.load(std::memory_order_relaxed);
+        const std::uint64_t at = progress.stuck_at.load(std::memory_order_acquire);
         if (at != total + 1 && at != ~std::uint64_t{0}) {
             // Another core may still write the flag.
             sched_yield();
             return;
         }
     }
+    if (total_progress() != total)
+        return;  // another core has ended its last block since
     const Block* stuck = nullptr;
     for (const Block& block : memory_.slots)
         if (block.active && (stuck == nullptr || block.index < stuck->index))

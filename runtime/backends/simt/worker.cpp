@@ -73,8 +73,8 @@ void Worker::run()
         else if (block_->runnable_warps == 0 && block_->spinning == 0 && !waits_for_cluster(*block_))
             check_deadlock(*block_);
     }
-    launch_.progress[index_].made.store(progress_ + strong_progress_, std::memory_order_relaxed);
-    launch_.progress[index_].stuck_at.store(~std::uint64_t{0}, std::memory_order_relaxed);
+    launch_.progress[index_].made.store(progress_ + strong_progress_, std::memory_order_release);
+    launch_.progress[index_].stuck_at.store(~std::uint64_t{0}, std::memory_order_release);
     current_worker = nullptr;
 }
 

@@ -32,7 +32,8 @@ __device__ __forceinline__ void publish(volatile u64* words, unsigned tile, unsi
 // publishing.
 __device__ __forceinline__ unsigned published(const volatile u64* words, long long tile, unsigned launch, Index& sum)
 {
-    const u64 low = words[tile * kWords], high = words[tile * kWords + kWords - 1];
+    const u64 low = words[tile * kWords];
+    const u64 high = kWords == 1 ? low : words[tile * kWords + 1];
     const unsigned tag = (unsigned)(low >> 32);
     if (tag != (unsigned)(high >> 32) || tag >> 2 != (launch & 0x3fffffffu))
         return kNothing;
