@@ -89,6 +89,24 @@ requires(AnyValue<A> || AnyValue<B>) auto max(const A& a, const B& b,
     return call_function<Common<A, B>>("max", at, a, b);
 }
 
+/// The lesser of two handles of one kind: more special than std::min, so that `using namespace std` does no
+/// harm.
+template <template <class> class Handle, class T>
+requires AnyValue<Handle<T>>
+auto min(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocation::current())
+{
+    return min<Handle<T>, Handle<T>>(a, b, at);
+}
+
+/// The greater of two handles of one kind: more special than std::max, so that `using namespace std` does no
+/// harm.
+template <template <class> class Handle, class T>
+requires AnyValue<Handle<T>>
+auto max(const Handle<T>& a, const Handle<T>& b, SourceLocation at = SourceLocation::current())
+{
+    return max<Handle<T>, Handle<T>>(a, b, at);
+}
+
 /// The magnitude; abs of a lowest integer is itself.
 template <AnyValue A>
 auto abs(const A& x, SourceLocation at = SourceLocation::current())

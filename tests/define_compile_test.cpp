@@ -185,5 +185,38 @@ TEST_F(DefineCompile, EveryMisuseIsRefusedInWords)
     }
 }
 
+/// The standard library's functions of the same names are passed over, by GCC and by clang.
+TEST_F(DefineCompile, UsingNamespaceStdDoesNoHarm)
+{
+    const auto path = (folder_ / "beside_std.cpp").string();
+    std::ofstream(path) << R"(#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <valarray>
+#include "dsl/define.h"
+struct Range : segfold::State { Field<float> low{"low", 0}, high{"high", 0}; };
+auto range()
+{
+    using namespace std;
+    using namespace segfold;
+    return define<Range>("range", [](auto& op) {
+        Column<float> x(op, "x"), y(op, "y");
+        Column<int> n(op, "n");
+        op.lift([&](Range& s) {
+            s.low = min(x, y) + min(x, 1) + pow(x, y) + pow(x, 2) + sqrt(x) + cast<float>(max(n, n) + abs(n));
+            s.high = max(max(x, y), abs(x + y)) + max(0.5f, x) + exp(x) + floor(y) + fma(x, y, 1);
+        });
+        op.combine([](Range a, Range b, Range& s) { s.low = min(a.low, b.low); s.high = max(a.high, b.high); });
+    });
+}
+)";
+    EXPECT_EQ(run({"-fsyntax-only", path}).output, "");
+    const auto clang = find_program("clang++");
+    if (!clang)
+        GTEST_SKIP() << "clang++ is not here: one compiler alone was asked";
+    EXPECT_EQ(run_process({*clang, "-std=c++20", "-I", SEGFOLD_SOURCE_DIR, "-fsyntax-only", path}).output,
+              "");
+}
+
 }  // namespace
 }  // namespace segfold
