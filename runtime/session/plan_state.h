@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/backends/backend.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/session/choice.h"
 #include "runtime/session/explanation.h"
 #include "runtime/session/plan.h"
