@@ -4,13 +4,26 @@
 #
 #   segfold_embed(TARGET SYMBOL ROOT FILE...)
 #
-# which adds to TARGET a generated source that defines
+# which gives TARGET a generated source that defines
 # `std::span<const EmbeddedFile> segfold::SYMBOL()` (dsl/embedded_file.h), one entry per FILE in the order given,
 # with paths relative to the folder ROOT. The generated file is rewritten whenever a FILE changes.
+#
+# The source belongs to an object library of its own, TARGET_SYMBOL. CMake runs the commands that write sources of a
+# library after every library that it links, so TARGET itself would compile only after those are archived.
+#
 # Run with `cmake -P`, it writes that source.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     set(SEGFOLD_EMBED_SCRIPT ${CMAKE_CURRENT_LIST_FILE})
+
+    # segfold_objects(TARGET NAME SOURCE): TARGET gets the object of a SOURCE that a command writes or feeds.
+    function(segfold_objects target name source)
+        add_library(${target}_${name} OBJECT ${source})
+        target_compile_features(${target}_${name} PRIVATE cxx_std_20)
+        target_include_directories(${target}_${name} PRIVATE ${PROJECT_SOURCE_DIR})
+        target_link_libraries(${target}_${name} PRIVATE segfold_flags)
+        target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${name}>)
+    endfunction()
 
     function(segfold_embed target symbol root)
         cmake_path(ABSOLUTE_PATH root NORMALIZE)
@@ -32,7 +45,7 @@ if(NOT CMAKE_SCRIPT_MODE_FILE)
             VERBATIM)
         # The standard only promises literals of 65536 characters; both supported compilers take any length.
         set_source_files_properties(${output} PROPERTIES COMPILE_OPTIONS -Wno-overlength-strings)
-        target_sources(${target} PRIVATE ${output})
+        segfold_objects(${target} ${symbol} ${output})
     endfunction()
     return()
 endif()
