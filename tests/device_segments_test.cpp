@@ -105,8 +105,8 @@ void expect_offsets(std::size_t num_segments, std::span<const Options> all)
         for (unsigned launch = 1; launch <= 3; ++launch) {
             const auto lengths = some_lengths<Index>(num_segments, launch);
             ASSERT_EQ(maker.run(lengths, options), "no fault")
-                << num_segments << " of " << sizeof(Index) << " bytes, seed " << options.seed << ", OS threads "
-                << options.os_threads << ", launch " << launch;
+                << num_segments << " of " << sizeof(Index) << " bytes, seed " << options.seed
+                << ", OS threads " << options.os_threads << ", launch " << launch;
             ASSERT_TRUE(maker.found() == offsets_of(lengths)) << num_segments << ", launch " << launch;
             EXPECT_EQ(maker.state.template as<unsigned>()[0], 0u);
             EXPECT_EQ(maker.state.template as<unsigned>()[1], launch);
