@@ -23,6 +23,7 @@ constexpr std::array kNvrtcMajors = {13, 12};
 // Guards the choice of the toolkit's directory against a first use of NVRTC on another thread.
 std::mutex toolkit_mutex;
 fs::path toolkit_directory;
+std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
 struct Attempt {
@@ -122,9 +123,24 @@ Driver open_initialised_driver()
 }
 
 // The caller holds toolkit_mutex.
+std::vector<fs::path> nvrtc_places_unlocked()
+{
+    std::vector<fs::path> places;
+    if (const std::string folder = environment("SEGFOLD_TOOLKIT"); !folder.empty())
+        places.emplace_back(folder);
+    places.insert(places.end(), package_places.begin(), package_places.end());
+    places.emplace_back();
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const std::string folder = environment(variable); !folder.empty())
+            places.push_back(fs::path(folder) / "lib64");
+    places.emplace_back("/usr/local/cuda/lib64");
+    return places;
+}
+
+// The caller holds toolkit_mutex.
 std::vector<fs::path> all_nvrtc_places()
 {
-    std::vector<fs::path> places = nvrtc_places();
+    std::vector<fs::path> places = nvrtc_places_unlocked();
     if (!toolkit_directory.empty())
         places.insert(places.begin(), toolkit_directory);
     return places;
@@ -249,17 +265,16 @@ void set_toolkit_directory(const fs::path& directory)
     toolkit_directory = directory;
 }
 
+void set_package_places(std::vector<fs::path> places)
+{
+    const std::lock_guard lock(toolkit_mutex);
+    package_places = std::move(places);
+}
+
 std::vector<fs::path> nvrtc_places()
 {
-    std::vector<fs::path> places;
-    if (const std::string folder = environment("SEGFOLD_TOOLKIT"); !folder.empty())
-        places.emplace_back(folder);
-    places.emplace_back();
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
-        if (const std::string folder = environment(variable); !folder.empty())
-            places.push_back(fs::path(folder) / "lib64");
-    places.emplace_back("/usr/local/cuda/lib64");
-    return places;
+    const std::lock_guard lock(toolkit_mutex);
+    return nvrtc_places_unlocked();
 }
 
 std::vector<fs::path> nvrtc_files()

@@ -62,6 +62,9 @@ enum class nvrtcResult : int {
     builtin_operation_failure = 7
 };
 
+/// CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr int kPointerDeviceOrdinal = 9;
+
 struct CUuuid {
     unsigned char bytes[16];
 };
@@ -162,6 +165,9 @@ struct Driver {
     EntryPoint<CUresult(CUdeviceptr, unsigned char, std::size_t, CUstream)> cuMemsetD8Async{
         library, "cuMemsetD8Async"};
 
+    EntryPoint<CUresult(void*, int, CUdeviceptr)> cuPointerGetAttribute{library, "cuPointerGetAttribute",
+                                                                        Presence::optional};
+
     EntryPoint<CUresult(CUstream*, unsigned)> cuStreamCreate{library, "cuStreamCreate"};
     EntryPoint<CUresult(CUstream)> cuStreamDestroy{library, "cuStreamDestroy_v2"};
     EntryPoint<CUresult(CUstream)> cuStreamSynchronize{library, "cuStreamSynchronize"};
@@ -252,10 +258,15 @@ const Nvrtc& nvrtc();
 /// Throws InternalError once NVRTC is open, when the call would have no effect.
 void set_toolkit_directory(const std::filesystem::path& directory);
 
+/// Folders of packages that hold NVRTC, such as Python's; nvrtc() looks there after $SEGFOLD_TOOLKIT. Without
+/// effect once NVRTC is open.
+void set_package_places(std::vector<std::filesystem::path> places);
+
 /// Where nvrtc() looks after set_toolkit_directory's folder; an empty path stands for the loader's own
 /// search.
 ///
-/// That is: $SEGFOLD_TOOLKIT, the loader's path, $CUDA_HOME/lib64, $CUDA_PATH/lib64, /usr/local/cuda/lib64.
+/// That is: $SEGFOLD_TOOLKIT, the places of set_package_places(), the loader's path, $CUDA_HOME/lib64,
+/// $CUDA_PATH/lib64, /usr/local/cuda/lib64.
 [[nodiscard]] std::vector<std::filesystem::path> nvrtc_places();
 
 /// The files that nvrtc() tries, in this order; a bare name is left to the loader's own search.
