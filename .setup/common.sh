@@ -6,7 +6,8 @@
 
 packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
           libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev"
-test_packages="libgtest-dev libgmock-dev"
+test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
+python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
 toolkit_release="13.0"
 oldest_toolkit="12.4"
@@ -51,6 +52,9 @@ install_packages() {
         case $package in # tools count wherever they come from
             cmake) command -v cmake >/dev/null && at_least "$(cmake --version | grep -o '[0-9.]*' | head -n 1)" 3.25 && continue ;;
             ninja-build) command -v ninja >/dev/null && continue ;;
+            python3-dev) python3 -c 'import os, sysconfig, sys
+sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null && continue ;;
+            python3-venv) python3 -c 'import ensurepip, venv' 2>/dev/null && continue ;;
             g++ | pkg-config | python3 | clang-format | clang-tidy) command -v "$package" >/dev/null && continue ;;
         esac
         missing+=("$package")
@@ -124,6 +128,30 @@ fetch_toolkit() {
     mv "$home" "$root/.toolkit" && rm -rf "$work"
 }
 
+# Sets `python` to the interpreter of a virtual environment in which the Python package is built and tested; empty, with the
+# reason in `python_missing`, where none can be made.
+find_python() {
+    local environment=$build/python-environment
+    python=$environment/bin/python
+    python_missing=
+    [[ -e $environment/.made-of && $(<"$environment/.made-of") == "$python_packages" ]] && "$python" -c '' 2>/dev/null && return
+    rm -rf "$environment"
+    say "making a virtual environment for the Python package: $python_packages"
+    # shellcheck disable=SC2086
+    if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+        python_missing="Python 3.10 or later is needed, and this is $(python3 --version 2>&1)"
+    elif ! python3 -m venv "$environment" >"$build/python.log" 2>&1; then
+        python_missing="no virtual environment can be made ($build/python.log)"
+    elif ! "$python" -m pip install --quiet --disable-pip-version-check --retries 2 --only-binary=:all: $python_packages \
+        >>"$build/python.log" 2>&1; then
+        python_missing="the package index gives no $python_packages ($build/python.log)"
+    else
+        printf '%s' "$python_packages" >"$environment/.made-of"
+        return
+    fi
+    python=
+}
+
 # build_targets PRESET TARGET...: sets the machine up and brings the targets of build/PRESET up to date.
 build_targets() {
     local preset=$1 arguments=()
@@ -138,7 +166,11 @@ build_targets() {
         grep -qxE "SEGFOLD_TOOLKIT:[A-Z]+=$toolkit" "$cache"; }; then
         rm -rf "$cache" "$build/CMakeFiles"
     fi
-    [[ $* != all ]] || arguments+=(-DSEGFOLD_TESTS=ON)
+    if [[ $* == all ]]; then
+        find_python
+        arguments+=(-DSEGFOLD_TESTS=ON "-DSEGFOLD_PYTHON=$([[ -n $python ]] && echo ON || echo OFF)"
+            "-DPython_EXECUTABLE=$python" "-DSEGFOLD_PYTHON_MISSING=$python_missing")
+    fi
     touch "$build/.program-begun"
     say "building (about a minute on a large machine, several on a small one; only what changed from then on)"
     cd "$root" || exit 3

@@ -87,7 +87,7 @@ std::string_view included(std::string_view line)
 /// Height of a file's or an include's folder; an include may point to its own height or below. -1: not ours.
 int height(std::string_view path)
 {
-    constexpr std::array<std::string_view, 15> kOrder = {"dsl/",
+    constexpr std::array<std::string_view, 16> kOrder = {"dsl/",
                                                          "codegen/",
                                                          "runtime/support/",
                                                          "runtime/data/",
@@ -100,6 +100,7 @@ int height(std::string_view path)
                                                          "runtime/papers/",
                                                          "runtime/include/",
                                                          "runtime/examples/",
+                                                         "runtime/python/",
                                                          "runtime/cli/",
                                                          "tests/"};
     int found = -1;
@@ -119,13 +120,16 @@ bool is_cccl(std::string_view path)
 constexpr const char* kDirection =
     "points up: the direction is dsl <- codegen <- runtime, and in runtime support <- data <- judge <- "
     "backends <- "
-    "session <- bench <- tune <- regress <- papers <- cli";
+    "session <- bench <- tune <- regress <- papers <- cli, python";
 
 /// What is wrong with an include of `path` in `file`, or nothing.
 std::string objection(std::string_view file, std::string_view path)
 {
     if (height(path) > height(file)) {
         return kDirection;
+    }
+    if (path.starts_with("runtime/python/") && !file.starts_with("runtime/python/")) {
+        return "includes the Python package; nobody else may";
     }
     if (path.starts_with("runtime/cli/") && !file.starts_with("runtime/cli/") &&
         !file.starts_with("tests/")) {

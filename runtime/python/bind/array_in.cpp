@@ -1,0 +1,437 @@
+#include "runtime/python/bind/array_in.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/python/bind/names.h"
+
+namespace segfold::python {
+namespace {
+
+struct NamedDtype {
+    Type type;
+    const char* dtype;  ///< NumPy's and torch's word
+};
+
+constexpr NamedDtype kDtypes[] = {
+    {Type::boolean, "bool"}, {Type::i8, "int8"},     {Type::i16, "int16"},     {Type::i32, "int32"},
+    {Type::i64, "int64"},    {Type::u8, "uint8"},    {Type::u16, "uint16"},    {Type::u32, "uint32"},
+    {Type::u64, "uint64"},   {Type::f16, "float16"}, {Type::bf16, "bfloat16"}, {Type::f32, "float32"},
+    {Type::f64, "float64"},
+};
+
+std::string class_name(nb::handle object)
+{
+    return text_of(object.type().attr("__module__")) + "." + text_of(object.type().attr("__qualname__"));
+}
+
+[[noreturn]] void refuse(const std::string& what, const std::string& why)
+{
+    throw InputError(fmt::format("'{}' {}", what, why));
+}
+
+[[noreturn]] void refuse_elements(const std::string& what, std::string_view elements)
+{
+    refuse(what, fmt::format("holds elements of type {}; segfold folds bool, 8 to 64 bit integers, float16, "
+                             "bfloat16, float32 and float64 in the machine's byte order",
+                             elements));
+}
+
+void require_one_dimension(const std::string& what, std::int64_t dimensions, const std::string& shape)
+{
+    if (dimensions != 1)
+        refuse(what, fmt::format("has shape {}; an array of one dimension is needed", shape));
+}
+
+void require_no_gaps(const std::string& what, std::int64_t length, std::int64_t stride_bytes,
+                     std::int64_t item_bytes)
+{
+    if (length > 1 && stride_bytes != item_bytes)
+        refuse(what,
+               fmt::format("has a stride of {} bytes for elements of {}; elements must lie side by side, "
+                           "and segfold copies nothing by itself: give a contiguous copy",
+                           stride_bytes, item_bytes));
+}
+
+[[noreturn]] void refuse_read_only(const std::string& what)
+{
+    refuse(what, "is read-only, and results are to be written there");
+}
+
+template <class Sizes>
+std::string shape_text(const Sizes& sizes, std::size_t dimensions)
+{
+    std::string text = "(";
+    for (std::size_t i = 0; i < dimensions; ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : ", ", sizes[i]);
+    return text + (dimensions == 1 ? ",)" : ")");
+}
+
+/// The type that a format of the struct module says; none for one that the language lacks.
+std::optional<Type> type_of_format(std::string_view format, std::int64_t item_bytes)
+{
+    if (!format.empty() && (format.front() == '@' || format.front() == '=' || format.front() == '<'))
+        format.remove_prefix(1);
+    if (format.size() != 1)
+        return std::nullopt;
+    const auto by_width = [&](Type one, Type two, Type four, Type eight) -> std::optional<Type> {
+        switch (item_bytes) {
+            case 1:
+                return one;
+            case 2:
+                return two;
+            case 4:
+                return four;
+            case 8:
+                return eight;
+            default:
+                return std::nullopt;
+        }
+    };
+    switch (format.front()) {
+        case '?':
+            return Type::boolean;
+        case 'b':
+        case 'h':
+        case 'i':
+        case 'l':
+        case 'q':
+        case 'n':
+            return by_width(Type::i8, Type::i16, Type::i32, Type::i64);
+        case 'B':
+        case 'H':
+        case 'I':
+        case 'L':
+        case 'Q':
+        case 'N':
+            return by_width(Type::u8, Type::u16, Type::u32, Type::u64);
+        case 'e':
+            return Type::f16;
+        case 'f':
+            return Type::f32;
+        case 'd':
+            return Type::f64;
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<Type> type_of_dlpack(nb::dlpack::dtype dtype)
+{
+    if (dtype.lanes != 1)
+        return std::nullopt;
+    const auto by_width = [&](std::array<std::optional<Type>, 4> types) -> std::optional<Type> {
+        for (std::size_t i = 0; i < 4; ++i)
+            if (dtype.bits == 8u << i)
+                return types[i];
+        return std::nullopt;
+    };
+    switch (static_cast<nb::dlpack::dtype_code>(dtype.code)) {
+        case nb::dlpack::dtype_code::Bool:
+            return by_width({Type::boolean});
+        case nb::dlpack::dtype_code::Int:
+            return by_width({Type::i8, Type::i16, Type::i32, Type::i64});
+        case nb::dlpack::dtype_code::UInt:
+            return by_width({Type::u8, Type::u16, Type::u32, Type::u64});
+        case nb::dlpack::dtype_code::Float:
+            return by_width({std::nullopt, Type::f16, Type::f32, Type::f64});
+        case nb::dlpack::dtype_code::Bfloat:
+            return by_width({std::nullopt, Type::bf16});
+        default:
+            return std::nullopt;
+    }
+}
+
+/// torch's dtype objects live as long as torch; they are compared by address.
+struct TorchTypes {
+    std::vector<std::pair<PyObject*, Type>> types;
+
+    std::optional<Type> find(nb::handle dtype)
+    {
+        for (const auto& [known, type] : types)
+            if (known == dtype.ptr())
+                return type;
+        const auto text = text_of(dtype);  // "torch.float32"
+        for (const auto& [type, word] : kDtypes)
+            if (text == fmt::format("torch.{}", word)) {
+                types.emplace_back(dtype.inc_ref().ptr(), type);
+                return type;
+            }
+        return std::nullopt;
+    }
+};
+
+TorchTypes& torch_types()
+{
+    static auto* types = new TorchTypes;  // outlives the interpreter
+    return *types;
+}
+
+/// The ordinal of the GPU that an address of device memory belongs to.
+int device_of_address(const void* address)
+{
+    int ordinal = 0;
+    if (address == nullptr)
+        return ordinal;
+    const auto& driver = cuda::driver();
+    if (driver.cuPointerGetAttribute)
+        cuda::check(driver.cuPointerGetAttribute(&ordinal, cuda::kPointerDeviceOrdinal,
+                                                 reinterpret_cast<cuda::CUdeviceptr>(address)),
+                    "cuPointerGetAttribute");
+    return ordinal;
+}
+
+}  // namespace
+
+std::string dtype_name(Type type)
+{
+    for (const auto& [known, word] : kDtypes)
+        if (known == type)
+            return word;
+    return "";
+}
+
+Kind kind_of(nb::handle object)
+{
+    static auto* known = new std::vector<std::pair<PyObject*, Kind>>;  // types, which are kept
+    const auto type = object.type();
+    for (const auto& [asked, kind] : *known)
+        if (asked == type.ptr())
+            return kind;
+    Kind kind = Kind::other;
+    for (const nb::handle base : nb::borrow<nb::tuple>(type.attr("__mro__"))) {
+        const auto module = text_of(base.attr("__module__"));
+        const auto root = module.substr(0, module.find('.'));
+        const auto name = text_of(base.attr("__name__"));
+        if (root == "numpy" && name == "ndarray")
+            kind = Kind::numpy;
+        else if (root == "torch" && (name == "Tensor" || name == "TensorBase"))
+            kind = Kind::torch;
+        else if (root == "cupy" && name == "ndarray")
+            kind = Kind::cupy;
+        else if (root == "jax" || root == "jaxlib")
+            kind = Kind::jax;
+        else
+            continue;
+        break;
+    }
+    known->emplace_back(nb::object(nb::borrow(type)).release().ptr(), kind);
+    return kind;
+}
+
+ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access)
+    : kind_(kind_of(object)), object_(nb::borrow(object))
+{
+    if (kind_ == Kind::torch)
+        take_torch(what);
+    else if (kind_ == Kind::numpy)
+        take_buffer(what, access);
+    else if (kind_ == Kind::jax && access == Access::write)
+        refuse(what, "is an array of JAX, which nobody may write");
+    else if (kind_ != Kind::jax && PyObject_HasAttr(object.ptr(), names().cuda_array_interface.ptr()))
+        take_cuda_interface(what, access);
+    else if (PyObject_HasAttr(object.ptr(), names().dlpack.ptr()))
+        take_dlpack(what, access);
+    else if (PyObject_CheckBuffer(object.ptr()))
+        take_buffer(what, access);
+    else
+        refuse(what,
+               fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
+                           "DLPack, __cuda_array_interface__ or the buffer protocol",
+                           class_name(object)));
+}
+
+ArrayIn::ArrayIn(ArrayIn&& other) noexcept = default;
+
+ArrayIn& ArrayIn::operator=(ArrayIn&& other) noexcept
+{
+    std::swap(view_, other.view_);
+    std::swap(kind_, other.kind_);
+    std::swap(device_, other.device_);
+    std::swap(own_stream_, other.own_stream_);
+    std::swap(object_, other.object_);
+    std::swap(exported_, other.exported_);
+    std::swap(buffer_, other.buffer_);
+    std::swap(imported_, other.imported_);
+    return *this;
+}
+
+ArrayIn::~ArrayIn()
+{
+    if (buffer_)
+        PyBuffer_Release(buffer_.get());
+}
+
+void ArrayIn::take_bfloat16(const std::string& what, Access access)
+{
+    exported_ = object_.attr("view")("uint16");
+    std::swap(object_, exported_);
+    take_buffer(what, access);
+    std::swap(object_, exported_);
+    view_.type = Type::bf16;
+}
+
+void ArrayIn::take_buffer(const std::string& what, Access access)
+{
+    auto buffer = std::make_unique<Py_buffer>();
+    const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (access == Access::write ? PyBUF_WRITABLE : 0);
+    if (PyObject_GetBuffer(object_.ptr(), buffer.get(), flags) != 0) {
+        const nb::python_error error;
+        if (kind_ == Kind::numpy) {
+            const auto dtype = text_of(object_.attr("dtype"));
+            if (dtype == "bfloat16") {
+                take_bfloat16(what, access);
+                return;
+            }
+            if (access == Access::write && !nb::cast<bool>(object_.attr("flags").attr("writeable")))
+                refuse_read_only(what);
+            refuse_elements(what, dtype);
+        }
+        if (access == Access::write)
+            refuse_read_only(what);
+        refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));
+    }
+    buffer_ = std::move(buffer);
+    const auto& taken = *buffer_;
+    require_one_dimension(what, taken.ndim, shape_text(taken.shape, static_cast<std::size_t>(taken.ndim)));
+    const std::string_view format = taken.format == nullptr ? "B" : taken.format;
+    const auto type = type_of_format(format, taken.itemsize);
+    if (!type)
+        refuse_elements(what,
+                        kind_ == Kind::numpy ? text_of(object_.attr("dtype")) : fmt::format("'{}'", format));
+    require_no_gaps(what, taken.shape[0], taken.strides == nullptr ? taken.itemsize : taken.strides[0],
+                    taken.itemsize);
+    view_ = ArrayView(*type, taken.buf, taken.shape[0]);
+    if (view_.length > 0 && reinterpret_cast<std::uintptr_t>(view_.data) % size_bytes(*type) != 0)
+        refuse(what, "does not begin at a multiple of its elements' size; give an aligned copy");
+}
+
+void ArrayIn::take_torch(const std::string& what)
+{
+    const auto& n = names();
+    const nb::object dtype = object_.attr(n.dtype);
+    const auto type = torch_types().find(dtype);
+    if (!type)
+        refuse_elements(what, text_of(dtype));
+    const auto shape = nb::borrow<nb::tuple>(object_.attr(n.shape));
+    if (shape.size() != 1)
+        require_one_dimension(what, static_cast<std::int64_t>(shape.size()), text_of(nb::tuple(shape)));
+    const auto length = nb::cast<std::int64_t>(shape[0]);
+    const nb::object contiguous = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.is_contiguous.ptr()));
+    if (!contiguous.is_valid())
+        throw nb::python_error();
+    if (contiguous.ptr() != Py_True)
+        require_no_gaps(
+            what, length,
+            nb::cast<std::int64_t>(object_.attr("stride")(0)) * static_cast<std::int64_t>(size_bytes(*type)),
+            static_cast<std::int64_t>(size_bytes(*type)));
+    if (object_.attr(n.requires_grad).ptr() == Py_True)
+        refuse(what,
+               "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
+               "without");
+    const nb::object address = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.data_ptr.ptr()));
+    if (!address.is_valid())
+        throw nb::python_error();
+    const nb::object device = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.get_device.ptr()));
+    if (!device.is_valid())
+        throw nb::python_error();
+    device_ = nb::cast<int>(device);
+    const bool is_on_host = device_ < 0;
+    if (is_on_host)
+        device_ = 0;
+    const auto kind = text_of(object_.attr(n.device).attr(n.type));
+    if (kind != "cpu" && kind != "cuda")
+        refuse(what,
+               fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices", kind));
+    view_ = ArrayView(*type, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(address)), length,
+                      is_on_host ? Place::host : Place::device);
+}
+
+void ArrayIn::take_cuda_interface(const std::string& what, Access access)
+{
+    exported_ = object_.attr(names().cuda_array_interface);
+    const auto facts = nb::cast<nb::dict>(exported_);
+    const auto shape = nb::cast<nb::tuple>(facts["shape"]);
+    if (shape.size() != 1)
+        require_one_dimension(what, static_cast<std::int64_t>(shape.size()), text_of(nb::tuple(shape)));
+    const auto length = nb::cast<std::int64_t>(shape[0]);
+    const auto text = nb::cast<std::string>(facts["typestr"]);  // "<f4", "|b1"
+    std::optional<Type> type;
+    if (text.size() == 3 && (text[0] == '<' || text[0] == '|')) {
+        const std::int64_t bytes = text[2] - '0';
+        const char letter = text[1];
+        if (letter == 'b' && bytes == 1)
+            type = Type::boolean;
+        else if (letter == 'i')
+            type = type_of_format("b", bytes);
+        else if (letter == 'u')
+            type = type_of_format("B", bytes);
+        else if (letter == 'f' && bytes >= 2)
+            type = bytes == 2 ? Type::f16 : bytes == 4 ? Type::f32 : Type::f64;
+        else if (letter == 'V' && bytes == 2 && nb::hasattr(object_, "dtype") &&
+                 text_of(object_.attr("dtype")) == "bfloat16")
+            type = Type::bf16;
+    }
+    if (!type)
+        refuse_elements(what, text);
+    const auto item = static_cast<std::int64_t>(size_bytes(*type));
+    if (facts.contains("strides") && !facts["strides"].is_none())
+        require_no_gaps(what, length, nb::cast<std::int64_t>(nb::cast<nb::tuple>(facts["strides"])[0]), item);
+    const auto data = nb::cast<nb::tuple>(facts["data"]);
+    if (access == Access::write && nb::cast<bool>(data[1]))
+        refuse_read_only(what);
+    if (facts.contains("stream") && !facts["stream"].is_none())
+        own_stream_ = nb::cast<std::uintptr_t>(facts["stream"]);
+    const auto* address = reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(data[0]));
+    device_ =
+        kind_ == Kind::cupy ? nb::cast<int>(object_.attr("device").attr("id")) : device_of_address(address);
+    view_ = ArrayView(*type, address, length, Place::device);
+}
+
+void ArrayIn::take_dlpack(const std::string& what, Access access)
+{
+    if (!nb::try_cast(object_, imported_, false)) {
+        try {
+            object_.attr(names().dlpack)();
+        } catch (const nb::python_error& error) {
+            refuse(what, fmt::format("does not lend its memory: {}", text_of(error)));
+        }
+        refuse(what, fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_)));
+    }
+    if (imported_.ndim() != 1) {
+        std::vector<std::int64_t> sizes;
+        for (std::size_t i = 0; i < imported_.ndim(); ++i)
+            sizes.push_back(static_cast<std::int64_t>(imported_.shape(i)));
+        require_one_dimension(what, static_cast<std::int64_t>(sizes.size()), shape_text(sizes, sizes.size()));
+    }
+    const auto type = type_of_dlpack(imported_.dtype());
+    if (!type)
+        refuse_elements(what, fmt::format("DLPack code {}, {} bits, {} lanes", imported_.dtype().code,
+                                          imported_.dtype().bits, imported_.dtype().lanes));
+    const auto length = static_cast<std::int64_t>(imported_.shape(0));
+    const auto item = static_cast<std::int64_t>(size_bytes(*type));
+    require_no_gaps(what, length, imported_.stride(0) * item, item);
+    const auto device = imported_.device_type();
+    const bool is_on_host = device == nb::device::cpu::value || device == nb::device::cuda_host::value;
+    if (!is_on_host && device != nb::device::cuda::value && device != nb::device::cuda_managed::value)
+        refuse(what,
+               fmt::format("lies on a device of DLPack's kind {}; segfold folds on CPUs and CUDA devices",
+                           device));
+    if (access == Access::write) {
+        nb::ndarray<> writable;
+        if (!nb::try_cast(object_, writable, false))
+            refuse_read_only(what);
+    }
+    device_ = is_on_host ? 0 : imported_.device_id();
+    view_ = ArrayView(*type, imported_.data(), length, is_on_host ? Place::host : Place::device);
+}
+
+}  // namespace segfold::python

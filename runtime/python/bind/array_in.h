@@ -1,0 +1,71 @@
+#pragma once
+// Arrays that a Python caller hands in: NumPy, torch, CuPy, JAX and whatever speaks their protocols.
+#include <Python.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+
+#include "runtime/session/array_view.h"
+
+namespace segfold::python {
+
+namespace nb = nanobind;
+
+/// Whose kind of array it is; results are of the same kind.
+enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other };
+
+/// The kind of an object, by its type. Asks a type once.
+[[nodiscard]] Kind kind_of(nb::handle object);
+
+/// What an array is taken for.
+enum class Access : std::uint8_t { read, write };
+
+/// An array of the caller's, held for as long as this object lives; never copied.
+class ArrayIn {
+public:
+    ArrayIn() = default;
+    /// `what` names the argument in messages: "x", "offsets".
+    ///
+    /// Throws InputError for what is no array, has more than one dimension, lies with gaps, has elements that
+    /// the language does not have, or may not be written though `access` says so.
+    ArrayIn(nb::handle object, const std::string& what, Access access = Access::read);
+    ArrayIn(ArrayIn&& other) noexcept;
+    ArrayIn& operator=(ArrayIn&& other) noexcept;
+    ~ArrayIn();
+
+    [[nodiscard]] const ArrayView& view() const { return view_; }
+    [[nodiscard]] MutableArrayView mutable_view() const
+    {
+        return {view_.type, const_cast<void*>(view_.data), view_.length, view_.place};
+    }
+    [[nodiscard]] Kind kind() const { return kind_; }
+    /// The ordinal of the GPU that it lies on.
+    [[nodiscard]] int device() const { return device_; }
+    [[nodiscard]] nb::handle object() const { return object_; }
+    /// The stream that the array itself names (`__cuda_array_interface__`), 0 without.
+    [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
+
+private:
+    void take_buffer(const std::string& what, Access access);
+    void take_bfloat16(const std::string& what, Access access);
+    void take_torch(const std::string& what);
+    void take_cuda_interface(const std::string& what, Access access);
+    void take_dlpack(const std::string& what, Access access);
+
+    ArrayView view_;
+    Kind kind_ = Kind::other;
+    int device_ = 0;
+    std::uintptr_t own_stream_ = 0;
+    nb::object object_;
+    nb::object exported_;  ///< a view of the object that stands in for it
+    std::unique_ptr<Py_buffer> buffer_;
+    nb::ndarray<nb::ro> imported_;
+};
+
+/// The type of the elements that dtype words such as "float32" or "torch.float32" name.
+[[nodiscard]] std::string dtype_name(Type type);
+
+}  // namespace segfold::python

@@ -1,0 +1,249 @@
+#include "runtime/python/bind/array_out.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <mutex>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/python/bind/names.h"
+#include "runtime/session/session.h"
+
+namespace segfold::python {
+namespace {
+
+/// An object of another module, looked up once; it is kept as long as the process.
+class Imported {
+public:
+    Imported(const char* module, const char* path) : module_(module), path_(path) {}
+
+    nb::handle get()
+    {
+        if (!object_.is_valid()) {
+            nb::object found = nb::module_::import_(module_);
+            const std::string path = path_;
+            for (std::size_t begin = 0; begin < path.size();) {
+                const auto end = std::min(path.find('.', begin), path.size());
+                found = found.attr(path.substr(begin, end - begin).c_str());
+                begin = end + 1;
+            }
+            object_ = found.release();
+        }
+        return object_;
+    }
+
+private:
+    const char* module_;
+    const char* path_;
+    nb::handle object_;
+};
+
+/// The dtype object of a framework, by type.
+nb::handle dtype_of(Kind kind, Type type)
+{
+    static auto* known = new std::map<std::pair<Kind, Type>, nb::handle>;
+    auto& found = (*known)[{kind, type}];
+    if (!found.is_valid()) {
+        nb::object dtype;
+        if (kind == Kind::torch)
+            dtype = nb::module_::import_("torch").attr(dtype_name(type).c_str());
+        else if (type == Type::bf16)
+            try {
+                dtype = nb::module_::import_("numpy").attr("dtype")(
+                    nb::module_::import_("ml_dtypes").attr("bfloat16"));
+            } catch (const nb::python_error&) {
+                throw InputError(
+                    "results are bfloat16, which NumPy has only with the package ml_dtypes; install it");
+            }
+        else
+            dtype = nb::module_::import_("numpy").attr("dtype")(dtype_name(type));
+        found = dtype.release();
+    }
+    return found;
+}
+
+nb::dlpack::dtype dlpack_type(Type type)
+{
+    using Code = nb::dlpack::dtype_code;
+    const Code code = type == Type::boolean     ? Code::Bool
+                      : type == Type::bf16      ? Code::Bfloat
+                      : is_float(type)          ? Code::Float
+                      : is_signed_integer(type) ? Code::Int
+                                                : Code::UInt;
+    return {static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(8 * size_bytes(type)), 1};
+}
+
+/// Memory of a GPU that segfold has allocated, for frameworks that lend none to be written.
+class DeviceArray {
+public:
+    DeviceArray(const cuda::Context& context, Type type, std::int64_t length)
+        : buffer_(std::make_shared<cuda::DeviceBuffer>(context,
+                                                       static_cast<std::size_t>(length) * size_bytes(type))),
+          type_(type),
+          length_(length),
+          device_(context.info().ordinal)
+    {}
+
+    [[nodiscard]] DeviceArray first(std::int64_t length) const
+    {
+        auto part = *this;
+        part.length_ = length;
+        return part;
+    }
+    [[nodiscard]] std::int64_t length() const { return length_; }
+    [[nodiscard]] std::string dtype() const { return dtype_name(type_); }
+    [[nodiscard]] int device() const { return device_; }
+    [[nodiscard]] void* data() const { return reinterpret_cast<void*>(buffer_->address()); }
+
+    [[nodiscard]] nb::dict cuda_array_interface() const
+    {
+        const char letter = type_ == Type::boolean     ? 'b'
+                            : type_ == Type::bf16      ? 'V'
+                            : is_float(type_)          ? 'f'
+                            : is_signed_integer(type_) ? 'i'
+                                                       : 'u';
+        nb::dict facts;
+        facts["shape"] = nb::make_tuple(length_);
+        facts["typestr"] =
+            fmt::format("{}{}{}", size_bytes(type_) == 1 ? '|' : '<', letter, size_bytes(type_));
+        facts["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data()), false);
+        facts["strides"] = nb::none();
+        facts["stream"] = nb::none();
+        facts["version"] = 3;
+        return facts;
+    }
+    [[nodiscard]] nb::object lent(const nb::object& self) const
+    {
+        const std::size_t shape[] = {static_cast<std::size_t>(length_)};
+        return nb::cast(nb::ndarray<>(data(), 1, shape, self, nullptr, dlpack_type(type_),
+                                      nb::device::cuda::value, device_));
+    }
+
+private:
+    std::shared_ptr<cuda::DeviceBuffer> buffer_;
+    Type type_;
+    std::int64_t length_;
+    int device_;
+};
+
+nb::object borrowed_array(Kind kind, Type type, const void* data, std::int64_t length, nb::handle owner)
+{
+    const std::size_t shape[] = {static_cast<std::size_t>(length)};
+    auto* const memory = const_cast<void*>(data);
+    if (kind == Kind::torch)
+        return nb::cast(nb::ndarray<nb::pytorch>(memory, 1, shape, owner, nullptr, dlpack_type(type),
+                                                 nb::device::cpu::value));
+    const auto stored = type == Type::bf16 ? Type::u16 : type;
+    nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, 1, shape, owner, nullptr, dlpack_type(stored),
+                                                       nb::device::cpu::value));
+    if (type == Type::bf16)
+        array = array.attr("view")(dtype_of(Kind::numpy, type));
+    if (kind == Kind::jax) {
+        static Imported from_dlpack("jax", "dlpack.from_dlpack");
+        return from_dlpack.get()(array);
+    }
+    return array;
+}
+
+}  // namespace
+
+nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const Folded>& owner)
+{
+    if (array.length() == 0)
+        return new_on_host(kind, array.type(), 0);
+    const nb::capsule keeper(new std::shared_ptr<const Folded>(owner), [](void* pointer) noexcept {
+        delete static_cast<std::shared_ptr<const Folded>*>(pointer);
+    });
+    return borrowed_array(kind, array.type(), array.data(), static_cast<std::int64_t>(array.length()),
+                          keeper);
+}
+
+nb::object new_on_host(Kind kind, Type type, std::int64_t length)
+{
+    if (kind == Kind::torch) {
+        static Imported empty("torch", "empty");
+        return empty.get()(length, nb::arg("dtype") = dtype_of(kind, type));
+    }
+    static Imported empty("numpy", "empty");
+    return empty.get()(length, dtype_of(Kind::numpy, type));
+}
+
+nb::object new_on_device(const ArrayIn& model, Type type, std::int64_t length, Session& session)
+{
+    if (model.kind() == Kind::torch)
+        return model.object().attr(names().new_empty)(length, nb::arg("dtype") = dtype_of(Kind::torch, type));
+    if (model.kind() == Kind::cupy) {
+        static Imported empty("cupy", "empty"), current("cupy", "cuda.runtime.getDevice");
+        if (nb::cast<int>(current.get()()) == model.device())
+            return empty.get()(length, dtype_of(Kind::cupy, type));
+        const nb::object device = model.object().attr("device");
+        device.attr("__enter__")();
+        const nb::object array = empty.get()(length, dtype_of(Kind::cupy, type));
+        device.attr("__exit__")(nb::none(), nb::none(), nb::none());
+        return array;
+    }
+    return nb::cast(DeviceArray(*session.backend().context(), type, length));
+}
+
+nb::object finished(Kind kind, const nb::object& array, std::int64_t length)
+{
+    nb::object part = array;
+    if (nb::isinstance<DeviceArray>(array)) {
+        const auto& own = nb::cast<const DeviceArray&>(array);
+        if (own.length() != length)
+            part = nb::cast(own.first(length));
+        if (kind == Kind::jax) {
+            static Imported from_dlpack("jax", "dlpack.from_dlpack");
+            return from_dlpack.get()(part);
+        }
+        return part;
+    }
+    if (nb::cast<std::int64_t>(nb::object(nb::borrow<nb::tuple>(array.attr("shape"))[0])) != length)
+        part = array[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
+    if (kind == Kind::jax) {
+        static Imported from_dlpack("jax", "dlpack.from_dlpack");
+        return from_dlpack.get()(part);
+    }
+    return part;
+}
+
+std::uintptr_t current_stream(const ArrayIn& array)
+{
+    if (array.kind() == Kind::torch) {
+        static Imported raw("torch",
+                            "_C._cuda_getCurrentRawStream");  // what current_stream() asks, without an object
+        static bool has_raw =
+            nb::hasattr(nb::module_::import_("torch").attr("_C"), "_cuda_getCurrentRawStream");
+        if (has_raw)
+            return nb::cast<std::uintptr_t>(raw.get()(array.device()));
+        static Imported current("torch", "cuda.current_stream");
+        return nb::cast<std::uintptr_t>(current.get()(array.device()).attr("cuda_stream"));
+    }
+    if (array.kind() == Kind::cupy) {
+        static Imported current("cupy", "cuda.get_current_stream");
+        return nb::cast<std::uintptr_t>(current.get()().attr("ptr"));
+    }
+    return array.own_stream();
+}
+
+void bind_device_array(nb::module_& module)
+{
+    nb::class_<DeviceArray>(
+        module, "DeviceArray",
+        "An array on a GPU, as results are given where the caller's framework has no arrays to "
+        "write. Speaks DLPack and ``__cuda_array_interface__``.")
+        .def("__len__", &DeviceArray::length)
+        .def_prop_ro("shape", [](const DeviceArray& array) { return nb::make_tuple(array.length()); })
+        .def_prop_ro("dtype", &DeviceArray::dtype, "The elements' type by NumPy's word, ``\"float32\"``.")
+        .def_prop_ro("device", &DeviceArray::device, "The ordinal of the GPU.")
+        .def_prop_ro("__cuda_array_interface__", &DeviceArray::cuda_array_interface)
+        .def("__dlpack__",
+             [](const nb::object& self, const nb::kwargs& words) {
+                 return nb::cast<const DeviceArray&>(self).lent(self).attr("__dlpack__")(**words);
+             })
+        .def("__dlpack_device__", [](const DeviceArray& array) { return nb::make_tuple(2, array.device()); });
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,40 @@
+#pragma once
+// Results as arrays of the caller's kind.
+#include <memory>
+
+#include "runtime/python/bind/array_in.h"
+#include "runtime/session/folded.h"
+
+namespace segfold {
+class Session;
+}
+
+namespace segfold::python {
+
+/// An array of the host that shares the memory of `owner`, as an array of `kind`: nothing is copied.
+[[nodiscard]] nb::object host_array(Kind kind, const Array& array,
+                                    const std::shared_ptr<const Folded>& owner);
+
+/// A new array of `kind` beside `model`, an array on a GPU; its elements are unspecified.
+[[nodiscard]] nb::object new_on_device(const ArrayIn& model, Type type, std::int64_t length,
+                                       Session& session);
+
+/// A new array on the host, of `kind`; its elements are unspecified.
+[[nodiscard]] nb::object new_on_host(Kind kind, Type type, std::int64_t length);
+
+/// What the caller gets of an array that new_on_device() made and a kernel has filled: its first `length`
+/// elements.
+[[nodiscard]] nb::object finished(Kind kind, const nb::object& array, std::int64_t length);
+
+/// Whether work on arrays of this kind goes on after the call: their memory is ordered by stream.
+[[nodiscard]] inline bool is_ordered_by_stream(Kind kind)
+{
+    return kind == Kind::torch || kind == Kind::cupy;
+}
+
+/// The stream on which the framework of `array` queues its work at this moment.
+[[nodiscard]] std::uintptr_t current_stream(const ArrayIn& array);
+
+void bind_device_array(nb::module_& module);
+
+}  // namespace segfold::python

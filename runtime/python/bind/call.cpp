@@ -1,0 +1,321 @@
+#include "runtime/python/bind/call.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/suggest.h"
+#include "runtime/python/bind/names.h"
+#include "runtime/session/borrowed.h"
+
+namespace segfold::python {
+namespace {
+
+constexpr std::string_view kWords[] = {
+    "offsets", "lengths",  "keys",         "flags",         "ranges", "uniform", "out",
+    "stage",   "settings", "reproducible", "backend",       "device", "kernels", "assume",
+    "check",   "validate", "trust_tables", "assume_finite", "longest"};
+
+std::string_view word_of(nb::handle word)
+{
+    Py_ssize_t size = 0;
+    const char* text = PyUnicode_AsUTF8AndSize(word.ptr(), &size);
+    if (text == nullptr)
+        throw nb::python_error();
+    return {text, static_cast<std::size_t>(size)};
+}
+
+template <class T>
+T value_of(std::string_view word, nb::handle value, const char* wanted)
+{
+    T result{};
+    if (!nb::try_cast(value, result))
+        throw nb::type_error(
+            fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
+    return result;
+}
+
+Law law_called(const std::string& word)
+{
+    for (const auto law : {Law::associative, Law::identity, Law::commutative, Law::idempotent})
+        if (name(law) == word)
+            return law;
+    throw InputError(
+        fmt::format("assume= names laws, and '{}' is none; the laws are associative, identity, commutative, "
+                    "idempotent",
+                    word));
+}
+
+bool is_dictionary(nb::handle object) { return PyDict_Check(object.ptr()) != 0; }
+
+const std::byte* end_of(const ArrayView& view)
+{
+    return static_cast<const std::byte*>(view.data) +
+           static_cast<std::size_t>(view.length) * size_bytes(view.type);
+}
+
+bool share_memory(const ArrayView& a, const ArrayView& b)
+{
+    return a.place == b.place && a.length > 0 && b.length > 0 && a.data < end_of(b) && b.data < end_of(a);
+}
+
+std::string place_text(const ArrayIn& array)
+{
+    return array.view().place == Place::host ? "on the host" : fmt::format("on GPU {}", array.device());
+}
+
+std::string_view kind_text(Kind kind)
+{
+    constexpr std::string_view kTexts[] = {"NumPy", "torch", "CuPy", "JAX", "another library"};
+    return kTexts[static_cast<int>(kind)];
+}
+
+}  // namespace
+
+Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
+           std::initializer_list<std::string_view> own_words)
+{
+    const auto& parameters = op.parameters();
+    std::vector<nb::object> columns(parameters.size());
+    const auto column_of = [&](std::string_view word) {
+        return static_cast<std::size_t>(std::ranges::find(parameters, word, &DeclaredParameter::name) -
+                                        parameters.begin());
+    };
+    std::size_t given = 0;
+    const auto take_dictionary = [&](const nb::dict& dictionary) {
+        for (const auto [key, value] : dictionary) {
+            const auto column = column_of(word_of(key));
+            if (column == parameters.size())
+                continue;  // a table of many columns is given as it is
+            columns[column] = nb::borrow(value);
+            ++given;
+        }
+    };
+    if (positional.size() == 1 && is_dictionary(positional[0]))
+        take_dictionary(nb::borrow<nb::dict>(positional[0]));
+    else {
+        given = positional.size();
+        if (given > parameters.size())
+            require_inputs(op.is_generic() ? op.typed(op.types().front()).op : op.fixed().op, given);
+        for (std::size_t i = 0; i < given; ++i)
+            columns[i] = nb::borrow(positional[i]);
+    }
+    for (const auto [key, value] : named) {
+        const auto word = word_of(key);
+        const auto column = column_of(word);
+        if (column < columns.size() && !columns[column].is_valid()) {
+            columns[column] = nb::borrow(value);
+            ++given;
+        } else if (std::ranges::find(kWords, word) != std::end(kWords)) {
+            take_word(word, value);
+        } else if (column < columns.size()) {
+            throw nb::type_error(fmt::format("{}: '{}' is given twice", op.name(), word).c_str());
+        } else if (std::ranges::find(own_words, word) == own_words.end()) {
+            std::vector<std::string_view> known(std::begin(kWords), std::end(kWords));
+            known.insert(known.end(), own_words.begin(), own_words.end());
+            for (const auto& parameter : parameters)
+                known.emplace_back(parameter.name);
+            throw nb::type_error(
+                fmt::format("{}: nothing is called '{}'{}", op.signature(), word, did_you_mean(word, known))
+                    .c_str());
+        }
+    }
+    if (given < parameters.size()) {
+        if (given == 0)
+            require_inputs(op.is_generic() ? op.typed(op.types().front()).op : op.fixed().op, 0);
+        for (std::size_t i = 0; i < columns.size(); ++i)
+            if (!columns[i].is_valid())
+                throw InputError(fmt::format("operator {} has no array for '{}'; it takes {}", op.name(),
+                                             parameters[i].name, op.signature()));
+    }
+    take_columns(op, columns);
+    for (const auto& [label, object] : segment_objects_) {
+        arrays_.emplace_back(object, label);
+        labels_.push_back(label);
+    }
+    if (!segment_objects_.empty()) {
+        segments_.first = arrays_[parameters.size()].view();
+        if (segments_.kind == LayoutKind::ranges) {
+            segments_.second = arrays_[parameters.size() + 1].view();
+            if (segments_.second.type != segments_.first.type)
+                throw InputError(fmt::format("'begins' are {} and 'ends' {}; both are of one type",
+                                             segfold::name(segments_.first.type),
+                                             segfold::name(segments_.second.type)));
+        }
+    }
+    num_elements_ = num_elements_of(typed_->op, inputs_, segments_);
+    if (out_object_.is_valid())
+        take_out();
+    require_one_place();
+}
+
+void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
+{
+    const auto& parameters = op.parameters();
+    arrays_.reserve(columns.size() + 2);
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        arrays_.emplace_back(columns[i], parameters[i].name);
+        labels_.push_back(parameters[i].name);
+        inputs_.push_back(arrays_.back().view());
+    }
+    if (!op.is_generic()) {
+        typed_ = op.fixed_pointer();
+        return;
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (!parameters[i].type) {
+            typed_ = op.typed_pointer(inputs_[i].type);
+            return;
+        }
+    typed_ = op.typed_pointer(op.types().front());
+}
+
+void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle value)
+{
+    if (value.is_none())
+        return;
+    if (!segments_word_.empty())
+        throw InputError(
+            fmt::format("segments are given by {} and by {}; give them once", segments_word_, word));
+    segments_word_ = word;
+    segments_.kind = kind;
+    if (kind == LayoutKind::uniform) {
+        segments_.uniform_length =
+            value_of<std::int64_t>(word, value, "the length of each segment, an integer");
+    } else if (kind == LayoutKind::ranges) {
+        if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
+            throw nb::type_error("ranges= takes a pair of arrays, (begins, ends)");
+        const auto pair = nb::tuple(nb::borrow(value));
+        if (pair.size() != 2)
+            throw nb::type_error(
+                fmt::format("ranges= takes a pair of arrays, (begins, ends), and {} are given", pair.size())
+                    .c_str());
+        segment_objects_.emplace_back("begins", nb::object(pair[0]));
+        segment_objects_.emplace_back("ends", nb::object(pair[1]));
+    } else {
+        segment_objects_.emplace_back(word, nb::borrow(value));
+    }
+}
+
+void Call::take_word(std::string_view word, nb::handle value)
+{
+    const auto is = [&](std::string_view name) { return word == name; };
+    if (is("offsets"))
+        take_segments(LayoutKind::offsets, word, value);
+    else if (is("out"))
+        out_object_ = value.is_none() ? nb::object() : nb::borrow(value);
+    else if (is("lengths"))
+        take_segments(LayoutKind::lengths, word, value);
+    else if (is("keys"))
+        take_segments(LayoutKind::keys, word, value);
+    else if (is("flags"))
+        take_segments(LayoutKind::flags, word, value);
+    else if (is("ranges"))
+        take_segments(LayoutKind::ranges, word, value);
+    else if (is("uniform"))
+        take_segments(LayoutKind::uniform, word, value);
+    else if (value.is_none())
+        return;
+    else if (is("stage"))
+        words_.request.stage = value_of<std::string>(word, value, "the name of a stage");
+    else if (is("settings")) {
+        for (const auto [name, number] : value_of<nb::dict>(word, value, "a dictionary of tunables"))
+            words_.request.settings[std::string(word_of(name))] = value_of<int>(word, number, "integers");
+    } else if (is("reproducible"))
+        words_.request.is_reproducible = value_of<bool>(word, value, "True or False");
+    else if (is("backend"))
+        words_.session.backend = value_of<std::string>(word, value, "the name of a back end");
+    else if (is("device"))
+        words_.session.device = value_of<int>(word, value, "the ordinal of a GPU");
+    else if (is("kernels"))
+        words_.session.kernels = text_of(value);
+    else if (is("assume")) {
+        if (PyUnicode_Check(value.ptr()))
+            words_.session.assume = {law_called(std::string(word_of(value)))};
+        else
+            for (const nb::handle law : nb::iter(value))
+                words_.session.assume.push_back(
+                    law_called(value_of<std::string>(word, law, "names of laws")));
+    } else if (is("check"))
+        words_.check = value_of<bool>(word, value, "True or False");
+    else if (is("validate"))
+        words_.validates_segments = value_of<bool>(word, value, "True or False");
+    else if (is("trust_tables"))
+        words_.trusts_tables = value_of<bool>(word, value, "True or False");
+    else if (is("assume_finite"))
+        words_.assumes_finite = value_of<bool>(word, value, "True or False");
+    else if (is("longest"))
+        words_.longest = value_of<std::int64_t>(word, value, "the number of elements of the longest segment");
+}
+
+std::vector<std::string> Call::field_names() const
+{
+    std::vector<std::string> names;
+    if (segments_.kind == LayoutKind::keys)
+        names.emplace_back("keys");
+    for (const auto& result : typed_->op.results)
+        names.push_back(result.name);
+    return names;
+}
+
+void Call::take_out()
+{
+    const auto names = field_names();
+    std::vector<nb::object> objects;
+    if (is_dictionary(out_object_)) {
+        const auto dictionary = nb::borrow<nb::dict>(out_object_);
+        for (const auto& name : names) {
+            if (!dictionary.contains(name.c_str()))
+                throw InputError(
+                    fmt::format("out has no array for '{}'; results are {}", name, fmt::join(names, ", ")));
+            objects.emplace_back(dictionary[name.c_str()]);
+        }
+    } else if (PyTuple_Check(out_object_.ptr()) || PyList_Check(out_object_.ptr())) {
+        for (const nb::handle object : nb::iter(out_object_))
+            objects.push_back(nb::borrow(object));
+    } else {
+        objects.push_back(out_object_);
+    }
+    if (objects.size() != names.size())
+        throw InputError(fmt::format("out has {} {}, and results are {} ({})", objects.size(),
+                                     objects.size() == 1 ? "array" : "arrays", names.size(),
+                                     fmt::join(names, ", ")));
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+        const auto label = objects.size() == 1 ? std::string("out") : fmt::format("out.{}", names[i]);
+        out_.emplace_back(objects[i], label, Access::write);
+        for (std::size_t j = 0; j < arrays_.size(); ++j)
+            if (share_memory(out_.back().view(), arrays_[j].view()))
+                throw InputError(
+                    fmt::format("'{}' shares memory with '{}'; results go elsewhere", label, labels_[j]));
+        for (std::size_t j = 0; j < i; ++j)
+            if (share_memory(out_[i].view(), out_[j].view()))
+                throw InputError(
+                    fmt::format("'{}' shares memory with 'out.{}'; each result has an array of its own",
+                                label, names[j]));
+    }
+}
+
+void Call::require_one_place() const
+{
+    const auto& first = arrays_.front();
+    const auto require_beside = [&](const ArrayIn& array, std::string_view label) {
+        if (array.view().place != first.view().place || array.device() != first.device())
+            throw InputError(
+                fmt::format("'{}' lies {} and '{}' {}; the arrays of a call lie together, and segfold copies "
+                            "nothing by itself",
+                            labels_.front(), place_text(first), label, place_text(array)));
+        if (first.view().place == Place::device && array.kind() != first.kind())
+            throw InputError(
+                fmt::format("'{}' is an array of {} and '{}' one of {}, which queue their work on streams of "
+                            "their own; convert one by from_dlpack",
+                            labels_.front(), kind_text(first.kind()), label, kind_text(array.kind())));
+    };
+    for (std::size_t i = 1; i < arrays_.size(); ++i)
+        require_beside(arrays_[i], labels_[i]);
+    for (const auto& array : out_)
+        require_beside(array, "out");
+}
+
+}  // namespace segfold::python

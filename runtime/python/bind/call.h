@@ -1,0 +1,79 @@
+#pragma once
+// What a caller writes between the parentheses of a fold: columns, segments, where results go, how it is
+// done.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/operator.h"
+
+namespace segfold::python {
+
+/// The arguments of a fold, with the caller's arrays held.
+class Call {
+public:
+    /// Arrays by position, by name, or in one dictionary; everything else by name.
+    ///
+    /// `own_words` are further keyword arguments that the caller of this constructor reads itself. Throws
+    /// TypeError for words that nobody knows, InputError for arrays that are wrong or do not lie together.
+    Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
+         std::initializer_list<std::string_view> own_words = {});
+
+    [[nodiscard]] const std::shared_ptr<TypedOperator>& typed() const { return typed_; }
+    [[nodiscard]] const Operator& op() const { return typed_->op; }
+    [[nodiscard]] const std::vector<ArrayView>& inputs() const { return inputs_; }
+    [[nodiscard]] const SegmentsView& segments() const { return segments_; }
+    [[nodiscard]] const FoldWords& words() const { return words_; }
+    void set_words(const FoldWords& words) { words_ = words; }
+    [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
+    /// The first column, whose kind the results have.
+    [[nodiscard]] const ArrayIn& model() const { return arrays_.front(); }
+    [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
+    /// The arrays that are held; a fold that is left behind takes them over.
+    [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
+
+    /// The names of what is returned: `keys` first where segments are given by keys.
+    [[nodiscard]] std::vector<std::string> field_names() const;
+    /// The caller's arrays for results, one for each of field_names(); empty without.
+    [[nodiscard]] const std::vector<ArrayIn>& out() const { return out_; }
+    /// True where the number of segments is not known before the fold.
+    [[nodiscard]] bool finds_segments() const
+    {
+        return segments_.kind == LayoutKind::keys || segments_.kind == LayoutKind::flags;
+    }
+
+private:
+    void take_word(std::string_view word, nb::handle value);
+    void take_segments(LayoutKind kind, std::string_view word, nb::handle value);
+    void take_columns(PyOperator& op, const std::vector<nb::object>& columns);
+    void take_out();
+    void require_one_place() const;
+
+    std::shared_ptr<TypedOperator> typed_;
+    std::vector<ArrayIn> arrays_;  ///< columns and tables, then those of segments
+    std::vector<std::string> labels_;
+    std::vector<ArrayView> inputs_;
+    SegmentsView segments_;
+    std::string_view segments_word_;
+    std::vector<std::pair<std::string, nb::object>> segment_objects_;
+    nb::object out_object_;
+    std::vector<ArrayIn> out_;
+    FoldWords words_;
+    std::int64_t num_elements_ = 0;
+};
+
+/// The results of a call: the only one itself, else a named tuple.
+[[nodiscard]] nb::object results_of(const Call& call, std::vector<nb::object> arrays);
+
+/// Folds, on the host or on a GPU.
+[[nodiscard]] nb::object fold(Call& call);
+
+/// Runs `plan` on a GPU; see fold().
+[[nodiscard]] nb::object run_on_device(const Call& call, Plan& plan, Session& session, std::uintptr_t stream);
+
+/// Folds arrays of the host by a session.
+[[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);
+
+}  // namespace segfold::python

@@ -1,0 +1,101 @@
+#include "runtime/python/bind/interrupt.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace segfold::python {
+namespace {
+
+constexpr auto kPatience = std::chrono::milliseconds(50);
+
+struct Job {
+    std::function<void()> work;
+    std::vector<ArrayIn> arrays;  ///< of work that was left behind; freed with the interpreter's lock
+    std::exception_ptr failure;
+    bool is_done = false;
+    std::mutex mutex;
+    std::condition_variable done;
+};
+
+unsigned long main_thread = 0;
+
+/// Jobs whose callers went away. Guarded by the interpreter's lock.
+std::vector<std::shared_ptr<Job>>& abandoned()
+{
+    static auto* jobs = new std::vector<std::shared_ptr<Job>>;
+    return *jobs;
+}
+
+/// Frees the arrays of a job that is done; its thread may free the rest.
+bool is_swept(Job& job)
+{
+    const std::lock_guard lock(job.mutex);
+    if (job.is_done)
+        job.arrays.clear();
+    return job.is_done;
+}
+
+/// False after kPatience. Without the interpreter's lock.
+bool wait_a_little(Job& job)
+{
+    std::unique_lock lock(job.mutex);
+    return job.done.wait_for(lock, kPatience, [&] { return job.is_done; });
+}
+
+}  // namespace
+
+void note_main_thread()
+{
+    main_thread =
+        nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+}
+
+void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays)
+{
+    std::erase_if(abandoned(), [](const auto& job) { return is_swept(*job); });
+    if (PyThread_get_thread_ident() != main_thread) {
+        const nb::gil_scoped_release released;
+        work();
+        return;
+    }
+    const auto job = std::make_shared<Job>();
+    job->work = std::move(work);
+    std::thread([job] {
+        try {
+            job->work();
+        } catch (...) {
+            job->failure = std::current_exception();
+        }
+        const std::lock_guard lock(job->mutex);
+        job->is_done = true;
+        job->done.notify_all();
+    }).detach();
+    for (;;) {
+        {
+            const nb::gil_scoped_release released;
+            if (wait_a_little(*job))
+                break;
+        }
+        if (PyErr_CheckSignals() != 0) {
+            job->arrays = std::move(arrays);
+            abandoned().push_back(job);
+            throw nb::python_error();
+        }
+    }
+    if (job->failure)
+        std::rethrow_exception(job->failure);
+}
+
+void wait_for_abandoned()
+{
+    for (const auto& job : abandoned()) {
+        const nb::gil_scoped_release released;
+        while (!wait_a_little(*job)) {}
+    }
+    std::erase_if(abandoned(), [](const auto& job) { return is_swept(*job); });
+}
+
+}  // namespace segfold::python

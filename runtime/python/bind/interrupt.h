@@ -1,0 +1,23 @@
+#pragma once
+// Long work without the interpreter's lock, which Ctrl-C ends for the caller.
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "runtime/python/bind/array_in.h"
+
+namespace segfold::python {
+
+/// Runs `work` without the interpreter's lock; the caller holds it.
+///
+/// In the main thread a signal whose handler raises ends the wait: the exception is thrown at once, and the
+/// work goes on in a thread of its own. So `work` owns what it uses, and `arrays` stay until it is done.
+void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
+
+/// Waits for work that was left behind; for the interpreter's exit.
+void wait_for_abandoned();
+
+/// Remembers the main thread; at import.
+void note_main_thread();
+
+}  // namespace segfold::python

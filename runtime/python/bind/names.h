@@ -1,0 +1,23 @@
+#pragma once
+// Python's names that are looked up in every call, made once.
+#include <nanobind/nanobind.h>
+
+#include <string>
+
+namespace segfold::python {
+
+/// Interned strings; they live as long as the process.
+struct Names {
+    nanobind::str cuda_array_interface, data_ptr, device, dlpack, dtype, get_device, is_contiguous, new_empty,
+        requires_grad, shape, type;
+};
+
+[[nodiscard]] const Names& names();
+
+/// What `str` says of an object.
+[[nodiscard]] std::string text_of(nanobind::handle object);
+
+/// "BufferError: memory is not lent"
+[[nodiscard]] std::string text_of(const nanobind::python_error& error);
+
+}  // namespace segfold::python

@@ -1,0 +1,310 @@
+#include "runtime/python/bind/operator.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/printer.h"
+#include "dsl/standard_operators.h"
+#include "runtime/python/bind/call.h"
+
+namespace segfold::python {
+namespace {
+
+std::vector<DeclaredParameter> parameters_of(const Operator& op)
+{
+    std::vector<DeclaredParameter> parameters;
+    for (const auto& parameter : op.parameters)
+        parameters.push_back({parameter.name, parameter.type, parameter.table});
+    return parameters;
+}
+
+/// The first line of the text form, without the word and the brace.
+std::string header_of(const std::string& text)
+{
+    auto begin = text.rfind("operator ", text.find('{'));
+    begin = begin == std::string::npos ? 0 : begin + 9;
+    auto header = text.substr(begin, text.find('{', begin) - begin);
+    header.erase(header.find_last_not_of(" \n") + 1);
+    return header;
+}
+
+constexpr const char* kCallDoc =
+    R"(Folds each segment of the columns.
+
+Columns and tables are given by position, by name, or in one dictionary; a column is a contiguous array of one dimension
+and of the type that the operator declares. Segments are given by one of
+
+* ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
+* ``lengths=``: S integers that add up to the number of elements;
+* ``uniform=``: the length of every segment;
+* ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
+* ``keys=``: a key for each element; runs of equal neighbours are the segments;
+* ``flags=``: a flag for each element, not 0 where a segment begins;
+
+or by none of them: one segment of all elements.
+
+Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
+several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
+the results, as one array, a sequence or a dictionary. Arrays are never copied; on a GPU the fold is queued on the current
+stream of the arrays' library.
+
+Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
+back end; ``check=True`` compares every segment with the reference and with Thrust; for arrays on a GPU, ``validate=True``
+checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
+hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.
+
+Raises InputError (a ValueError) for arrays or segments that are wrong, SpecError where a law is refuted that the fold relies
+on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.)";
+
+}  // namespace
+
+PyOperator::PyOperator(Operator checked)
+    : name_(checked.name),
+      parameters_(parameters_of(checked)),
+      fixed_(std::make_shared<TypedOperator>(std::move(checked)))
+{}
+
+PyOperator PyOperator::standard(const std::string& name)
+{
+    for (const auto& known : standard_operators())
+        if (known.name == name) {
+            PyOperator op;
+            op.name_ = name;
+            op.parameters_ = standard_parameters(name);
+            op.types_ = known.types;
+            return op;
+        }
+    return PyOperator(standard_operator(name));  // with its type, or it throws
+}
+
+PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
+{
+    const auto declared = declared_parameters(file, text);
+    if (std::ranges::all_of(declared, [](const auto& parameter) { return parameter.type.has_value(); }))
+        return PyOperator(parse_operator(file, text));
+    PyOperator op;
+    std::optional<Operator> first;
+    std::exception_ptr failure;
+    for (const auto type : kTypes) {
+        try {
+            auto parsed = parse_operator(file, text, type);
+            op.types_.push_back(type);
+            if (!first)
+                first = std::move(parsed);
+        } catch (const SpecError&) {
+            if (type == Type::f32)
+                failure = std::current_exception();
+        }
+    }
+    if (!first) {
+        parse_operator(file, text);  // a parameter without any type is said better without T
+        std::rethrow_exception(failure);
+    }
+    op.name_ = first->name;
+    op.text_ = text;
+    op.parameters_ = declared;
+    return op;
+}
+
+TypedOperator& PyOperator::fixed() const
+{
+    if (!fixed_)
+        throw InputError(fmt::format("operator {} is of no type yet: {}; choose one by typed(\"f32\")", name_,
+                                     signature()));
+    return *fixed_;
+}
+
+const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
+{
+    if (fixed_)
+        return fixed_;
+    auto& typed = by_type_[type];
+    if (!typed)
+        typed = std::make_shared<TypedOperator>(text_.empty() ? standard_operator(name_, type)
+                                                              : parse_operator(name_, text_, type));
+    return typed;
+}
+
+const Operator& PyOperator::example() const
+{
+    return const_cast<PyOperator*>(this)->typed(types_.empty() ? Type::f32 : types_.front()).op;
+}
+
+std::pair<std::string, std::string> PyOperator::origin() const
+{
+    if (fixed_)
+        return {"printed", print(fixed_->op)};
+    return text_.empty() ? std::pair<std::string, std::string>("standard", name_)
+                         : std::pair<std::string, std::string>("text", text_);
+}
+
+std::string PyOperator::text() const
+{
+    if (fixed_)
+        return print(fixed_->op);
+    return text_.empty() ? print(standard_operator(name_, types_.front())) : text_;
+}
+
+std::string PyOperator::signature() const
+{
+    if (fixed_)
+        return header_of(print(fixed_->op));
+    if (!text_.empty())
+        return header_of(text_);
+    std::string list;
+    for (const auto& parameter : parameters_)
+        list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", parameter.name,
+                            parameter.table ? "table " : "",
+                            parameter.type ? segfold::name(*parameter.type) : "T");
+    return fmt::format("{}({})", name_, list);
+}
+
+bool PyOperator::equals(const PyOperator& other) const
+{
+    if (fixed_ && other.fixed_)
+        return same(fixed_->op, other.fixed_->op);
+    return !fixed_ && !other.fixed_ && origin() == other.origin();
+}
+
+void bind_operator(nb::module_& module)
+{
+    using namespace nb::literals;
+    const auto type_called = [](const std::string& word) {
+        if (const auto type = find_type(word))
+            return *type;
+        throw InputError(fmt::format(
+            "no type is called '{}'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64", word));
+    };
+    nb::class_<PyOperator>(
+        module, "Operator", nb::dynamic_attr(), nb::is_weak_referenceable(),
+        "An associative operator, which folds the segments of arrays when it is called.\n\n"
+        "Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.")
+        .def(
+            "__call__",
+            [](PyOperator& op, const nb::args& arrays, const nb::kwargs& words) {
+                Call call(op, arrays, words);
+                return fold(call);
+            },
+            kCallDoc)
+        .def_prop_ro("name", &PyOperator::name, "The operator's name.")
+        .def_prop_ro("text", &PyOperator::text, "The operator in the text form.")
+        .def_prop_ro("signature", &PyOperator::signature, "Its first line, ``mean(x: f32) -> f64``.")
+        .def_prop_ro("is_generic", &PyOperator::is_generic,
+                     "True where the type ``T`` is that of the arrays.")
+        .def_prop_ro(
+            "types",
+            [](const PyOperator& op) {
+                nb::list names;
+                for (const auto type : op.types())
+                    names.append(std::string(segfold::name(type)));
+                return nb::tuple(names);
+            },
+            "What ``T`` may be; empty for an operator of fixed types.")
+        .def_prop_ro(
+            "parameters",
+            [](const PyOperator& op) {
+                nb::list list;
+                for (const auto& parameter : op.parameters())
+                    list.append(nb::make_tuple(
+                        parameter.name, parameter.type ? std::string(segfold::name(*parameter.type)) : "T",
+                        parameter.table));
+                return nb::tuple(list);
+            },
+            "``(name, type, is_table)`` of each array that a call takes.")
+        .def_prop_ro(
+            "results",
+            [](const PyOperator& op) {
+                nb::list list;
+                for (const auto& result : op.fixed().op.results)
+                    list.append(nb::make_tuple(result.name, std::string(segfold::name(result.type))));
+                return nb::tuple(list);
+            },
+            "``(name, type)`` of each result. Raises InputError for an operator without a type.")
+        .def_prop_ro(
+            "description", [](const PyOperator& op) { return op.example().description; },
+            "The comment above the operator.")
+        .def_prop_ro(
+            "laws",
+            [](const PyOperator& op) {
+                nb::list list;
+                if (op.example().laws.commutative)
+                    list.append("commutative");
+                if (op.example().laws.idempotent)
+                    list.append("idempotent");
+                return nb::tuple(list);
+            },
+            "What is claimed beyond associativity.")
+        .def_prop_ro(
+            "has_identity", [](const PyOperator& op) { return op.example().has_identity(); },
+            "True for a monoid, False for a semigroup.")
+        .def(
+            "typed",
+            [type_called](PyOperator& op, const std::string& type) {
+                return PyOperator(op.typed(type_called(type)).op);
+            },
+            "type"_a, "The operator with ``T`` as ``type``, ``\"f32\"`` say.")
+        .def(
+            "_cached_plans",
+            [type_called](PyOperator& op, const std::string& type) {
+                return op.typed(type_called(type)).plans.size();
+            },
+            "type"_a = "f32")
+        .def("_origin", &PyOperator::origin)
+        .def("__reduce__",
+             [](const PyOperator& op) {
+                 const auto [kind, text] = op.origin();
+                 return nb::make_tuple(nb::module_::import_("segfold._verbs").attr("restore"),
+                                       nb::make_tuple(kind, text));
+             })
+        .def(
+            "__eq__",
+            [](const PyOperator& op, const nb::object& other) -> nb::object {
+                if (!nb::isinstance<PyOperator>(other))
+                    return nb::borrow(Py_NotImplemented);
+                return nb::bool_(op.equals(nb::cast<const PyOperator&>(other)));
+            },
+            nb::sig("def __eq__(self, other: object, /) -> bool"), "other"_a.none())
+        .def("__hash__",
+             [](const PyOperator& op) { return std::hash<std::string>()(op.name() + op.signature()); })
+        .def("__repr__",
+             [](const PyOperator& op) { return fmt::format("<segfold.Operator {}>", op.signature()); })
+        .def("__str__", &PyOperator::text)
+        .def("_repr_html_", [](const nb::object& self) {
+            return nb::module_::import_("segfold._html").attr("operator_html")(self);
+        });
+    module.def("standard_operator", &PyOperator::standard, "name"_a);
+    module.def("standard_names", [] {
+        nb::list list;
+        for (const auto& op : standard_operators())
+            list.append(nb::make_tuple(op.name, op.summary));
+        return nb::tuple(list);
+    });
+    module.def(
+        "is_standard", [](const std::string& name) { return is_standard_operator(name); }, "name"_a);
+    module.def("operator_of_text", &PyOperator::of_text, "file"_a, "text"_a);
+    module.def(
+        "operator_of_expression",
+        [type_called](const std::string& combine, const std::string& type, const std::string& identity,
+                      const std::string& lift, const std::string& finish, bool commutative) {
+            return PyOperator(
+                parse_short_form({combine, type_called(type), identity, lift, finish, commutative}));
+        },
+        "combine"_a, "type"_a, "identity"_a, "lift"_a, "finish"_a, "commutative"_a);
+    module.def(
+        "restore",
+        [](const std::string& kind, const std::string& text) {
+            if (kind == "standard")
+                return PyOperator::standard(text);
+            return kind == "text" ? PyOperator::of_text("operator", text) : PyOperator(parse_printed(text));
+        },
+        "kind"_a, "text"_a, "What unpickling calls.");
+}
+
+}  // namespace segfold::python

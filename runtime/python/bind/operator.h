@@ -1,0 +1,74 @@
+#pragma once
+// Operators as Python holds them: of fixed types, or of the type `T` of the arrays that they are given.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/parser.h"
+#include "runtime/python/bind/plan_cache.h"
+
+namespace segfold::python {
+
+namespace nb = nanobind;
+
+/// An operator of fixed types, with what calls of it need again.
+struct TypedOperator {
+    explicit TypedOperator(Operator checked) : op(std::move(checked)) {}
+
+    Operator op;
+    PlanCache plans;
+    /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
+    /// Python.
+    PyObject* result_class[2] = {};
+};
+
+/// What `segfold.operator` gives. An operator with `T` in its text becomes one of fixed types when it is
+/// given arrays.
+class PyOperator {
+public:
+    /// Of fixed types.
+    explicit PyOperator(Operator checked);
+    /// A standard operator, alone ("sum") or with its type ("sum_i32").
+    static PyOperator standard(const std::string& name);
+    /// A text, in which `T` may stand for a type. `file` is what messages call it.
+    static PyOperator of_text(const std::string& file, const std::string& text);
+
+    [[nodiscard]] const std::string& name() const { return name_; }
+    [[nodiscard]] bool is_generic() const { return fixed_ == nullptr; }
+    /// Throws InputError where `T` has no type.
+    [[nodiscard]] TypedOperator& fixed() const;
+    [[nodiscard]] const std::shared_ptr<TypedOperator>& fixed_pointer() const { return fixed_; }
+    /// The operator for `type`; for one of fixed types, itself.
+    [[nodiscard]] TypedOperator& typed(Type type) { return *typed_pointer(type); }
+    [[nodiscard]] const std::shared_ptr<TypedOperator>& typed_pointer(Type type);
+    [[nodiscard]] const std::vector<DeclaredParameter>& parameters() const { return parameters_; }
+    /// The types that `T` may be; empty for an operator of fixed types.
+    [[nodiscard]] const std::vector<Type>& types() const { return types_; }
+    /// Itself, or for the first type that `T` may be.
+    [[nodiscard]] const Operator& example() const;
+    /// What it is made of: "standard" or "text", and a name or a text.
+    [[nodiscard]] std::pair<std::string, std::string> origin() const;
+    /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
+    [[nodiscard]] std::string signature() const;
+    [[nodiscard]] std::string text() const;
+    [[nodiscard]] bool equals(const PyOperator& other) const;
+
+private:
+    PyOperator() = default;
+
+    std::string name_;
+    std::string text_;  ///< of a generic operator; empty for a standard one
+    std::vector<DeclaredParameter> parameters_;
+    std::vector<Type> types_;
+    std::shared_ptr<TypedOperator> fixed_;
+    std::map<Type, std::shared_ptr<TypedOperator>> by_type_;
+};
+
+void bind_operator(nb::module_& module);
+
+}  // namespace segfold::python

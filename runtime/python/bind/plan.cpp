@@ -1,0 +1,216 @@
+// The class Plan of Python.
+#include "runtime/session/plan.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend.h"
+#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/call.h"
+#include "runtime/python/bind/interrupt.h"
+#include "runtime/python/bind/verbs.h"
+
+namespace segfold::python {
+namespace {
+
+/// A plan with all that a run of it needs.
+class PyPlan {
+public:
+    explicit PyPlan(const Call& call)
+        : op_(call.op()),
+          words_(call.words()),
+          session_(call.is_on_device() ? session_of_gpu(words_.session, call.model().device())
+                                       : session_of(words_.session)),
+          is_on_device_(call.is_on_device())
+    {
+        const nb::gil_scoped_release released;
+        plan_ = std::make_shared<Plan>(
+            session_->plan(op_.fixed().op, call.segments(), call.num_elements(), words_.plan_options()));
+    }
+
+    nb::object run(const nb::args& arrays, const nb::kwargs& words)
+    {
+        Call call(op_, arrays, words);
+        require_fits(call);
+        if (is_on_device_)
+            return run_on_device(call, *plan_, *session_, current_stream(call.model()));
+        // A GPU's plan takes arrays of the GPU, and only a fold says how many segments it has found.
+        if (session_->backend().context() != nullptr || call.finds_segments()) {
+            call.set_words(words_);
+            return fold_on_host(call, session_);
+        }
+        return run_on_host(call);
+    }
+
+    void resize(const nb::args& arrays, const nb::kwargs& words)
+    {
+        const Call call(op_, arrays, words);
+        require_fits(call);
+        const nb::gil_scoped_release released;
+        plan_->resize(call.segments(), call.num_elements());
+    }
+
+    [[nodiscard]] PyPlan copy() const
+    {
+        auto other = *this;
+        const nb::gil_scoped_release released;
+        other.plan_ = std::make_shared<Plan>(plan_->copy());
+        return other;
+    }
+
+    [[nodiscard]] Plan& plan() const { return *plan_; }
+    [[nodiscard]] const PyOperator& op() const { return op_; }
+    [[nodiscard]] std::string backend() const { return std::string(session_->backend().name()); }
+    [[nodiscard]] std::string description() const { return session_->backend().description(); }
+
+private:
+    void require_fits(const Call& call) const
+    {
+        if (call.is_on_device() != is_on_device_)
+            throw InputError(fmt::format("the arrays lie on {}, and the plan of {} was made for arrays on {}",
+                                         call.is_on_device() ? "a GPU" : "the host", op_.name(),
+                                         is_on_device_ ? "a GPU" : "the host"));
+        if (!call.words().key().empty() || call.words().check)
+            throw InputError(
+                "stage, settings and the like are given when a plan is made, not when it is run");
+    }
+
+    nb::object run_on_host(Call& call) const
+    {
+        const auto& op = call.op();
+        struct Run {
+            std::shared_ptr<Plan> plan;
+            std::shared_ptr<Session> session;
+            std::vector<ArrayView> inputs;
+            SegmentsView segments;
+            std::vector<MutableArrayView> results;
+        };
+        const auto run = std::make_shared<Run>(Run{plan_, session_, call.inputs(), call.segments(), {}});
+        std::vector<nb::object> objects;
+        const auto num_segments = count_segments(call);
+        for (std::size_t i = 0; i < op.results.size(); ++i) {
+            if (i < call.out().size()) {
+                objects.push_back(nb::borrow(call.out()[i].object()));
+                run->results.push_back(call.out()[i].mutable_view());
+                continue;
+            }
+            const auto kind = call.model().kind() == Kind::jax ? Kind::numpy : call.model().kind();
+            objects.push_back(new_on_host(kind, op.results[i].type, num_segments));
+            call.arrays().emplace_back(objects.back(), op.results[i].name, Access::write);
+            run->results.push_back(call.arrays().back().mutable_view());
+        }
+        run_interruptible([run] { run->plan->run(run->inputs, run->segments, run->results); }, call.arrays());
+        for (auto& object : objects)
+            object = finished(call.out().empty() ? call.model().kind() : Kind::other, object, num_segments);
+        return results_of(call, std::move(objects));
+    }
+
+    static std::int64_t count_segments(const Call& call)
+    {
+        const auto& segments = call.segments();
+        switch (segments.kind) {
+            case LayoutKind::whole:
+                return 1;
+            case LayoutKind::uniform:
+                return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
+            case LayoutKind::offsets:
+                return std::max<std::int64_t>(segments.first.length - 1, 0);
+            default:
+                return segments.first.length;
+        }
+    }
+
+    PyOperator op_;
+    FoldWords words_;
+    std::shared_ptr<Session> session_;
+    std::shared_ptr<Plan> plan_;
+    bool is_on_device_;
+};
+
+}  // namespace
+
+void bind_plan(nb::module_& module)
+{
+    using namespace nb::literals;
+    nb::class_<PyPlan>(
+        module, "Plan", nb::is_weak_referenceable(),
+        "A stage compiled for an operator, segments and sizes; called with arrays of these sizes, it folds "
+        "them.\n\n"
+        "On a GPU a call queues kernels on the current stream of the arrays' library and waits for nothing. "
+        "One "
+        "stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.")
+        .def("__call__", &PyPlan::run,
+             "Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.")
+        .def("resize", &PyPlan::resize,
+             "Prepares the same program for the sizes of these arrays; may allocate and wait. Raises "
+             "InputError where "
+             "segments are given in another way.")
+        .def("copy", &PyPlan::copy, "The same plan with scratch memory of its own, for another stream.")
+        .def(
+            "move_to",
+            [](PyPlan& plan, std::uintptr_t stream) {
+                plan.plan().move_to(reinterpret_cast<CUstream_st*>(stream));
+            },
+            "stream"_a, "Lets another stream (its handle) run the plan; what was queued before must be done.")
+        .def(
+            "require_tables_read_inside",
+            [](PyPlan& plan, std::uintptr_t stream) {
+                const nb::gil_scoped_release released;
+                plan.plan().require_tables_read_inside(reinterpret_cast<CUstream_st*>(stream));
+            },
+            "stream"_a = 0,
+            "Waits for the stream; raises InputError where a run has read a table outside of its length.")
+        .def(
+            "explain",
+            [](const PyPlan& plan) {
+                nb::dict facts;
+                for (const auto& [name, value] : plan.plan().explain())
+                    facts[name.c_str()] = value;
+                return facts;
+            },
+            "Why this plan, as a dictionary of words: ``plan``, ``lookup``, ``why``, ...")
+        .def_prop_ro("operator", &PyPlan::op, nb::rv_policy::copy, "The operator, of fixed types.")
+        .def_prop_ro(
+            "stage", [](const PyPlan& plan) { return plan.plan().stage(); },
+            "The name of the stage; empty for a back end without stages.")
+        .def_prop_ro(
+            "source", [](const PyPlan& plan) { return plan.plan().source(); },
+            "The emitted text that runs; empty for a back end without stages.")
+        .def_prop_ro("backend", &PyPlan::backend, "The back end: ``\"cuda\"``, ``\"simt\"``, ...")
+        .def_prop_ro("device", &PyPlan::description, "What runs it: the GPU, or the host's threads.")
+        .def_prop_ro(
+            "warnings", [](const PyPlan& plan) { return plan.plan().warnings(); },
+            "What should be known before relying on results.")
+        .def_prop_ro(
+            "scratch_bytes", [](const PyPlan& plan) { return plan.plan().scratch_bytes(); },
+            "Bytes of scratch memory on the GPU.")
+        .def("__repr__",
+             [](const PyPlan& plan) {
+                 return fmt::format("<segfold.Plan {} by {} on {}>", plan.op().name(),
+                                    plan.plan().stage().empty() ? "a sequential fold" : plan.plan().stage(),
+                                    plan.backend());
+             })
+        .def("_repr_html_", [](const nb::object& self) {
+            return nb::module_::import_("segfold._html").attr("plan_html")(self);
+        });
+    module.def(
+        "plan",
+        [](PyOperator& op, const nb::args& arrays, const nb::kwargs& words) {
+            const Call call(op, arrays, words);
+            if (!call.out().empty() || call.words().check)
+                throw InputError("out= and check= belong to a call, not to a plan");
+            return PyPlan(call);
+        },
+        "operator"_a, "arrays"_a, "words"_a,
+        "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
+        "count.\n\n"
+        "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "
+        "raises.");
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,99 @@
+#include "runtime/python/bind/plan_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/context.h"
+
+namespace segfold::python {
+
+PlanOptions FoldWords::plan_options() const
+{
+    PlanOptions options;
+    options.request = request;
+    options.longest = longest;
+    options.validates_segments = validates_segments;
+    options.trusts_tables = trusts_tables;
+    options.assumes_finite = assumes_finite;
+    return options;
+}
+
+std::string FoldWords::key() const
+{
+    if (request.is_open() && longest == 0 && !validates_segments && !trusts_tables && !assumes_finite &&
+        session.kernels.empty() && session.assume.empty())
+        return {};
+    std::string text =
+        fmt::format("{} {} {} {} {} {} {}", request.stage.value_or(""), request.is_reproducible, longest,
+                    validates_segments, trusts_tables, assumes_finite, session.kernels);
+    for (const auto& [name, value] : request.settings)
+        text += fmt::format(" {}={}", name, value);
+    for (const auto law : session.assume)
+        text += fmt::format(" {}", name(law));
+    return text;
+}
+
+std::shared_ptr<const PlanCache::Entry> PlanCache::find(const PlanKey& key)
+{
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(entries_, [&](const auto& entry) { return entry->key == key; });
+    if (found == entries_.end())
+        return nullptr;
+    entries_.splice(entries_.begin(), entries_, found);
+    return entries_.front();
+}
+
+std::shared_ptr<const PlanCache::Entry> PlanCache::find_similar(const PlanKey& key)
+{
+    const auto order = [](std::int64_t number) { return std::bit_width(static_cast<std::uint64_t>(number)); };
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : entries_) {
+        auto wanted = key;
+        if (order(entry->key.num_elements) == order(key.num_elements) &&
+            (key.kind == LayoutKind::uniform ? entry->key.num_entries == key.num_entries
+                                             : order(entry->key.num_entries) == order(key.num_entries))) {
+            wanted.num_elements = entry->key.num_elements;
+            wanted.num_entries = entry->key.num_entries;
+            wanted.stream = entry->key.stream;
+            if (wanted == entry->key)
+                return entry;
+        }
+    }
+    return nullptr;
+}
+
+void PlanCache::add(std::shared_ptr<const Entry> entry)
+{
+    std::shared_ptr<const Entry> last;
+    {
+        const std::lock_guard lock(mutex_);
+        entries_.push_front(std::move(entry));
+        if (entries_.size() <= kMost)
+            return;
+        last = std::move(entries_.back());
+        entries_.pop_back();
+    }
+    last->session->backend().context()->synchronize();
+}
+
+void PlanCache::clear()
+{
+    std::list<std::shared_ptr<const Entry>> entries;
+    {
+        const std::lock_guard lock(mutex_);
+        entries.swap(entries_);
+    }
+    for (const auto& entry : entries)
+        entry->session->backend().context()->synchronize();
+}
+
+std::size_t PlanCache::size()
+{
+    const std::lock_guard lock(mutex_);
+    return entries_.size();
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,70 @@
+#pragma once
+// Plans of the GPU that calls have made, by what they are for.
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/python/bind/sessions.h"
+#include "runtime/session/plan.h"
+
+namespace segfold::python {
+
+/// What a caller decides of a fold, apart from arrays.
+struct FoldWords {
+    SessionChoice session;
+    PlanRequest request;
+    std::int64_t longest = 0;
+    bool check = false;
+    bool validates_segments = false;
+    bool trusts_tables = false;
+    bool assumes_finite = false;
+
+    [[nodiscard]] PlanOptions plan_options() const;
+    /// All that a plan depends on, as a text; empty where nothing is asked for.
+    [[nodiscard]] std::string key() const;
+};
+
+/// What a cached plan is for.
+struct PlanKey {
+    LayoutKind kind = LayoutKind::whole;
+    Type index = Type::i32;  ///< of the first array of segments
+    std::int64_t num_elements = 0;
+    std::int64_t num_entries = 0;  ///< of the first array of segments, or the uniform length
+    int device = 0;
+    std::uintptr_t stream = 0;
+    std::string words;
+
+    bool operator==(const PlanKey&) const = default;
+};
+
+/// The plans used last, with the sessions that they belong to. Several threads may use it.
+class PlanCache {
+public:
+    struct Entry {
+        PlanKey key;
+        std::shared_ptr<Session> session;
+        std::shared_ptr<Plan> plan;
+    };
+
+    /// The plan for `key`, or null.
+    [[nodiscard]] std::shared_ptr<const Entry> find(const PlanKey& key);
+    /// A plan for sizes of the same order that runs elsewhere as `key` does: its program can be resized. Or
+    /// null.
+    [[nodiscard]] std::shared_ptr<const Entry> find_similar(const PlanKey& key);
+    /// Waits for the GPU where it lets go of a plan, whose memory may be in use.
+    void add(std::shared_ptr<const Entry> entry);
+    /// Lets go of all plans.
+    void clear();
+    [[nodiscard]] std::size_t size();
+
+private:
+    static constexpr std::size_t kMost = 64;  ///< each may hold scratch memory
+
+    std::mutex mutex_;
+    std::list<std::shared_ptr<const Entry>> entries_;  ///< the one used last in front
+};
+
+}  // namespace segfold::python

@@ -1,0 +1,56 @@
+#include "runtime/python/bind/sessions.h"
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/library.h"
+
+namespace segfold::python {
+
+namespace nb = nanobind;
+
+void look_for_nvrtc()
+{
+    static bool is_done = false;
+    if (std::exchange(is_done, true) || cuda::driver_major() == 0)
+        return;
+    std::vector<std::filesystem::path> places;
+    for (const nb::handle place : nb::module_::import_("segfold._nvrtc").attr("places")())
+        places.emplace_back(nb::cast<const char*>(place));
+    cuda::set_package_places(std::move(places));
+}
+
+std::shared_ptr<Session> session_of(const SessionChoice& choice)
+{
+    static auto* sessions = new std::map<SessionChoice, std::shared_ptr<Session>>;  // outlive the interpreter
+    auto& session = (*sessions)[choice];
+    if (!session) {
+        look_for_nvrtc();
+        SessionOptions options;
+        options.backend = choice.backend;
+        options.device = choice.device;
+        options.kernels = choice.kernels;
+        options.assume = choice.assume;
+        session = std::make_shared<Session>(std::move(options));
+    }
+    return session;
+}
+
+std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device)
+{
+    if (choice.backend != "auto" && choice.backend != "cuda")
+        throw InputError(fmt::format("arrays lie on GPU {}, and the back end {} folds arrays of the host",
+                                     device, choice.backend));
+    if (choice.device && *choice.device != device)
+        throw InputError(
+            fmt::format("arrays lie on GPU {}, and device={} is asked for", device, *choice.device));
+    choice.backend = "cuda";
+    choice.device = device;
+    return session_of(choice);
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,207 @@
+// Laws, tuning and devices for Python.
+#include "runtime/python/bind/verbs.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <bit>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/python/bind/call.h"
+#include "runtime/python/bind/interrupt.h"
+#include "runtime/tune/tune_workload.h"
+
+namespace segfold::python {
+namespace {
+
+nb::object number_of(const FieldValue& value)
+{
+    if (value.type == Type::boolean)
+        return nb::bool_(value.bits != 0);
+    if (is_float(value.type))
+        return nb::float_(value.real);
+    if (is_signed_integer(value.type))
+        return nb::int_(static_cast<std::int64_t>(value.bits));
+    return nb::int_(value.bits);
+}
+
+/// {field: value}, in the order of the state.
+nb::dict state_of(const Operator& op, const std::vector<FieldValue>& fields)
+{
+    nb::dict state;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        state[op.state[i].name.c_str()] = number_of(fields[i]);
+    return state;
+}
+
+nb::dict element_of(const Operator& op, const std::vector<FieldValue>& values)
+{
+    nb::dict element;
+    std::size_t column = 0;
+    for (const auto& parameter : op.parameters)
+        if (!parameter.table && column < values.size())
+            element[parameter.name.c_str()] = number_of(values[column++]);
+    return element;
+}
+
+const char* word_of(Verdict verdict)
+{
+    switch (verdict) {
+        case Verdict::proved:
+            return "proved";
+        case Verdict::holds_exhaustively:
+            return "holds_exhaustively";
+        case Verdict::holds_up_to_rounding:
+            return "holds_up_to_rounding";
+        case Verdict::refuted:
+            return "refuted";
+        default:
+            return "not_refuted";
+    }
+}
+
+nb::dict finding_of(const LawFinding& finding, const Operator& op)
+{
+    nb::dict facts;
+    facts["law"] = std::string(name(finding.law));
+    facts["verdict"] = word_of(finding.verdict);
+    facts["cases"] = finding.cases;
+    facts["spread"] = finding.spread;
+    facts["text"] = print(finding, op);
+    facts["counter_example"] = nb::none();
+    if (!finding.counter_example)
+        return facts;
+    const auto& example = *finding.counter_example;
+    nb::list states, elements;
+    for (const auto& state : example.states) {
+        states.append(state_of(op, state.fields));
+        nb::list made_of;
+        for (const auto& element : state.elements)
+            made_of.append(element_of(op, element));
+        elements.append(nb::tuple(made_of));
+    }
+    nb::dict shown;
+    shown["states"] = nb::tuple(states);
+    shown["elements"] = nb::tuple(elements);
+    shown["left_side"] = example.left_side;
+    shown["right_side"] = example.right_side;
+    shown["left"] = state_of(op, example.left);
+    shown["right"] = state_of(op, example.right);
+    shown["text"] = example.text;
+    facts["counter_example"] = shown;
+    return facts;
+}
+
+nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::uint64_t seed)
+{
+    struct Search {
+        Operator op;
+        LawReport report;
+    };
+    const auto search = std::make_shared<Search>(Search{op.fixed().op, {}});
+    std::vector<ArrayIn> none;
+    run_interruptible(
+        [search, seconds, cases, seed] {
+            search->report = check_laws(search->op, {cases, seconds, seed});
+        },
+        none);
+    nb::list findings;
+    for (const auto& finding : search->report.findings)
+        findings.append(finding_of(finding, search->op));
+    return nb::tuple(findings);
+}
+
+nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
+{
+    TuneOptions options;
+    if (words.contains("seconds"))
+        options.seconds = nb::cast<double>(words["seconds"]);
+    if (words.contains("evaluations"))
+        options.evaluations = nb::cast<std::size_t>(words["evaluations"]);
+    Call call(op, arrays, words, {"seconds", "evaluations"});
+    if (call.is_on_device())
+        throw InputError("tuning copies arrays of the host to the GPU by itself; give copies on the host");
+    struct Tuning {
+        std::shared_ptr<Session> session;
+        std::shared_ptr<TypedOperator> typed;
+        std::vector<ArrayView> inputs;
+        SegmentsView segments;
+        Tuned tuned;
+    };
+    const auto tuning = std::make_shared<Tuning>(
+        Tuning{session_of(call.words().session), call.typed(), call.inputs(), call.segments(), {}});
+    run_interruptible(
+        [tuning, options] {
+            tuning->tuned =
+                tune_workload(*tuning->session, tuning->typed->op, tuning->inputs, tuning->segments, options);
+            tuning->session->forget_records();
+            tuning->typed->plans.clear();
+        },
+        call.arrays());
+    nb::dict facts;
+    facts["winner"] = tuning->tuned.winner;
+    facts["reason"] = tuning->tuned.reason;
+    facts["milliseconds"] = tuning->tuned.milliseconds;
+    facts["measured"] = tuning->tuned.measured;
+    facts["file"] = tuning->tuned.file;
+    return facts;
+}
+
+nb::list devices()
+{
+    nb::list list;
+    for (const auto& gpu : cuda::devices()) {
+        nb::dict facts;
+        facts["ordinal"] = gpu.ordinal;
+        facts["name"] = gpu.name;
+        facts["compute_capability"] = nb::make_tuple(gpu.compute_major, gpu.compute_minor);
+        facts["multiprocessors"] = gpu.multiprocessors;
+        facts["memory_bytes"] = gpu.memory_bytes;
+        facts["l2_bytes"] = gpu.l2_bytes;
+        facts["peak_bytes_per_second"] = gpu.peak_bytes_per_second;
+        facts["driver"] = cuda::version_text(gpu.driver_version);
+        facts["uuid"] = gpu.uuid;
+        list.append(facts);
+    }
+    return list;
+}
+
+}  // namespace
+
+void bind_verbs(nb::module_& module)
+{
+    using namespace nb::literals;
+    module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a);
+    module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
+    module.def("devices", &devices);
+    module.def("no_gpu_reason", &cuda::no_device_reason,
+               "Why ``devices()`` is empty, in one sentence; empty where it is not.");
+    module.def(
+        "backends",
+        [] {
+            nb::list list;
+            for (const auto& backend : backends())
+                list.append(nb::make_tuple(backend.name, backend.summary));
+            return nb::tuple(list);
+        },
+        "``(name, summary)`` of every back end.");
+    module.def(
+        "automatic_backend", [] { return std::string(automatic_backend()); },
+        "What ``backend=\"auto\"`` stands for on this machine.");
+    module.def(
+        "nvrtc",
+        [] {
+            look_for_nvrtc();
+            const auto& nvrtc = cuda::nvrtc();
+            return nb::make_tuple(nvrtc.version(), nvrtc.library.path());
+        },
+        "``(version, path)`` of the CUDA compiler. Raises DeviceError where there is none, saying where it "
+        "was looked for.");
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,88 @@
+"""Folds the segments of an array with any associative operator, on a GPU or a CPU.
+
+>>> import numpy as np, segfold as sf
+>>> x = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], np.float32)
+>>> sf.standard.sum(x, offsets=[0, 3, 5, 5, 9])
+Traceback (most recent call last):
+    ...
+segfold.InputError: 'offsets' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks \
+DLPack, __cuda_array_interface__ or the buffer protocol
+>>> sf.standard.sum(x, offsets=np.array([0, 3, 5, 5, 9]))
+array([ 8.,  6.,  0., 22.], dtype=float32)
+
+* :func:`operator` makes an operator of a text, of a Python class or of a Python function; ``segfold.standard`` holds those
+  that come along.
+* An operator is called with arrays and with segments: ``op(x, offsets=o)``.
+* :func:`plan` chooses and compiles once, for arrays of the same sizes.
+* :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan.
+
+Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError` and :class:`InternalError`, all of them
+:class:`Error`.
+"""
+
+import atexit as _atexit
+import sys as _sys
+
+try:
+    from . import _segfold
+except ImportError as _error:  # the wheels of the stable ABI do not load there
+    if getattr(_sys, "_is_gil_enabled", lambda: True)():
+        raise
+    raise ImportError(
+        "this build of segfold is for Python with its lock, and this interpreter runs without; build segfold from "
+        "source with it (pip install --no-binary segfold segfold): importing it then turns the lock on"
+    ) from _error
+
+from ._segfold import (
+    DeviceArray,
+    DeviceError,
+    Error,
+    InputError,
+    InternalError,
+    Operator,
+    Plan,
+    SpecError,
+    __version__,
+    automatic_backend,
+    backends,
+    no_gpu_reason,
+    nvrtc,
+    plan,
+)
+from ._results import LawWarning
+from ._verbs import CounterExample, Device, LawFinding, LawReport, Tuned, check, devices, expression, operator, tune
+from . import standard
+from .trace import *  # noqa: F403  types and functions for traced operators
+from .trace import __all__ as _trace_names
+
+_atexit.register(_segfold.wait_for_abandoned)
+
+__all__ = [
+    "CounterExample",
+    "Device",
+    "DeviceArray",
+    "DeviceError",
+    "Error",
+    "InputError",
+    "InternalError",
+    "LawFinding",
+    "LawReport",
+    "LawWarning",
+    "Operator",
+    "Plan",
+    "SpecError",
+    "Tuned",
+    "__version__",
+    "automatic_backend",
+    "backends",
+    "check",
+    "devices",
+    "expression",
+    "no_gpu_reason",
+    "nvrtc",
+    "operator",
+    "plan",
+    "standard",
+    "tune",
+    *_trace_names,
+]

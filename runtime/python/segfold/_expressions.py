@@ -1,0 +1,291 @@
+"""The trees that traced functions leave behind."""
+
+import itertools
+import math
+import os
+import sys
+
+from . import _segfold
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_numbers = itertools.count()
+
+
+def place():
+    """The file and line of the caller's code: the innermost frame outside of this package."""
+    frame = sys._getframe(1)
+    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+        frame = frame.f_back
+    return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
+
+
+def refuse(message, hint="", at=None):
+    """Raises SpecError with the line of the caller's code."""
+    file, line = at or place()
+    _segfold.raise_spec_error(file, line, message, hint)
+
+
+class Type:
+    """A scalar type of the language; called, it converts: ``sf.f32(n)``."""
+
+    __slots__ = ("name", "is_float", "is_integer")
+
+    def __init__(self, name):
+        self.name = name
+        self.is_float = "f" in name
+        self.is_integer = name[0] in "iu"
+
+    def __call__(self, value):
+        """``value`` as this type: integers by their low bits, floating-point values toward zero and saturating."""
+        return make("convert", (self.name,), (as_value(value),), self)
+
+    def __repr__(self):
+        return "segfold." + ("bool_" if self.name == "bool" else self.name)
+
+    def __str__(self):
+        return self.name
+
+    def __reduce__(self):
+        return (_type_called, (self.name,))
+
+
+types = tuple(Type(name) for name in "bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64".split())
+_types = {type.name: type for type in types}
+BOOL, I32 = _types["bool"], _types["i32"]
+
+
+def _type_called(name):
+    return _types[name]
+
+
+class Value:
+    """A value that the operator will compute. Made by tracing, never by hand."""
+
+    __slots__ = ("kind", "facts", "arguments", "type", "number", "file", "line")
+
+    def __init__(self, kind, facts, arguments, type):
+        self.kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
+        self.facts = facts
+        self.arguments = arguments
+        self.type = type  #: None: made of plain numbers alone, which take the type of their context
+        self.number = next(_numbers)  #: values are made after those that they are made of
+        self.file, self.line = place()
+
+    def described(self):
+        """For messages: "a value of f32", "the number 0.5"."""
+        if self.kind == "number":
+            return f"the number {self.facts[0]}"
+        return "a bare number" if self.type is None else f"a value of {self.type}"
+
+    def __add__(self, other):
+        return _arithmetic("+", self, other)
+
+    def __radd__(self, other):
+        return _arithmetic("+", other, self)
+
+    def __sub__(self, other):
+        return _arithmetic("-", self, other)
+
+    def __rsub__(self, other):
+        return _arithmetic("-", other, self)
+
+    def __mul__(self, other):
+        return _arithmetic("*", self, other)
+
+    def __rmul__(self, other):
+        return _arithmetic("*", other, self)
+
+    def __truediv__(self, other):
+        return _arithmetic("/", self, other)
+
+    def __rtruediv__(self, other):
+        return _arithmetic("/", other, self)
+
+    def __mod__(self, other):
+        return _of_integers("%", self, other)
+
+    def __rmod__(self, other):
+        return _of_integers("%", other, self)
+
+    def __lshift__(self, other):
+        return _of_integers("<<", self, other)
+
+    def __rlshift__(self, other):
+        return _of_integers("<<", other, self)
+
+    def __rshift__(self, other):
+        return _of_integers(">>", self, other)
+
+    def __rrshift__(self, other):
+        return _of_integers(">>", other, self)
+
+    def __and__(self, other):
+        return _bitwise("&", self, other)
+
+    def __rand__(self, other):
+        return _bitwise("&", other, self)
+
+    def __or__(self, other):
+        return _bitwise("|", self, other)
+
+    def __ror__(self, other):
+        return _bitwise("|", other, self)
+
+    def __xor__(self, other):
+        return _bitwise("^", self, other)
+
+    def __rxor__(self, other):
+        return _bitwise("^", other, self)
+
+    def __pow__(self, other):
+        self._require("**", "is_float", "a floating-point value")
+        return call("pow", (self, as_value(other)), self.type)
+
+    def __floordiv__(self, other):
+        refuse("'//' rounds down, and the language divides integers toward zero", "write a / b")
+
+    __rfloordiv__ = __floordiv__
+
+    def __eq__(self, other):
+        return _comparison("==", self, other)
+
+    def __ne__(self, other):
+        return _comparison("!=", self, other)
+
+    def __lt__(self, other):
+        return _comparison("<", self, other)
+
+    def __le__(self, other):
+        return _comparison("<=", self, other)
+
+    def __gt__(self, other):
+        return _comparison(">", self, other)
+
+    def __ge__(self, other):
+        return _comparison(">=", self, other)
+
+    __hash__ = object.__hash__
+
+    def __neg__(self):
+        if self.type is BOOL:
+            refuse("'-' takes a number, and a value of bool is given")
+        return make("unary", ("-",), (self,), self.type)
+
+    def __pos__(self):
+        return self
+
+    def __invert__(self):
+        if self.type is BOOL:
+            return make("unary", ("!",), (self,), BOOL)
+        self._require("~", "is_integer", "an integer or a bool")
+        return make("unary", ("~",), (self,), self.type)
+
+    def __abs__(self):
+        if self.type is BOOL:
+            refuse("abs takes a number, and a value of bool is given")
+        return call("abs", (self,), self.type)
+
+    def __bool__(self):
+        refuse("a traced value is neither true nor false yet, so 'if', 'and', 'or', 'not' and 'a < b < c' cannot ask it",
+               "write sf.where(condition, yes, no), sf.logical_and(a, b), sf.logical_or(a, b) or sf.logical_not(a)")
+
+    def __iter__(self):
+        refuse("a traced value has no elements to go through")
+
+    def _require(self, symbol, property, wanted):
+        if self.type is None or not getattr(self.type, property):
+            refuse(f"'{symbol}' takes {wanted}, and {self.described()} is given", "convert it, as in sf.f32(x)")
+
+
+class Table:
+    """A side table in a traced function, read at any place: ``t[i]``."""
+
+    __slots__ = ("name", "type")
+
+    def __init__(self, name, type):
+        self.name = name
+        self.type = type
+
+    def __getitem__(self, at):
+        at = as_value(at)
+        if at.type is not None and not at.type.is_integer:
+            refuse(f"the index of table '{self.name}' is {at.described()}", "an index is an integer: sf.i32(i)")
+        return make("gather", (self.name,), (at,), self.type)
+
+
+def make(kind, facts, arguments, type):
+    return Value(kind, facts, arguments, type)
+
+
+def constant(name):
+    return make("constant", (name,), (), None)
+
+
+def call(name, arguments, type):
+    return make("call", (name,), arguments, type)
+
+
+def as_value(value):
+    """A traced value, or a plain number as one."""
+    if isinstance(value, Value):
+        return value
+    if isinstance(value, bool) or type(value).__name__ == "bool_":
+        return make("number", (bool(value),), (), BOOL)
+    if isinstance(value, int):
+        return make("number", (value,), (), None)
+    if isinstance(value, float) or type(value).__module__ == "numpy":
+        value = value.item() if hasattr(value, "item") else value
+        if isinstance(value, int):
+            return as_value(value)
+        if isinstance(value, float):
+            return _real(value)
+    refuse(f"a {type(value).__name__} stands where a value or a number belongs")
+
+
+def _real(value):
+    if math.isnan(value):
+        return constant("nan")
+    if math.isinf(value):
+        return constant("inf") if value > 0 else -constant("inf")
+    return make("number", (value,), (), None)
+
+
+def literal_type(values):
+    """The type that values state; none where all are bare numbers."""
+    return next((value.type for value in values if value.type is not None), None)
+
+
+def _pair(symbol, a, b):
+    a, b = as_value(a), as_value(b)
+    if a.type is not None and b.type is not None and a.type is not b.type:
+        refuse(f"'{symbol}' takes two values of one type, and {a.described()} and {b.described()} are given",
+               f"convert one of them, as in sf.{a.type}(x)")
+    return a, b, a.type or b.type
+
+
+def _arithmetic(symbol, a, b):
+    a, b, common = _pair(symbol, a, b)
+    if common is BOOL:
+        refuse(f"'{symbol}' takes numbers, and a value of bool is given", "convert it, as in sf.i32(x)")
+    return make("binary", (symbol,), (a, b), common)
+
+
+def _of_integers(symbol, a, b):
+    a, b, common = _pair(symbol, a, b)
+    if common is not None and not common.is_integer:
+        refuse(f"'{symbol}' takes integers, and a value of {common} is given", "convert it, as in sf.i32(x)")
+    return make("binary", (symbol,), (a, b), common)
+
+
+def _bitwise(symbol, a, b):
+    a, b, common = _pair(symbol, a, b)
+    if common is not None and common.is_float:
+        refuse(f"'{symbol}' takes integers or bools, and a value of {common} is given", "convert it, as in sf.i32(x)")
+    return make("binary", (symbol,), (a, b), common)
+
+
+def _comparison(symbol, a, b):
+    a, b, common = _pair(symbol, a, b)
+    if common is BOOL and symbol not in ("==", "!="):
+        refuse(f"'{symbol}' takes numbers, and a value of bool is given")
+    return make("binary", (symbol,), (a, b), BOOL)

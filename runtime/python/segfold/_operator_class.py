@@ -1,0 +1,296 @@
+"""Operators from Python classes and functions."""
+
+import inspect
+import keyword
+import sys
+
+from . import _segfold
+from ._expressions import Table, Type, Value, as_value, make, refuse
+
+_PARTS = ("lift", "combine", "finish", "empty")
+_LAWS = ("commutative", "idempotent")
+_WORDS = set(
+    "operator state lift combine finish empty laws let table commutative idempotent true false inf nan lowest highest "
+    "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
+    "ceil round fma popcount clz isnan isfinite copysign bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 T".split()
+)
+
+
+class _State:
+    """An operand of several fields in a traced function: ``a.mean``."""
+
+    def __init__(self, operand, fields):
+        self._fields = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
+
+    def __getattr__(self, name):
+        fields = self.__dict__["_fields"]
+        if name not in fields:
+            refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
+        return fields[name]
+
+
+class _OneField(Value):
+    """An operand of one field: the value of the field, which is also found by its name."""
+
+    __slots__ = ("name",)
+
+    def __getattr__(self, name):
+        if name == object.__getattribute__(self, "name"):
+            return self
+        raise AttributeError(name)
+
+
+def operator_of(definition, **words):
+    """An operator of a class or of a function; see :func:`segfold.operator`."""
+    if isinstance(definition, type):
+        return _of_class(definition, words)
+    return _of_function(definition, words)
+
+
+def _of_class(made, words):
+    unknown = [word for word in words if word not in _LAWS]
+    if unknown:
+        raise TypeError(f"operator() of a class takes {' and '.join(_LAWS)}, and {', '.join(unknown)} are given")
+    at = _place_of(made)
+    laws = getattr(made, "laws", ())
+    laws = [law.strip() for law in laws.split(",")] if isinstance(laws, str) else list(laws)
+    for law in laws:
+        if law not in _LAWS:
+            refuse(f"'{law}' is no law that can be claimed", f"the laws are {', '.join(_LAWS)}", at)
+    if not hasattr(made, "state"):
+        refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
+    state = made.state
+    fields = []
+    for name, kind in inspect.get_annotations(state, eval_str=True).items() if inspect.isclass(state) else ():
+        if not isinstance(kind, Type):
+            refuse(f"state field '{name}' has no type of segfold", f"write {name}: sf.f32 = 0", at)
+        fields.append((name, kind, vars(state).get(name)))
+    if not fields:
+        refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
+    return _build(
+        at=at,
+        name=made.__name__,
+        description=inspect.getdoc(made) if made.__doc__ else "",
+        columns=_columns(inspect.get_annotations(made, eval_str=True), at),
+        fields=fields,
+        parts={part: vars(made).get(part) for part in _PARTS},
+        laws={law: law in laws or bool(words.get(law)) for law in _LAWS},
+        results=_declared_results(getattr(made, "results", None), at),
+    )
+
+
+def _of_function(function, words):
+    allowed = ("identity", "lift", "finish", "empty", *_LAWS)
+    unknown = [word for word in words if word not in allowed]
+    if unknown:
+        raise TypeError(f"operator() of a function takes {', '.join(allowed)}, and {', '.join(unknown)} are given")
+    at = _place_of(function)
+    names = list(inspect.signature(function).parameters)
+    if len(names) != 2:
+        refuse(f"combine of operator {function.__name__} takes {len(names)} values",
+               "it takes two, the earlier one first: def total(a: sf.f32, b: sf.f32)", at)
+    annotations = inspect.get_annotations(function, eval_str=True)
+    kinds = {annotations.get(name) for name in names}
+    if len(kinds) != 1 or not isinstance(next(iter(kinds)), Type):
+        refuse(f"the values of operator {function.__name__} have no type, or two", "write def total(a: sf.f32, b: sf.f32)", at)
+    kind = kinds.pop()
+    lift = words.get("lift")
+    columns = [("x", kind, False)]
+    if lift is not None:
+        lifted = _columns(inspect.get_annotations(lift, eval_str=True), at) if callable(lift) else []
+        columns = lifted or [(name, kind, False) for name in inspect.signature(lift).parameters]
+    return _build(
+        at=at,
+        name=function.__name__ if function.__name__.isidentifier() else "expression",
+        description=inspect.getdoc(function) or "",
+        columns=columns,
+        fields=[("value", kind, words.get("identity"))],
+        parts={"lift": lift or (lambda x: x), "combine": function, "finish": words.get("finish"), "empty": words.get("empty")},
+        laws={law: bool(words.get(law)) for law in _LAWS},
+        results=[],
+    )
+
+
+def _place_of(definition):
+    code = getattr(definition, "__code__", None)
+    if code is None:
+        code = next((part.__code__ for part in vars(definition).values() if hasattr(part, "__code__")), None)
+    return (code.co_filename, code.co_firstlineno) if code else ("", 0)
+
+
+def _columns(annotations, at):
+    from .trace import table
+
+    columns = []
+    for name, kind in annotations.items():
+        if name == "return":
+            continue
+        if isinstance(kind, table):
+            columns.append((name, kind.type, True))
+        elif isinstance(kind, Type):
+            columns.append((name, kind, False))
+        else:
+            refuse(f"column '{name}' has no type of segfold", f"write {name}: sf.f32, or {name}: sf.table(sf.f32)", at)
+    return columns
+
+
+def _declared_results(results, at):
+    if results is None:
+        return []
+    if isinstance(results, Type):
+        return [("result", results)]
+    return list(results.items()) if isinstance(results, dict) else list(inspect.get_annotations(results, eval_str=True).items())
+
+
+class _Tracer:
+    """Runs the parts of one operator."""
+
+    def __init__(self, name, columns, fields):
+        self.name = name
+        self.columns = columns
+        self.fields = fields
+        self.results = []
+
+    def node(self, value, names, known):
+        """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
+        if value in names:
+            return ("name", value.line, names[value])
+        if value not in known:
+            arguments = (self.node(argument, names, known) for argument in value.arguments)
+            known[value] = (value.kind, value.line, *value.facts, *arguments)
+        return known[value]
+
+    def operand(self, which):
+        if len(self.fields) == 1:
+            name, kind, _ = self.fields[0]
+            value = _OneField("field", (which, name), (), kind)
+            value.name = name
+            return value
+        return _State(which, self.fields)
+
+    def arguments(self, part, function):
+        given = list(inspect.signature(function).parameters)
+        if part == "lift":
+            known = {name: Table(name, kind) if is_table else make("name", (name,), (), kind)
+                     for name, kind, is_table in self.columns}  # fmt: skip
+            for name in given:
+                if name not in known:
+                    refuse(f"lift of operator {self.name} takes '{name}', which is no column",
+                           f"the columns are {', '.join(known)}", _place_of(function))
+            return [known[name] for name in given]
+        wanted = {"combine": 2, "finish": 1, "empty": 0}[part]
+        if len(given) != wanted:
+            refuse(f"{part} of operator {self.name} takes {len(given)} arguments",
+                   {"combine": "it takes two states, the earlier one first", "finish": "it takes the last state",
+                    "empty": "an empty segment has no state"}[part], _place_of(function))
+        return [self.operand(which) for which in ("earlier", "later")] if part == "combine" else [self.operand("state")][:wanted]
+
+    def run(self, part, function):
+        """The block of a part; ``function`` may be a value itself."""
+        if not callable(function) or isinstance(function, Value):
+            return self.block(part, function, {}, None)
+        arguments = self.arguments(part, function)
+        returned, found = _run(function, arguments)
+        return self.block(part, returned, found, _place_of(function))
+
+    def block(self, part, returned, found, at):
+        targets = [name for name, *_ in self.fields] if part in ("lift", "combine") else [name for name, _ in self.results]
+        if isinstance(returned, _State):
+            returned = returned._fields
+        if isinstance(returned, dict):
+            sets = {name: as_value(value) for name, value in returned.items()}
+        elif hasattr(returned, "_asdict"):
+            sets = {name: as_value(value) for name, value in returned._asdict().items()}
+        elif returned is None:
+            refuse(f"{part} of operator {self.name} returns nothing", "return a value, or dict(field=value, ...)", at)
+        elif len(targets) > 1:
+            refuse(f"{part} of operator {self.name} returns one value for {', '.join(targets)}",
+                   f"return dict({targets[0]}=..., {targets[1]}=...)", at)
+        else:
+            sets = {targets[0] if targets else "result": as_value(returned)}
+        if part in ("finish", "empty") and not self.results:
+            self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
+        names, lets, known = {}, [], {}
+        for value, name in self.lets(sets, found):
+            lets.append((name, self.node(value, names, {}), value.line))
+            names[value] = name
+        return {
+            "line": at[1] if at else 0,
+            "lets": lets,
+            "sets": [(name, self.node(value, names, known), value.line) for name, value in sets.items()],
+        }
+
+    def stated(self, name, value, part, at):
+        if value.type is None:
+            refuse(f"{part} of operator {self.name} gives result '{name}' no type", "convert it, as in sf.f32(0)", at)
+        return value.type
+
+    def lets(self, sets, found):
+        """The local variables that what is returned is made of, in the order in which they were made."""
+        used, open_values = set(), list(sets.values())
+        while open_values:
+            value = open_values.pop()
+            if value not in used:
+                used.add(value)
+                open_values.extend(value.arguments)
+        taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, *_ in self.fields}
+        taken |= {name for name, _ in self.results}
+        lets = {}
+        for name, value in found.items():
+            if isinstance(value, Value) and value in used and value.arguments and value not in lets:
+                while name in taken:
+                    name += "_"
+                taken.add(name)
+                lets[value] = name
+        return sorted(lets.items(), key=lambda item: item[0].number)
+
+
+def _run(function, arguments):
+    """What a function returns, and its local variables at that moment."""
+    found = {}
+    before = sys.getprofile()
+
+    def watch(frame, event, argument):
+        if event == "return" and frame.f_code is function.__code__:
+            found.update(frame.f_locals)
+
+    sys.setprofile(watch if hasattr(function, "__code__") else None)
+    try:
+        returned = function(*arguments)
+    finally:
+        sys.setprofile(before)
+    return returned, {name: value for name, value in found.items() if all(value is not given for given in arguments)}
+
+
+def _build(at, name, description, columns, fields, parts, laws, results):
+    for part in ("lift", "combine"):
+        if parts[part] is None:
+            refuse(f"operator {name} has no {part}", f"write def {part}", at)
+    if all(is_table for _, _, is_table in columns):
+        refuse(f"operator {name} has no column", "write x: sf.f32 in the class", at)
+    if any(identity is None for *_, identity in fields) and any(identity is not None for *_, identity in fields):
+        refuse(f"operator {name} has fields with an identity and fields without", "all have one, or none", at)
+    if keyword.iskeyword(name):
+        name += "_"
+    tracer = _Tracer(name, columns, fields)
+    tracer.results = results
+    blocks = {"lift": tracer.run("lift", parts["lift"]), "combine": tracer.run("combine", parts["combine"])}
+    for part in ("finish", "empty"):
+        if part == "empty" and parts[part] is not None and not tracer.results:
+            tracer.results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
+        blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
+    names = list(inspect.signature(parts["combine"]).parameters)
+    return _segfold.traced_operator({
+        "file": at[0],
+        "line": at[1],
+        "name": name,
+        "description": description or "",
+        "parameters": [(column, kind.name, is_table) for column, kind, is_table in columns],
+        "results": [(result, kind.name) for result, kind in tracer.results],
+        "state": [(field, kind.name, None if identity is None else tracer.node(as_value(identity), {}, {}))
+                  for field, kind, identity in fields],
+        "earlier": names[0],
+        "later": names[1],
+        **blocks,
+        **laws,
+    })  # fmt: skip

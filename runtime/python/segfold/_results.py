@@ -1,0 +1,23 @@
+"""Named tuples of results, which pickle, and warnings about laws."""
+
+import collections
+import functools
+
+
+class LawWarning(UserWarning):
+    """Something that should be known of an operator's laws before its results are relied on."""
+
+
+@functools.lru_cache(maxsize=None)
+def result_class(names):
+    """The class of results with these names; there is one of each, kept for ever."""
+    made = collections.namedtuple("Results", names, rename=True)
+    made.__module__ = __name__
+    made.__doc__ = "Results of a fold: " + ", ".join(names) + "; an array for each, with a value for each segment."
+    made.__reduce__ = lambda self: (restore, (names, tuple(self)))
+    return made
+
+
+def restore(names, values):
+    """What unpickling calls."""
+    return result_class(names)(*values)

@@ -1,0 +1,191 @@
+"""Operators of texts and Python code, laws, tuning, devices."""
+
+import dataclasses
+import os
+import typing
+
+from . import _segfold, trace
+
+
+def operator(definition=None, /, **words):
+    """Makes an operator of a text, a file, a class or a function.
+
+    * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
+      operator, ``"sum"`` or ``"sum_f32"``. Where the text has ``T`` for a type, it is that of the arrays.
+    * A path (``pathlib.Path``) of a file with such a text.
+    * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``finish`` and ``empty``
+      its functions, ``laws`` what it claims. The functions are called once, with traced values.
+    * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``finish``, ``empty``,
+      ``commutative`` and ``idempotent`` are further words.
+
+    Raises SpecError, whose message points at the line, for a definition that is wrong.
+
+    >>> import segfold as sf
+    >>> sf.operator("operator spread(x: i32) -> i32 { state { low: i32 = highest(i32); high: i32 = lowest(i32) } "
+    ...             "lift { low = x; high = x } combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) } "
+    ...             "finish high - low empty 0 }")
+    <segfold.Operator spread(x: i32) -> i32>
+    >>> @sf.operator(identity=0, commutative=True)
+    ... def total(a: sf.f32, b: sf.f32):
+    ...     return a + b
+    >>> total
+    <segfold.Operator total(x: f32) -> f32>
+    """
+    if definition is None:
+        return lambda made: operator(made, **words)
+    if isinstance(definition, os.PathLike):
+        _refuse_words(words, "a file")
+        path = os.fspath(definition)
+        with open(path, encoding="utf-8") as file:
+            return _segfold.operator_of_text(path, file.read())
+    if isinstance(definition, str):
+        _refuse_words(words, "a text")
+        if "{" not in definition and definition.isidentifier():
+            return _segfold.standard_operator(definition)
+        return _segfold.operator_of_text("operator", definition)
+    if isinstance(definition, type) or callable(definition):
+        return trace.operator_of(definition, **words)
+    raise TypeError(f"operator() takes a text, a path, a class or a function, and a {type(definition).__name__} is given")
+
+
+def _refuse_words(words, what):
+    if words:
+        raise TypeError(f"operator() of {what} takes no further words, and {', '.join(words)} are given")
+
+
+def expression(combine, type="f32", *, identity="", lift="", finish="", commutative=False):
+    """An operator of one column ``x`` and one field, its parts given as expressions of the language.
+
+    ``combine`` is of ``a`` and ``b``, ``lift`` of ``x``, ``finish`` of ``value``; what is left out is ``x`` and ``value`` itself, and
+    an operator without ``identity`` gives no result for an empty segment. Raises SpecError.
+
+    >>> import numpy as np, segfold as sf
+    >>> sf.expression("max(a, b)", "i32", identity="lowest(i32)")(np.array([3, 1, 4], np.int32))
+    array([4], dtype=int32)
+    """
+    return _segfold.operator_of_expression(combine, str(type), str(identity), lift, finish, commutative)
+
+
+@dataclasses.dataclass(frozen=True)
+class CounterExample:
+    """States that break a law, and the two states that should have been equal."""
+
+    states: tuple  #: of dictionaries, one for each operand
+    elements: tuple  #: the elements that each state was made of
+    left_side: str  #: ``"combine(combine(a, b), c)"``
+    right_side: str
+    left: dict  #: what the left side gives
+    right: dict
+    text: str  #: all of it, for a reader
+
+    def __str__(self):
+        return self.text
+
+
+@dataclasses.dataclass(frozen=True)
+class LawFinding:
+    """What a search has found of one law; true unless it is refuted."""
+
+    law: str  #: ``"associative"``, ``"identity"``, ``"commutative"``, ``"idempotent"``
+    verdict: str  #: ``"proved"``, ``"holds_exhaustively"``, ``"not_refuted"``, ``"holds_up_to_rounding"``, ``"refuted"``
+    cases: int  #: that were tried
+    spread: float  #: the largest rounding difference, relative to the largest float of its case
+    text: str  #: all of it, for a reader
+    counter_example: typing.Optional[CounterExample]
+
+    def __bool__(self):
+        return self.verdict != "refuted"
+
+    def __str__(self):
+        return self.text
+
+
+class LawReport(tuple):
+    """The findings on all laws that an operator claims; true where none is refuted."""
+
+    __slots__ = ()
+
+    def __bool__(self):
+        return all(self)
+
+    def __getitem__(self, law):
+        if not isinstance(law, str):
+            return super().__getitem__(law)
+        for finding in self:
+            if finding.law == law:
+                return finding
+        raise KeyError(law)
+
+    def __str__(self):
+        return "\n".join(finding.text for finding in self)
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.laws_html(self)
+
+
+def check(operator, *, seconds=0.2, cases=200000, seed=1):
+    """Searches for counter-examples to the laws that an operator claims: its associativity, its identity, and ``laws``.
+
+    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law.
+    Raises InputError for an operator whose ``T`` is open.
+
+    >>> import segfold as sf
+    >>> report = sf.check(sf.expression("a - b", "i32"))
+    >>> bool(report), report["associative"].verdict
+    (False, 'refuted')
+    >>> report["associative"].counter_example.states
+    ({'value': 0}, {'value': 0}, {'value': 1})
+    """
+    findings = []
+    for facts in _segfold.check(operator, seconds, cases, seed):
+        example = facts["counter_example"]
+        facts["counter_example"] = example and CounterExample(**example)
+        findings.append(LawFinding(**facts))
+    return LawReport(findings)
+
+
+@dataclasses.dataclass(frozen=True)
+class Tuned:
+    """What a tuning has found."""
+
+    winner: str  #: ``"warp_stream ring_offsets=256"``; empty where no plan is right
+    reason: str  #: why that one
+    milliseconds: float  #: of the winner, the median
+    measured: int  #: plans
+    file: str  #: where the measurements were kept
+
+
+def tune(operator, *arrays, **words):
+    """Measures plans for these arrays of the host on the GPU, and keeps what it has found in the user's tuning records.
+
+    Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200), the limits of
+    the search. Later folds and plans take the winner. Returns a :class:`Tuned`. Raises DeviceError without a GPU.
+    """
+    return Tuned(**_segfold.tune(operator, *arrays, **words))
+
+
+@dataclasses.dataclass(frozen=True)
+class Device:
+    """A GPU, as its driver describes it."""
+
+    ordinal: int
+    name: str
+    compute_capability: tuple
+    multiprocessors: int
+    memory_bytes: int
+    l2_bytes: int
+    peak_bytes_per_second: float
+    driver: str  #: the CUDA version of the driver
+    uuid: str
+
+
+def devices():
+    """The GPUs that this process may use; none without a driver, and ``no_gpu_reason()`` says why."""
+    return [Device(**facts) for facts in _segfold.devices()]
+
+
+def restore(kind, text):
+    """What unpickling an operator calls."""
+    return _segfold.restore(kind, text)

@@ -1,0 +1,221 @@
+"""Types, and values that remember how they were made: what Python functions are traced with.
+
+A traced function runs once, with a :class:`Value` for each argument. Operators of Python (``+``, ``<``, ...) and the functions of
+this module make further values; what the function returns is the tree that the text form says. Local variables of the function
+become names (``let``) of the operator, so that emitted text reads as the function does.
+"""
+
+import sys
+
+from ._expressions import (
+    Type,
+    Value,
+    as_value,
+    call,
+    constant,
+    literal_type,
+    make,
+    refuse,
+    types,
+)
+from ._operator_class import operator_of
+
+bool_, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64 = types
+
+inf = constant("inf")
+nan = constant("nan")
+
+_REAL = "sqrt rsqrt exp exp2 expm1 log log2 log1p sin cos tanh floor ceil round"
+_BITS = "popcount clz"
+
+_DOCS = {
+    "sqrt": "The square root.",
+    "rsqrt": "One over the square root.",
+    "exp": "e to the power x.",
+    "exp2": "2 to the power x.",
+    "expm1": "exp(x) - 1, exact for small x.",
+    "log": "The natural logarithm.",
+    "log2": "The logarithm to base 2.",
+    "log1p": "log(1 + x), exact for small x.",
+    "sin": "The sine of x radians.",
+    "cos": "The cosine of x radians.",
+    "tanh": "The hyperbolic tangent.",
+    "floor": "The greatest whole number that is not above x.",
+    "ceil": "The least whole number that is not below x.",
+    "round": "The nearest whole number; halves go away from zero.",
+    "popcount": "How many bits are set, an i32.",
+    "clz": "How many bits above the highest set one are clear, an i32; all of them for 0.",
+}
+
+
+def _function_of_one(name, integers):
+    def function(x):
+        x = as_value(x)
+        if x.type is None or (not x.type.is_integer if integers else not x.type.is_float):
+            wanted = "an integer" if integers else "a floating-point value"
+            refuse(f"{name} takes {wanted}, and {x.described()} is given", "convert it, as in sf.f32(x)")
+        return call(name, (x,), i32 if integers else x.type)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = _DOCS[name]
+    return function
+
+
+for _name in _REAL.split():
+    globals()[_name] = _function_of_one(_name, False)
+for _name in _BITS.split():
+    globals()[_name] = _function_of_one(_name, True)
+
+
+def minimum(a, b):
+    """The lesser of two; a number wins against NaN, and -0 is less than 0."""
+    return _function_of_numbers("min", a, b)
+
+
+def maximum(a, b):
+    """The greater of two; a number wins against NaN, and -0 is less than 0."""
+    return _function_of_numbers("max", a, b)
+
+
+def absolute(x):
+    """The magnitude; that of the lowest integer is itself. ``abs(x)`` is the same."""
+    return abs(as_value(x))
+
+
+def power(x, y):
+    """x to the power y. ``x ** y`` is the same."""
+    return _function_of_numbers("pow", x, y, real=True)
+
+
+def copysign(x, y):
+    """The magnitude of x with the sign of y."""
+    return _function_of_numbers("copysign", x, y, real=True)
+
+
+def fma(x, y, z):
+    """x * y + z, rounded once."""
+    return _function_of_numbers("fma", x, y, z, real=True)
+
+
+def isnan(x):
+    """True for NaN."""
+    return _truth_of_real("isnan", x)
+
+
+def isfinite(x):
+    """True for what is neither infinite nor NaN."""
+    return _truth_of_real("isfinite", x)
+
+
+def where(condition, yes, no):
+    """``condition ? yes : no``; only the chosen one is evaluated."""
+    condition, yes, no = as_value(condition), as_value(yes), as_value(no)
+    if condition.type is not bool_:
+        refuse(f"where() takes a bool first, and {condition.described()} is given", "compare with something to get one")
+    type = _common("where()", (yes, no))
+    return make("conditional", (), (condition, yes, no), type)
+
+
+def logical_and(a, b):
+    """``a && b``; b is evaluated where a holds."""
+    return _logical("&&", a, b)
+
+
+def logical_or(a, b):
+    """``a || b``; b is evaluated where a does not hold."""
+    return _logical("||", a, b)
+
+
+def logical_not(a):
+    """``!a``. ``~a`` of a bool is the same."""
+    return ~_bool("logical_not", a)
+
+
+def lowest(type):
+    """The lowest value of a number type; -inf is not one."""
+    return make("limit", ("lowest", type.name), (), type)
+
+
+def highest(type):
+    """The highest value of a number type; inf is not one."""
+    return make("limit", ("highest", type.name), (), type)
+
+
+def epsilon(type):
+    """The distance from 1 to the next number of a floating-point type."""
+    return make("limit", ("epsilon", type.name), (), type)
+
+
+def index():
+    """The element's place in the input, an i64; in ``lift``."""
+    return make("name", ("index",), (), i64)
+
+
+def position():
+    """The element's place in its segment, an i64; in ``lift``."""
+    return make("name", ("position",), (), i64)
+
+
+def segment():
+    """The segment's number, an i64; in ``lift``, ``finish`` and ``empty``."""
+    return make("name", ("segment",), (), i64)
+
+
+def length():
+    """The number of elements of the segment, an i64; in ``finish`` and ``empty``."""
+    return make("name", ("length",), (), i64)
+
+
+class table:
+    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``."""
+
+    def __init__(self, type):
+        self.type = type
+
+
+def _common(what, values):
+    known = {value.type for value in values if value.type is not None}
+    if len(known) > 1:
+        listed = ", ".join(value.described() for value in values)
+        refuse(f"{what} takes values of one type, and {listed} are given", "convert one of them, as in sf.f32(x)")
+    return known.pop() if known else None
+
+
+def _function_of_numbers(name, *arguments, real=False):
+    values = tuple(as_value(argument) for argument in arguments)
+    type = _common(name, values)
+    if type is None:
+        type = literal_type(values)
+    if type is not None and (type is bool_ or (real and not type.is_float)):
+        refuse(f"{name} takes {'floating-point values' if real else 'numbers'}, and {values[0].described()} is given",
+               "convert it, as in sf.f32(x)")
+    return call(name, values, _common(name, values))
+
+
+def _truth_of_real(name, x):
+    x = as_value(x)
+    if x.type is None or not x.type.is_float:
+        refuse(f"{name} takes a floating-point value, and {x.described()} is given", "integers are always finite numbers")
+    return call(name, (x,), bool_)
+
+
+def _bool(what, value):
+    value = as_value(value)
+    if value.type is not bool_:
+        refuse(f"{what} takes bools, and {value.described()} is given", "compare with something to get one")
+    return value
+
+
+def _logical(symbol, a, b):
+    return make("binary", (symbol,), (_bool(symbol, a), _bool(symbol, b)), bool_)
+
+
+__all__ = (
+    ["Type", "Value", "inf", "nan", "minimum", "maximum", "absolute", "power", "copysign", "fma", "isnan", "isfinite",
+     "where", "logical_and", "logical_or", "logical_not", "lowest", "highest", "epsilon", "index", "position",
+     "segment", "length", "table", "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
+     "f32", "f64"]
+    + _REAL.split()
+    + _BITS.split()
+)  # fmt: skip
+del sys

@@ -1,0 +1,206 @@
+"""Folds of NumPy arrays: every layout, kinds of columns, results, options."""
+
+import array
+import pickle
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+X = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], np.int32)
+OFFSETS = np.array([0, 3, 5, 5, 9])
+
+
+@pytest.fixture(params=["auto", "reference"])
+def backend(request):
+    return request.param
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.uint32, np.uint64, np.int16])
+def test_offsets_of_any_integer_type(dtype):
+    np.testing.assert_array_equal(sf.standard.sum(X, offsets=OFFSETS.astype(dtype), backend="reference"), [8, 6, 0, 22])
+
+
+def test_every_layout(backend):
+    total = sf.standard.sum
+    np.testing.assert_array_equal(total(X, backend=backend), [36])
+    np.testing.assert_array_equal(total(X, uniform=3, backend=backend), [8, 15, 13])
+    np.testing.assert_array_equal(total(X, offsets=OFFSETS, backend=backend), [8, 6, 0, 22])
+    np.testing.assert_array_equal(total(X, lengths=np.array([3, 2, 0, 4]), backend=backend), [8, 6, 0, 22])
+    np.testing.assert_array_equal(
+        total(X, ranges=(np.array([5, 0, 2]), np.array([9, 2, 2])), backend=backend), [22, 4, 0]
+    )
+    np.testing.assert_array_equal(
+        total(X, flags=np.array([1, 0, 0, 1, 0, 1, 0, 0, 0], bool), backend=backend), [8, 6, 22]
+    )
+    found = total(X, keys=np.array([7, 7, 7, -1, -1, 7, 7, 7, 7]), backend=backend)
+    np.testing.assert_array_equal(found.keys, [7, -1, 7])
+    np.testing.assert_array_equal(found.result, [8, 6, 22])
+
+
+def test_order_is_kept():
+    """An operator that does not commute, over borders of many lengths."""
+    generator = np.random.default_rng(3)
+    ends = np.sort(generator.integers(0, 4001, 200))
+    offsets = np.concatenate([[0], ends, [4000]])
+    scale, shift = (generator.integers(0, 2**32, 4000, dtype=np.uint32) for _ in range(2))
+    found = sf.standard.affine(scale, shift, offsets=offsets)
+    for segment, (begin, end) in enumerate(zip(offsets[:-1], offsets[1:])):
+        wanted_scale, wanted_shift = 1, 0
+        for element in range(begin, end):
+            wanted_scale, wanted_shift = (
+                wanted_scale * int(scale[element]) % 2**32,
+                (wanted_shift * int(scale[element]) + int(shift[element])) % 2**32,
+            )
+        assert (found.scale[segment], found.shift[segment]) == (wanted_scale, wanted_shift), segment
+
+
+DTYPES = {
+    "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
+    "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_generic_operators_take_the_type_of_the_array(name):
+    total = sf.standard.sum(np.array([1, 2, 3], DTYPES[name]), backend="reference")
+    assert total.dtype == DTYPES[name]
+    np.testing.assert_array_equal(total, [6])
+
+
+def test_bool():
+    np.testing.assert_array_equal(sf.standard.any(np.array([False, True, False, False]), uniform=2), [True, False])
+
+
+def test_bfloat16():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="no ml_dtypes, which has NumPy's bfloat16")
+    total = sf.standard.sum(np.array([1, 2, 3], ml_dtypes.bfloat16), backend="reference")
+    assert total.dtype == ml_dtypes.bfloat16 and float(total[0]) == 6
+
+
+SPMV = sf.operator(
+    "operator spmv(value: f32, column: i32, x: table f32) -> f32 "
+    "{ state sum: f32 = 0 lift value * x[column] combine(a, b) a + b laws commutative }"
+)
+
+
+def test_columns_and_tables_by_position_name_and_dictionary(backend):
+    value = np.array([1, 2, 3, 4], np.float32)
+    column = np.array([0, 2, 1, 2], np.int32)
+    vector = np.array([10, 20, 30], np.float32)
+    rows = np.array([0, 2, 2, 4])
+    wanted = [70, 0, 180]
+    np.testing.assert_array_equal(SPMV(value, column, vector, offsets=rows, backend=backend), wanted)
+    np.testing.assert_array_equal(SPMV(value, x=vector, column=column, offsets=rows, backend=backend), wanted)
+    frame = {"column": column, "value": value, "x": vector, "another": None}
+    np.testing.assert_array_equal(SPMV(frame, offsets=rows, backend=backend), wanted)
+
+
+def test_a_column_may_be_called_like_a_word():
+    op = sf.operator("operator last(keys: i32) -> i32 { state last: i32 = 0 lift keys combine(a, b) b }")
+    np.testing.assert_array_equal(op(X, offsets=OFFSETS, backend="reference"), [4, 5, 0, 5])
+    assert op(X, keys=np.array([1] * 9), backend="reference").result[0] == 5
+
+
+def test_results_are_named_and_pickle():
+    found = sf.standard.argmax(X, offsets=OFFSETS, backend="reference")
+    assert found._fields == ("value", "index")
+    again = pickle.loads(pickle.dumps(found))
+    assert type(again) is type(found)
+    np.testing.assert_array_equal(again.index, found.index)
+
+
+def test_out():
+    out = np.full(4, -1, np.int32)
+    assert sf.standard.sum(X, offsets=OFFSETS, out=out, backend="reference") is out
+    np.testing.assert_array_equal(out, [8, 6, 0, 22])
+    values, places = np.empty(4, np.int32), np.empty(4, np.int64)
+    found = sf.standard.argmax(X, offsets=OFFSETS, out=(values, places), backend="reference")
+    assert found.value is values and found.index is places
+    found = sf.standard.argmax(X, offsets=OFFSETS, out={"index": places, "value": values}, backend="reference")
+    assert found.value is values and found.index is places
+
+
+def test_out_with_room_to_spare_gives_a_part_of_it():
+    keys, sums = np.zeros(9, np.int64), np.zeros(9, np.int32)
+    found = sf.standard.sum(X, keys=np.array([1, 1, 2, 2, 2, 1, 1, 1, 1]), out=(keys, sums), backend="reference")
+    np.testing.assert_array_equal(found.keys, [1, 2, 1])
+    assert np.shares_memory(found.keys, keys) and np.shares_memory(found.result, sums)
+
+
+def test_other_holders_of_memory():
+    np.testing.assert_array_equal(sf.standard.sum(array.array("i", [1, 2, 3]), backend="reference"), [6])
+    np.testing.assert_array_equal(sf.standard.sum(memoryview(X), backend="reference"), [36])
+    np.testing.assert_array_equal(sf.standard.sum(bytes([1, 2, 3]), backend="reference"), [6])
+    readonly = X.copy()
+    readonly.flags.writeable = False
+    np.testing.assert_array_equal(sf.standard.sum(readonly, backend="reference"), [36])
+
+
+class Lender:
+    """An array that speaks DLPack and nothing else, and counts."""
+
+    def __init__(self, values):
+        self.values = values
+        self.lent = 0
+
+    def __dlpack__(self, **words):
+        assert words.get("copy") is not True
+        self.lent += 1
+        return self.values.__dlpack__(**words)
+
+    def __dlpack_device__(self):
+        return self.values.__dlpack_device__()
+
+
+def test_dlpack():
+    lender = Lender(X.copy())
+    np.testing.assert_array_equal(sf.standard.sum(lender, offsets=Lender(OFFSETS.copy()), backend="reference"), [8, 6, 0, 22])
+    assert lender.lent == 1
+
+
+def test_nothing_of_no_elements():
+    nothing = np.empty(0, np.float32)
+    assert sf.standard.sum(nothing, offsets=np.array([0])).shape == (0,)
+    np.testing.assert_array_equal(sf.standard.sum(nothing, offsets=np.array([0, 0, 0])), [0, 0])
+    np.testing.assert_array_equal(sf.standard.sum(nothing), [0])
+    assert sf.standard.sum(nothing, keys=np.empty(0, np.int32), backend="reference").result.shape == (0,)
+
+
+def test_the_stage_may_be_chosen():
+    found = sf.standard.sum(X, offsets=OFFSETS, stage="thread_per_segment", backend="simt")
+    np.testing.assert_array_equal(found, [8, 6, 0, 22])
+    np.testing.assert_array_equal(sf.standard.sum(X, offsets=OFFSETS, reproducible=True), [8, 6, 0, 22])
+
+
+def test_check():
+    np.testing.assert_array_equal(sf.standard.sum(X, offsets=OFFSETS, check=True), [8, 6, 0, 22])
+
+
+def test_a_claim_that_fails_is_a_warning_and_order_is_kept():
+    op = sf.operator("operator first(x: i32) -> i32 { state v: i32 lift x combine(a, b) a laws commutative }")
+    with pytest.warns(sf.LawWarning, match="is not commutative"):
+        np.testing.assert_array_equal(op(X, uniform=3, backend="simt"), [3, 1, 2])
+
+
+def test_plan():
+    plan = sf.plan(sf.standard.sum, X, offsets=OFFSETS)
+    for values in (X, X * 2):
+        np.testing.assert_array_equal(plan(values, offsets=OFFSETS), np.array([8, 6, 0, 22]) * (values[0] // 3))
+    out = np.empty(4, np.int32)
+    assert plan(X, offsets=OFFSETS, out=out) is out
+    np.testing.assert_array_equal(out, [8, 6, 0, 22])
+    np.testing.assert_array_equal(plan.copy()(X, offsets=OFFSETS), [8, 6, 0, 22])
+    plan.resize(X[:4], offsets=np.array([0, 4]))
+    np.testing.assert_array_equal(plan(X[:4], offsets=np.array([0, 4])), [9])
+    assert "plan" in plan.explain() and plan.operator == sf.standard.sum.typed("i32")
+    assert plan.source == "" or plan.stage in plan.source
+
+
+def test_plan_of_keys():
+    keys = np.array([7, 7, 7, -1, -1, 7, 7, 7, 7])
+    plan = sf.plan(sf.standard.sum, X, keys=keys, backend="reference")
+    found = plan(X, keys=keys)
+    np.testing.assert_array_equal(found.keys, [7, -1, 7])
+    np.testing.assert_array_equal(found.result, [8, 6, 22])

@@ -1,0 +1,199 @@
+"""What a caller is told of wrong calls: whole texts."""
+
+import ctypes
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+X = np.array([3, 1, 4, 1, 5, 9, 2, 6, 5], np.float32)
+OFFSETS = np.array([0, 3, 5, 5, 9])
+SUM = sf.standard.sum
+SPREAD = sf.operator(
+    "operator spread(x: i32) -> (low: i32, high: i32) { state { low: i32; high: i32 } lift { low = x; high = x } "
+    "combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) } }"
+)
+GATHER = sf.operator("operator gather(i: i32, t: table f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b }")
+
+
+def read_only(array):
+    array.flags.writeable = False
+    return array
+
+
+class OnGpu:
+    """An array on a GPU, as far as can be seen without one."""
+
+    def __init__(self, dtype="<f4", shape=(9,), strides=None):
+        self.__cuda_array_interface__ = {
+            "shape": shape, "typestr": dtype, "data": (0, False), "strides": strides, "version": 3,
+        }  # fmt: skip
+
+
+class StrangeDevice:
+    """A DLPack tensor that lies on a device of kind 8 (Metal)."""
+
+    def __dlpack__(self, **words):
+        raise BufferError("memory of this device is not lent")
+
+    def __dlpack_device__(self):
+        return (8, 0)
+
+
+CASES = [
+    # Columns.
+    (lambda: SUM(), sf.InputError, "operator sum takes 1 array (x), and 0 are given"),
+    (lambda: SUM(X, X), sf.InputError, "operator sum takes 1 array (x), and 2 are given"),
+    (lambda: sf.standard.dot(X), sf.InputError, "operator dot has no array for 'y'; it takes dot(x: T, y: T)"),
+    (lambda: SUM(X, x=X), TypeError, "sum: 'x' is given twice"),
+    (lambda: sf.standard.dot(X, X[:5], uniform=3), sf.InputError,
+     "column 'y' has 5 elements, but the layout covers 9; both must agree"),
+    (lambda: sf.standard.dot(X, X.astype("i4")), sf.InputError,
+     "parameter 'y' of operator dot is f32, but its array is i32; give an array of f32, or write the operator for i32"),
+    (lambda: SPREAD(X), sf.InputError,
+     "parameter 'x' of operator spread is i32, but its array is f32; give an array of i32, or write the operator for f32"),
+    (lambda: SUM([3, 1, 4]), sf.InputError,
+     "'x' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
+     "__cuda_array_interface__ or the buffer protocol"),
+    (lambda: SUM(X.reshape(3, 3)), sf.InputError, "'x' has shape (3, 3); an array of one dimension is needed"),
+    (lambda: SUM(np.float32(3)), sf.InputError, "'x' has shape (); an array of one dimension is needed"),
+    (lambda: SUM(X[::2]), sf.InputError,
+     "'x' has a stride of 8 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
+     "give a contiguous copy"),
+    (lambda: SUM(X[::-1]), sf.InputError,
+     "'x' has a stride of -4 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
+     "give a contiguous copy"),
+    (lambda: SUM(X.astype("complex64")), sf.InputError,
+     "'x' holds elements of type complex64; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
+     "in the machine's byte order"),
+    (lambda: SUM(X.astype(">f4")), sf.InputError,
+     "'x' holds elements of type >f4; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
+     "in the machine's byte order"),
+    (lambda: SUM(np.array(["a", "b"])), sf.InputError,
+     "'x' holds elements of type <U1; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 "
+     "in the machine's byte order"),
+    (lambda: SUM(np.frombuffer(b"12345678" + b"9" * 5, np.uint8)[1:13].view("f4")), sf.InputError,
+     "'x' does not begin at a multiple of its elements' size; give an aligned copy"),
+    (lambda: sf.standard.log_sum_exp(X.astype("i4")), sf.InputError,
+     "operator 'log_sum_exp' is not defined for i32; it takes f16, bf16, f32 and f64"),
+    (lambda: GATHER(np.array([0, 3], np.int32), np.ones(3, np.float32), backend="reference"), sf.InputError,
+     "table 't' has 3 entries; element 1 reads t[3], and indices run from 0 to 2"),
+    # Segments.
+    (lambda: SUM(X, offsets=OFFSETS, uniform=3), sf.InputError, "segments are given by offsets and by uniform; give them once"),
+    (lambda: SUM(X, offsets=np.array([0, 5, 3, 9])), sf.InputError,
+     "offsets decrease at segment 1: 3 after 5; offsets must be non-decreasing"),
+    (lambda: SUM(X, offsets=np.array([0, 3])), sf.InputError,
+     "offsets end at 3 but there are 9 elements; the last offset must be the number of elements"),
+    (lambda: SUM(X, offsets=OFFSETS.astype("f8")), sf.InputError, "offsets are f64; they must be integers"),
+    (lambda: SUM(X, lengths=np.array([4, 4])), sf.InputError, "lengths add up to 8 but there are 9 elements; they must add up to the number of elements"),
+    (lambda: SUM(X, uniform=4), sf.InputError,
+     "9 elements do not divide into segments of 4: 1 are left over; the number of elements must be a multiple of the length"),
+    (lambda: SUM(X, uniform="4"), TypeError, "uniform= takes the length of each segment, an integer, and '4' is given"),
+    (lambda: SUM(X, keys=OFFSETS), sf.InputError, "there are 5 keys but 9 elements; give one key per element"),
+    (lambda: SUM(X, flags=np.array([1, 0], bool)), sf.InputError, "there are 2 flags but 9 elements; give one flag per element"),
+    (lambda: SUM(X, ranges=OFFSETS), TypeError, "ranges= takes a pair of arrays, (begins, ends)"),
+    (lambda: SUM(X, ranges=(np.array([0]), np.array([3, 4]))), sf.InputError, "ranges have 1 begins but 2 ends; there must be one of each per segment"),
+    (lambda: SUM(X, ranges=(np.array([0]), np.array([3], "i4"))), sf.InputError,
+     "'begins' are i64 and 'ends' i32; both are of one type"),
+    (lambda: SPREAD(X.astype("i4"), offsets=OFFSETS), sf.InputError,
+     "segment 2 is empty, and operator spread has no identity; give its state fields an identity (= VALUE), or an 'empty' part"),
+    # Where results go.
+    (lambda: SUM(X, offsets=OFFSETS, out=read_only(np.empty(4, "f4"))), sf.InputError,
+     "'out' is read-only, and results are to be written there"),
+    (lambda: SUM(X, offsets=OFFSETS, out=np.empty(4, "f8")), sf.InputError,
+     "the results of 'result' are float32, and the array for them holds float64"),
+    (lambda: SUM(X, offsets=OFFSETS, out=np.empty(3, "f4")), sf.InputError,
+     "the results of 'result' are 4 segments, and the array for them has room for 3"),
+    (lambda: SUM(X, offsets=OFFSETS, out=X[:4]), sf.InputError, "'out' shares memory with 'x'; results go elsewhere"),
+    (lambda: SPREAD(X.astype("i4"), out=np.empty(1, "i4")), sf.InputError,
+     "out has 1 array, and results are 2 (low, high)"),
+    (lambda: SPREAD(X.astype("i4"), out={"low": np.empty(1, "i4")}), sf.InputError,
+     "out has no array for 'high'; results are low, high"),
+    # Devices.
+    (lambda: SUM(X, offsets=OnGpu("<i4", (5,))), sf.InputError,
+     "'x' lies on the host and 'offsets' on GPU 0; the arrays of a call lie together, and segfold copies nothing by itself"),
+    (lambda: SUM(OnGpu("<c8")), sf.InputError,
+     "'x' holds elements of type <c8; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and float64 in "
+     "the machine's byte order"),
+    (lambda: SUM(OnGpu(strides=(8,))), sf.InputError,
+     "'x' has a stride of 8 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
+     "give a contiguous copy"),
+    (lambda: SUM(OnGpu(), backend="simt"), sf.InputError,
+     "arrays lie on GPU 0, and the back end simt folds arrays of the host"),
+    (lambda: SUM(StrangeDevice()), sf.InputError,
+     "'x' does not lend its memory: BufferError: memory of this device is not lent"),
+    # Words.
+    (lambda: SUM(X, ofsets=OFFSETS), TypeError, "sum(x: T): nothing is called 'ofsets'; did you mean 'offsets'?"),
+    (lambda: SUM(X, backend="gpu9"), sf.InputError, None),
+    (lambda: SUM(X, stage="warp_per_segmnt", backend="simt"), sf.InputError, None),
+    (lambda: SUM(X, assume="associativ"), sf.InputError,
+     "assume= names laws, and 'associativ' is none; the laws are associative, identity, commutative, idempotent"),
+    (lambda: SUM(X, check="yes"), TypeError, "check= takes True or False, and 'yes' is given"),
+    # Operators.
+    (lambda: sf.operator("sums"), sf.InputError, None),
+    (lambda: SUM.results, sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
+    (lambda: sf.check(SUM), sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
+    (lambda: SUM.typed("float"), sf.InputError,
+     "no type is called 'float'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64"),
+    (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
+    # Plans.
+    (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X[:5], offsets=np.array([0, 1, 2, 3, 5])), sf.InputError,
+     "the elements of 'x' are 5; the plan is for 9"),
+    (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X, uniform=3), sf.InputError, None),
+    (lambda: sf.plan(SUM, X, out=X), sf.InputError, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_wrong_call(number):
+    call, kind, text = CASES[number]
+    with pytest.raises(kind) as caught:
+        call()
+    assert type(caught.value) is kind
+    print(str(caught.value))
+    if text is not None:
+        assert str(caught.value) == text
+
+
+def test_errors_are_of_one_family():
+    assert issubclass(sf.InputError, sf.Error) and issubclass(sf.InputError, ValueError)
+    assert issubclass(sf.SpecError, sf.Error) and issubclass(sf.DeviceError, sf.Error) and issubclass(sf.InternalError, sf.Error)
+
+
+def test_a_device_that_is_not_there():
+    if sf.devices():
+        pytest.skip("a GPU is here")
+    with pytest.raises(sf.DeviceError, match="no NVIDIA driver|does not start|no GPU"):
+        SUM(X, backend="cuda")
+    with pytest.raises(sf.DeviceError, match="tuning measures on a GPU"):
+        sf.tune(SUM, X)
+    assert sf.no_gpu_reason()
+
+
+def test_an_array_cannot_go_while_it_is_lent():
+    """Memory of the caller's is held from the first look at it to the end of the fold."""
+    held = []
+
+    class Watched(np.ndarray):
+        pass
+
+    buffer = bytearray(X.tobytes())
+
+    class Late:
+        """The second column's exporter tries to shrink the first one's memory."""
+
+        def __dlpack__(self, **words):
+            with pytest.raises(BufferError):
+                buffer.extend(b"more")
+            held.append(True)
+            return X.copy().__dlpack__(**words)
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    found = sf.standard.dot(memoryview(buffer).cast("f"), Late(), backend="reference")
+    assert held and found[0] == np.dot(X, X)
+    del found
+    assert ctypes.sizeof(ctypes.c_char * len(buffer)) == len(buffer)
+    buffer.extend(b"more")
