@@ -175,6 +175,17 @@ TorchTypes& torch_types()
     return *types;
 }
 
+/// What a method without arguments gives.
+nb::object called(nb::handle object, const nb::str& method)
+{
+    PyObject* arguments[] = {object.ptr()};
+    auto result = nb::steal(
+        PyObject_VectorcallMethod(method.ptr(), arguments, 1 | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr));
+    if (!result.is_valid())
+        throw nb::python_error();
+    return result;
+}
+
 /// The ordinal of the GPU that an address of device memory belongs to.
 int device_of_address(const void* address)
 {
@@ -325,9 +336,7 @@ void ArrayIn::take_torch(const std::string& what)
     if (shape.size() != 1)
         require_one_dimension(what, static_cast<std::int64_t>(shape.size()), text_of(nb::tuple(shape)));
     const auto length = nb::cast<std::int64_t>(shape[0]);
-    const nb::object contiguous = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.is_contiguous.ptr()));
-    if (!contiguous.is_valid())
-        throw nb::python_error();
+    const nb::object contiguous = called(object_, n.is_contiguous);
     if (contiguous.ptr() != Py_True)
         require_no_gaps(
             what, length,
@@ -337,12 +346,8 @@ void ArrayIn::take_torch(const std::string& what)
         refuse(what,
                "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
                "without");
-    const nb::object address = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.data_ptr.ptr()));
-    if (!address.is_valid())
-        throw nb::python_error();
-    const nb::object device = nb::steal(PyObject_CallMethodNoArgs(object_.ptr(), n.get_device.ptr()));
-    if (!device.is_valid())
-        throw nb::python_error();
+    const nb::object address = called(object_, n.data_ptr);
+    const nb::object device = called(object_, n.get_device);
     device_ = nb::cast<int>(device);
     const bool is_on_host = device_ < 0;
     if (is_on_host)

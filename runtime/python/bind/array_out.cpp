@@ -117,8 +117,8 @@ public:
     [[nodiscard]] nb::object lent(const nb::object& self) const
     {
         const std::size_t shape[] = {static_cast<std::size_t>(length_)};
-        return nb::cast(nb::ndarray<>(data(), 1, shape, self, nullptr, dlpack_type(type_),
-                                      nb::device::cuda::value, device_));
+        return nb::cast(nb::ndarray<nb::array_api>(data(), 1, shape, self, nullptr, dlpack_type(type_),
+                                                   nb::device::cuda::value, device_));
     }
 
 private:

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <bit>
+#include <algorithm>
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
@@ -116,6 +116,37 @@ nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::u
     return nb::tuple(findings);
 }
 
+bool is_operand(const Expression& value, Operand operand)
+{
+    return value->kind == ExpressionKind::field && value->operand == operand;
+}
+
+/// The columns whose product an operator sums; none where it does something else.
+nb::object factors_of_sum(const PyOperator& py_op)
+{
+    const auto& op = py_op.fixed().op;
+    const auto column = [&](const Expression& value) {
+        return value->kind == ExpressionKind::name &&
+               std::ranges::any_of(op.parameters, [&](const auto& parameter) {
+                   return parameter.name == value->name && !parameter.table && is_float(parameter.type);
+               });
+    };
+    if (op.state.size() != 1 || !op.has_identity() || op.finish || op.empty || !op.combine.lets.empty() ||
+        !op.lift.lets.empty())
+        return nb::none();
+    const auto& sum = op.combine.assignments.front().value;
+    const auto& lifted = op.lift.assignments.front().value;
+    if (sum->kind != ExpressionKind::binary || sum->symbol != "+" ||
+        !is_operand(sum->arguments[0], Operand::earlier) || !is_operand(sum->arguments[1], Operand::later))
+        return nb::none();
+    if (column(lifted))
+        return nb::make_tuple(lifted->name);
+    if (lifted->kind == ExpressionKind::binary && lifted->symbol == "*" && column(lifted->arguments[0]) &&
+        column(lifted->arguments[1]))
+        return nb::make_tuple(lifted->arguments[0]->name, lifted->arguments[1]->name);
+    return nb::none();
+}
+
 nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     TuneOptions options;
@@ -177,6 +208,7 @@ void bind_verbs(nb::module_& module)
 {
     using namespace nb::literals;
     module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a);
+    module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("devices", &devices);
     module.def("no_gpu_reason", &cuda::no_device_reason,

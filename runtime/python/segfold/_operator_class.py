@@ -251,8 +251,10 @@ def _run(function, arguments):
     before = sys.getprofile()
 
     def watch(frame, event, argument):
-        if event == "return" and frame.f_code is function.__code__:
-            found.update(frame.f_locals)
+        code = frame.f_code
+        if event == "return" and code is function.__code__:
+            own = code.co_varnames + code.co_cellvars
+            found.update((name, value) for name, value in frame.f_locals.items() if name in own)
 
     sys.setprofile(watch if hasattr(function, "__code__") else None)
     try:

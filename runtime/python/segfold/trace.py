@@ -207,7 +207,7 @@ def _bool(what, value):
 
 
 def _logical(symbol, a, b):
-    return make("binary", (symbol,), (_bool(symbol, a), _bool(symbol, b)), bool_)
+    return make("binary", (symbol,), (_bool(f"'{symbol}'", a), _bool(f"'{symbol}'", b)), bool_)
 
 
 __all__ = (

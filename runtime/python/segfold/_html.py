@@ -1,0 +1,91 @@
+"""What notebooks show: emitted text highlighted, plans, laws, ladders. Everything is escaped."""
+
+import html
+import re
+
+_KEYWORDS = set(
+    "operator state lift combine finish empty laws let table commutative idempotent true false inf nan "
+    "using struct extern const constexpr return if else for while do break continue static inline namespace "
+    "__global__ __device__ __shared__ __launch_bounds__ __restrict__ __host__ unsigned signed int long short char "
+    "bool float double void auto i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64".split()
+)
+_TOKEN = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)|(?P<text>\"(?:\\.|[^\"\\\n])*\")"
+    r"|(?P<number>\b(?:0x[0-9a-fA-F]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)[uUlLfF]*\b)|(?P<word>[A-Za-z_]\w*)|(?P<other>.)",
+    re.DOTALL,
+)
+_STYLE = {
+    "comment": "color:#6a737d",
+    "text": "color:#22863a",
+    "number": "color:#005cc5",
+    "keyword": "color:#d73a49",
+}
+
+
+def highlighted(source):
+    """Text of the language, of CUDA or of C++ as HTML."""
+    parts = []
+    for match in _TOKEN.finditer(source):
+        kind, text = match.lastgroup, html.escape(match.group())
+        if kind == "word" and match.group() in _KEYWORDS:
+            kind = "keyword"
+        style = _STYLE.get(kind)
+        parts.append(f'<span style="{style}">{text}</span>' if style else text)
+    return f'<pre style="line-height:1.25">{"".join(parts)}</pre>'
+
+
+def _folded(summary, content):
+    return f"<details><summary>{html.escape(summary)}</summary>{content}</details>"
+
+
+def _table(rows):
+    cells = "".join(
+        f'<tr><th style="text-align:left">{html.escape(str(name))}</th>'
+        f'<td style="text-align:left">{html.escape(str(value))}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table>{cells}</table>"
+
+
+def operator_html(op):
+    """An operator: its text."""
+    return highlighted(op.text)
+
+
+def plan_html(plan):
+    """A plan: its facts, then the operator and the emitted text, closed until somebody opens them."""
+    rows = [("operator", plan.operator.signature), ("back end", f"{plan.backend}: {plan.device}")]
+    rows += plan.explain().items()
+    parts = [_table(rows), _folded("operator", highlighted(plan.operator.text))]
+    if plan.source:
+        parts.append(_folded(f"emitted text, {plan.source.count(chr(10))} lines", highlighted(plan.source)))
+    return "".join(parts)
+
+
+def laws_html(report):
+    """The findings on an operator's laws."""
+    colours = {"refuted": "#d73a49", "proved": "#22863a", "holds_exhaustively": "#22863a"}
+    rows = "".join(
+        f'<tr><th style="text-align:left">{html.escape(finding.law)}</th>'
+        f'<td style="color:{colours.get(finding.verdict, "inherit")}">{html.escape(finding.verdict.replace("_", " "))}</td>'
+        f'<td style="text-align:left"><pre>{html.escape(finding.text)}</pre></td></tr>'
+        for finding in report
+    )
+    return f"<table>{rows}</table>"
+
+
+def ladder_html(rows, unit):
+    """Bars for ``(name, value)``, the longest as wide as the chart: a ladder of stages, or a comparison."""
+    rows = list(rows)
+    most = max((value for _, value in rows), default=0) or 1
+    height, label, width = 18, 220, 360
+    bars = "".join(
+        f'<text x="{label - 6}" y="{i * height + 13}" text-anchor="end">{html.escape(str(name))}</text>'
+        f'<rect x="{label}" y="{i * height + 3}" width="{max(1.0, width * value / most):.1f}" height="{height - 6}" fill="#4c78a8"/>'
+        f'<text x="{label + 4 + width * value / most:.1f}" y="{i * height + 13}">{value:.3g} {html.escape(unit)}</text>'
+        for i, (name, value) in enumerate(rows)
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{label + width + 100}" height="{height * len(rows) + 6}" '
+        f'font-family="sans-serif" font-size="12" fill="currentColor" role="img">{bars}</svg>'
+    )

@@ -1,0 +1,169 @@
+"""Folds inside of torch's graphs: an operator of ``torch.library`` that ``torch.compile`` keeps whole, with gradients of sums.
+
+``segfold.torch.fold(op, x, offsets=o)`` gives what ``op(x, offsets=o)`` gives, and gradients. ``segfold.torch.function(op)`` is the same
+as a function of tensors alone, for what ``torch.compile`` compiles. Elsewhere the call of the operator itself costs less.
+"""
+
+import functools
+
+import torch as _torch
+
+from . import _segfold
+from ._results import result_class
+
+__all__ = ["fold", "function"]
+
+_LAYOUTS = ("offsets", "lengths", "keys", "flags", "ranges")
+_DTYPES = {
+    "bool": _torch.bool, "i8": _torch.int8, "i16": _torch.int16, "i32": _torch.int32, "i64": _torch.int64,
+    "u8": _torch.uint8, "f16": _torch.float16, "bf16": _torch.bfloat16, "f32": _torch.float32, "f64": _torch.float64,
+    "u16": getattr(_torch, "uint16", None), "u32": getattr(_torch, "uint32", None), "u64": getattr(_torch, "uint64", None),
+}  # fmt: skip
+
+@functools.lru_cache(maxsize=None)
+def _operator_of_text(text):
+    return _segfold.restore("printed", text)
+
+
+def _facts(op):
+    """What a call needs of an operator of fixed types, without the operator itself, which torch.compile cannot look into."""
+    names = tuple(name for name, _ in op.results)
+    return op._origin()[1], result_class(names), result_class(("keys", *names)), len(names)
+
+
+@functools.lru_cache(maxsize=None)
+def function(op):
+    """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
+    parameters = tuple(name for name, _, _ in op.parameters)
+    open_places = tuple(i for i, (_, type, _) in enumerate(op.parameters) if type == "T")
+    by_dtype = {_DTYPES[type]: _facts(op.typed(type)) for type in op.types if _DTYPES[type] is not None}
+    fixed = None if op.is_generic else _facts(op)
+    signature, op_name = op.signature, op.name
+
+    def folded(*columns, offsets=None, lengths=None, keys=None, flags=None, ranges=None, uniform=None, **named):
+        arrays = list(columns)
+        for name in parameters[len(columns) :]:
+            if name not in named:
+                raise _segfold.InputError(f"operator {op_name} has no array for '{name}'; it takes {signature}")
+            arrays.append(named.pop(name))
+        if named or len(arrays) > len(parameters):
+            raise TypeError(f"{signature}: nothing is called '{next(iter(named), 'a further array')}'")
+        layout, segments = "whole", []
+        for name, value in zip(_LAYOUTS, (offsets, lengths, keys, flags, ranges)):
+            if value is not None:
+                if layout != "whole":
+                    raise _segfold.InputError(f"segments are given by {layout} and by {name}; give them once")
+                layout, segments = name, list(value) if name == "ranges" else [value]
+        if uniform is not None:
+            if layout != "whole":
+                raise _segfold.InputError(f"segments are given by {layout} and by uniform; give them once")
+            layout = "uniform"
+        text, plain, with_keys, count = fixed or by_dtype[arrays[open_places[0]].dtype]
+        results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
+        if layout == "keys":
+            return with_keys(*results)
+        return results[0] if count == 1 else plain(*results)
+
+    folded.__name__ = folded.__qualname__ = op_name
+    folded.__doc__ = f"Folds tensors by {signature}; see segfold.torch.fold."
+    return folded
+
+
+def fold(op, *columns, **words):
+    """Folds tensors as ``op(*columns, ...)`` does; columns by position or by name, segments in one of the ways of a call.
+
+    Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
+    ``combine`` is ``a + b``, without ``finish`` and ``empty``, and whose ``lift`` is a column or a product of two columns. Raises
+    RuntimeError where another operator's gradient is asked for, and what the call raises.
+    """
+    return function(op)(*columns, **words)
+
+
+@_torch.library.custom_op(
+    "segfold::fold",
+    mutates_args=(),
+    schema="(str text, Tensor[] arrays, str layout, Tensor[] segments, SymInt uniform) -> Tensor[]",
+)
+def _fold(text, arrays, layout, segments, uniform):
+    words = {}
+    if layout == "uniform":
+        words["uniform"] = int(uniform)
+    elif layout == "ranges":
+        words["ranges"] = tuple(segments)
+    elif layout != "whole":
+        words[layout] = segments[0]
+    results = _operator_of_text(text)(*(array.detach() for array in arrays), **words)
+    return list(results) if isinstance(results, tuple) else [results]
+
+
+@_fold.register_fake
+def _(text, arrays, layout, segments, uniform):
+    op = _operator_of_text(text)
+    column = next(array for array, (_, _, is_table) in zip(arrays, op.parameters) if not is_table)
+    if layout == "whole":
+        length = 1
+    elif layout == "uniform":
+        length = column.shape[0] // uniform
+    elif layout == "offsets":
+        length = segments[0].shape[0] - 1
+    elif layout in ("lengths", "ranges"):
+        length = segments[0].shape[0]
+    else:  # known when the fold has run
+        length = _torch.library.get_ctx().new_dynamic_size()
+    results = [column.new_empty((length,), dtype=_DTYPES[type]) for _, type in op.results]
+    if layout == "keys":
+        results.insert(0, segments[0].new_empty((length,)))
+    return results
+
+
+def _setup(ctx, inputs, output):
+    text, arrays, layout, segments, uniform = inputs
+    ctx.text, ctx.layout, ctx.uniform, ctx.num_arrays = text, layout, uniform, len(arrays)
+    ctx.save_for_backward(*arrays, *segments)
+
+
+def _backward(ctx, gradients):
+    op = _operator_of_text(ctx.text)
+    factors = _segfold.factors_of_sum(op)
+    if factors is None:
+        raise RuntimeError(
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one"
+        )
+    arrays, segments = ctx.saved_tensors[: ctx.num_arrays], ctx.saved_tensors[ctx.num_arrays :]
+    names = [name for name, _, _ in op.parameters]
+    of_each = _spread(gradients[-1], arrays[0].shape[0], ctx.layout, segments, ctx.uniform)
+    found = [None] * len(arrays)
+    for i, name in enumerate(factors):
+        others = [arrays[names.index(other)] for j, other in enumerate(factors) if j != i]
+        part = of_each
+        for other in others:
+            part = part * other
+        at = names.index(name)
+        found[at] = part if found[at] is None else found[at] + part
+    return None, found, None, None, None
+
+
+def _spread(gradient, num_elements, layout, segments, uniform):
+    """The gradient of each element's segment."""
+    if layout == "whole":
+        return gradient.expand(num_elements)
+    if layout == "uniform":
+        return gradient.repeat_interleave(uniform, output_size=num_elements)
+    if layout == "offsets":
+        return gradient.repeat_interleave(segments[0].diff(), output_size=num_elements)
+    if layout == "lengths":
+        return gradient.repeat_interleave(segments[0], output_size=num_elements)
+    if layout == "ranges":
+        raise RuntimeError("sums over ranges have no gradient here, because ranges may overlap; give offsets")
+    if layout == "flags":
+        begins = segments[0] != 0
+    else:
+        begins = _torch.ones_like(segments[0], dtype=_torch.bool)
+        begins[1:] = segments[0][1:] != segments[0][:-1]
+    if num_elements > 0:
+        begins = begins.clone()
+        begins[0] = True
+    return gradient[begins.cumsum(0) - 1]
+
+
+_fold.register_autograd(_backward, setup_context=_setup)

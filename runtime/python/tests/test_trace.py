@@ -1,0 +1,215 @@
+"""Operators traced from Python: equal trees, and what is said of wrong ones."""
+
+import re
+
+import numpy as np
+import pytest
+from standard_in_python import all_of
+
+import segfold as sf
+
+TYPES = [sf.i8, sf.i32, sf.i64, sf.u32, sf.u64, sf.f16, sf.bf16, sf.f32, sf.f64]
+
+
+@pytest.mark.parametrize("type", TYPES, ids=str)
+def test_every_standard_operator_has_the_tree_of_its_text(type):
+    traced = all_of(type)
+    wanted = {name for name in dir(sf.standard) if str(type) in getattr(sf.standard, name).types}
+    assert set(traced) == wanted
+    for name, op in traced.items():
+        text = getattr(sf.standard, name).typed(str(type))
+        assert op == text, f"{op.text}\n{text.text}"
+
+
+def test_other_trees_are_different():
+    assert all_of(sf.f32)["sum"] != sf.standard.sum.typed("f64")
+    assert all_of(sf.f32)["sum"] != sf.standard.product.typed("f32")
+
+
+def test_text_of_a_traced_operator():
+    @sf.operator
+    class spmv:
+        """A row of a sparse matrix times a vector."""
+
+        value: sf.f32
+        column: sf.i32
+        x: sf.table(sf.f32)
+
+        class state:
+            sum: sf.f32 = 0
+
+        def lift(value, column, x):
+            found = x[column]
+            return value * found
+
+        def combine(a, b):
+            return a + b
+
+        laws = "commutative"
+
+    assert spmv.text == (
+        "# A row of a sparse matrix times a vector.\n"
+        "operator spmv(value: f32, column: i32, x: table f32) -> f32 {\n"
+        "  state sum: f32 = 0\n"
+        "  lift {\n"
+        "    let found = x[column];\n"
+        "    sum = value * found;\n"
+        "  }\n"
+        "  combine(a, b) a + b\n"
+        "  laws commutative\n"
+        "}\n"
+    )
+    ones = np.ones(4, np.float32)
+    np.testing.assert_array_equal(
+        spmv(ones, np.array([0, 1, 1, 0], np.int32), np.array([2, 3], np.float32), uniform=2, backend="reference"), [5, 5]
+    )
+
+
+def test_every_operation():
+    @sf.operator
+    class mixed:
+        x: sf.f32
+        n: sf.i32
+
+        class state:
+            real: sf.f32 = 0
+            whole: sf.i32 = 0
+
+        def lift(x, n):
+            real = sf.sqrt(abs(-x)) + sf.fma(x, 2, 1) - sf.copysign(x, -1) * sf.power(x, 2) / (x**3 + 0.5)
+            whole = (n << 2 >> 1) % 7 & 6 | 1 ^ ~n + sf.popcount(n) - sf.clz(n) * sf.absolute(n)
+            near = sf.where(sf.logical_or(sf.logical_not(x >= 1), ~(x < 2)) & (n != 3), sf.floor(x), sf.round(sf.exp(x)))
+            return dict(real=real + near, whole=whole + sf.i32(sf.position()))
+
+        def combine(a, b):
+            return dict(real=a.real + b.real, whole=a.whole + b.whole)
+
+    assert mixed == sf.operator(
+        "operator mixed(x: f32, n: i32) -> (real: f32, whole: i32) { state { real: f32 = 0; whole: i32 = 0 } lift { "
+        "let real_ = sqrt(abs(-x)) + fma(x, 2, 1) - copysign(x, -1) * pow(x, 2) / (pow(x, 3) + 0.5); "
+        "let whole_ = (n << 2 >> 1) % 7 & 6 | 1 ^ ~n + popcount(n) - clz(n) * abs(n); "
+        "let near = (!(x >= 1) || !(x < 2)) & n != 3 ? floor(x) : round(exp(x)); "
+        "real = real_ + near; whole = whole_ + i32(position) } "
+        "combine(a, b) { real = a.real + b.real; whole = a.whole + b.whole } }"
+    ), mixed.text
+
+
+def test_functions():
+    @sf.operator(identity=sf.lowest(sf.i32), idempotent=True, commutative=True)
+    def greatest(a: sf.i32, b: sf.i32):
+        return sf.maximum(a, b)
+
+    np.testing.assert_array_equal(greatest(np.array([3, 9, 4], np.int32), backend="reference"), [9])
+
+    def squared(weight: sf.f32, y: sf.f32):
+        return weight * y * y
+
+    @sf.operator(identity=0, lift=squared, finish=lambda total: sf.sqrt(total), empty=sf.nan)
+    def norm(a: sf.f32, b: sf.f32):
+        return a + b
+
+    assert norm.signature == "norm(weight: f32, y: f32) -> f32"
+    found = norm(np.ones(3, np.float32), np.array([2, 2, 1], np.float32), offsets=np.array([0, 3, 3]), backend="reference")
+    np.testing.assert_array_equal(found, [3, np.nan])
+
+
+def line_of(error):
+    return int(re.search(r"test_trace\.py:(\d+): ", str(error.value)).group(1))
+
+
+WRONG = {
+    "a traced value is neither true nor false yet": lambda a, b: a if a > b else b,
+    "'+' takes two values of one type, and a value of i32 and a value of f32 are given; convert one of them, as in "
+    "sf.i32(x)": lambda a, b: a + sf.f32(b),
+    "sqrt takes a floating-point value, and a value of i32 is given; convert it, as in sf.f32(x)": lambda a, b: sf.sqrt(a),
+    "a str stands where a value or a number belongs": lambda a, b: a + "b",
+    "'//' rounds down, and the language divides integers toward zero; write a / b": lambda a, b: a // b,
+    "combine of operator wrong returns nothing; return a value, or dict(field=value, ...)": lambda a, b: None,
+    "where() takes a bool first, and a value of i32 is given": lambda a, b: sf.where(a, a, b),
+    "'&&' takes bools, and a value of i32 is given": lambda a, b: sf.logical_and(a, b),
+    "a traced value has no elements to go through": lambda a, b: sum(a),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_functions_are_told_by_their_line(message):
+    function = WRONG[message]
+    function.__name__ = "wrong"
+    function.__annotations__ = {"a": sf.i32, "b": sf.i32}
+    with pytest.raises(sf.SpecError, match=re.escape(message)) as caught:
+        sf.operator(function, identity=0)
+    assert line_of(caught) in (function.__code__.co_firstlineno, function.__code__.co_firstlineno + 1)
+
+
+def test_wrong_classes():
+    with pytest.raises(sf.SpecError, match="operator wrong has no combine"):
+        @sf.operator
+        class wrong:  # noqa: F811
+            x: sf.f32
+
+            class state:
+                sum: sf.f32 = 0
+
+            def lift(x):
+                return x
+
+    with pytest.raises(sf.SpecError, match="unknown state field 'men'; the fields are mean, n"):
+        @sf.operator
+        class wrong:  # noqa: F811
+            x: sf.f32
+
+            class state:
+                mean: sf.f32 = 0
+                n: sf.i32 = 0
+
+            def lift(x):
+                return dict(mean=x, n=1)
+
+            def combine(a, b):
+                return dict(mean=a.men + b.mean, n=a.n + b.n)
+
+    with pytest.raises(sf.SpecError, match="lift of operator wrong takes 'y', which is no column; the columns are x"):
+        @sf.operator
+        class wrong:  # noqa: F811
+            x: sf.f32
+
+            class state:
+                sum: sf.f32 = 0
+
+            def lift(y):
+                return y
+
+            def combine(a, b):
+                return a + b
+
+    with pytest.raises(sf.SpecError, match=r"test_trace\.py:\d+: .*'sum'"):
+        @sf.operator
+        class wrong:  # noqa: F811
+            x: sf.f32
+
+            class state:
+                sum: sf.f32 = 0
+                n: sf.i32 = 0
+
+            def lift(x):
+                return dict(n=1)
+
+            def combine(a, b):
+                return dict(sum=a.sum + b.sum, n=a.n + b.n)
+
+
+def test_profilers_go_on_after_tracing():
+    import sys
+
+    def profiler(frame, event, argument):
+        pass
+
+    sys.setprofile(profiler)
+    try:
+        @sf.operator(identity=0)
+        def total(a: sf.f32, b: sf.f32):
+            return a + b
+
+        assert sys.getprofile() is profiler
+    finally:
+        sys.setprofile(None)
