@@ -138,7 +138,8 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, std::int64_t l
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, 1, shape, owner, nullptr, dlpack_type(stored),
                                                        nb::device::cpu::value));
-    if (type == Type::bf16)
+    // NumPy has two types of 64 bits and one name; int64 is the one that people mean.
+    if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
     if (kind == Kind::jax) {
         static Imported from_dlpack("jax", "dlpack.from_dlpack");

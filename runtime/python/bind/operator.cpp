@@ -192,6 +192,15 @@ void bind_operator(nb::module_& module)
                 Call call(op, arrays, words);
                 return fold(call);
             },
+            nb::sig(
+                "def __call__(self, *columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = "
+                "None, "
+                "keys: typing.Any = None, flags: typing.Any = None, ranges: typing.Any = None, "
+                "uniform: int | None = None, out: typing.Any = None, stage: str | None = None, "
+                "settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', "
+                "device: int | None = None, kernels: typing.Any = None, assume: typing.Any = (), "
+                "check: bool = False, validate: bool = False, trust_tables: bool = False, "
+                "assume_finite: bool = False, longest: int = 0, **named: typing.Any) -> typing.Any"),
             kCallDoc)
         .def_prop_ro("name", &PyOperator::name, "The operator's name.")
         .def_prop_ro("text", &PyOperator::text, "The operator in the text form.")

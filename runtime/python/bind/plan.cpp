@@ -145,8 +145,18 @@ void bind_plan(nb::module_& module)
         "One "
         "stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.")
         .def("__call__", &PyPlan::run,
+             nb::sig("def __call__(self, "
+                     "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
+                     "typing.Any = None, "
+                     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                     "out: typing.Any = None, **named: typing.Any) -> typing.Any"),
              "Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.")
         .def("resize", &PyPlan::resize,
+             nb::sig("def resize(self, "
+                     "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
+                     "typing.Any = None, "
+                     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                     "**named: typing.Any) -> None"),
              "Prepares the same program for the sizes of these arrays; may allocate and wait. Raises "
              "InputError where "
              "segments are given in another way.")
@@ -206,7 +216,14 @@ void bind_plan(nb::module_& module)
                 throw InputError("out= and check= belong to a call, not to a plan");
             return PyPlan(call);
         },
-        "operator"_a, "arrays"_a, "words"_a,
+        nb::sig(
+            "def plan(operator: Operator, /, *columns: typing.Any, offsets: typing.Any = None, lengths: "
+            "typing.Any = None, keys: typing.Any = None, "
+            "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+            "stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, "
+            "backend: str = 'auto', device: int | None = None, kernels: typing.Any = None, "
+            "assume: typing.Any = (), validate: bool = False, trust_tables: bool = False, "
+            "assume_finite: bool = False, longest: int = 0, **named: typing.Any) -> Plan"),
         "Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place "
         "count.\n\n"
         "Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call "

@@ -21,7 +21,8 @@ def pytest_sessionfinish(session, exitstatus):
         session.exitstatus = 77
 
 
-def pytest_terminal_summary(terminalreporter):
-    reasons = sorted({str(report.longrepr[2]) for report in _outcomes.get("skipped", []) if isinstance(report.longrepr, tuple)})
-    for reason in reasons:
-        terminalreporter.write_line(reason.removeprefix("Skipped: "))
+def pytest_unconfigure(config):
+    """The reasons come last, where `./test` looks for them."""
+    reasons = {str(report.longrepr[2]) for report in _outcomes.get("skipped", []) if isinstance(report.longrepr, tuple)}
+    if reasons:
+        print("; ".join(sorted(reason.removeprefix("Skipped: ") for reason in reasons)))

@@ -1,0 +1,252 @@
+"""The calls of the C++ library; use them through the package segfold."""
+
+from typing import Any
+
+import typing
+
+
+class Error(Exception):
+    """The base of all errors of segfold."""
+
+class SpecError(Error, ValueError):
+    """An operator or a stage is wrong; the message points at the place."""
+
+class InputError(Error, ValueError):
+    """Arrays, segments or options are wrong; the message says what was found and what would be right."""
+
+class DeviceError(Error, RuntimeError):
+    """The device, the driver or a compiler failed."""
+
+class InternalError(Error):
+    """A fault of segfold's own."""
+
+
+class DeviceArray:
+    """
+    An array on a GPU, as results are given where the caller's framework has no arrays to write. Speaks DLPack and ``__cuda_array_interface__``.
+    """
+
+    def __len__(self) -> int: ...
+
+    @property
+    def shape(self) -> tuple: ...
+
+    @property
+    def dtype(self) -> str:
+        """The elements' type by NumPy's word, ``"float32"``."""
+
+    @property
+    def device(self) -> int:
+        """The ordinal of the GPU."""
+
+    @property
+    def __cuda_array_interface__(self) -> dict: ...
+
+    def __dlpack__(self, **kwargs) -> object: ...
+
+    def __dlpack_device__(self) -> tuple: ...
+
+class Operator:
+    """
+    An associative operator, which folds the segments of arrays when it is called.
+
+    Made by :func:`segfold.operator` and :func:`segfold.expression`, or one of ``segfold.standard``.
+    """
+
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), check: bool = False, validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, **named: Any) -> Any:
+        """
+        Folds each segment of the columns.
+
+        Columns and tables are given by position, by name, or in one dictionary; a column is a contiguous array of one dimension
+        and of the type that the operator declares. Segments are given by one of
+
+        * ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
+        * ``lengths=``: S integers that add up to the number of elements;
+        * ``uniform=``: the length of every segment;
+        * ``ranges=``: a pair of S begins and S ends, which may leave gaps and overlap;
+        * ``keys=``: a key for each element; runs of equal neighbours are the segments;
+        * ``flags=``: a flag for each element, not 0 where a segment begins;
+
+        or by none of them: one segment of all elements.
+
+        Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
+        several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
+        the results, as one array, a sequence or a dictionary. Arrays are never copied; on a GPU the fold is queued on the current
+        stream of the arrays' library.
+
+        Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
+        back end; ``check=True`` compares every segment with the reference and with Thrust; for arrays on a GPU, ``validate=True``
+        checks segments first, ``trust_tables=True`` leaves out the check of table reads, ``assume_finite=True`` says that columns
+        hold neither infinities nor NaN, and ``longest`` is the length of the longest segment.
+
+        Raises InputError (a ValueError) for arrays or segments that are wrong, SpecError where a law is refuted that the fold relies
+        on, DeviceError where the device or a compiler fails, TypeError for words that nobody knows.
+        """
+
+    @property
+    def name(self) -> str:
+        """The operator's name."""
+
+    @property
+    def text(self) -> str:
+        """The operator in the text form."""
+
+    @property
+    def signature(self) -> str:
+        """Its first line, ``mean(x: f32) -> f64``."""
+
+    @property
+    def is_generic(self) -> bool:
+        """True where the type ``T`` is that of the arrays."""
+
+    @property
+    def types(self) -> tuple:
+        """What ``T`` may be; empty for an operator of fixed types."""
+
+    @property
+    def parameters(self) -> tuple:
+        """``(name, type, is_table)`` of each array that a call takes."""
+
+    @property
+    def results(self) -> tuple:
+        """
+        ``(name, type)`` of each result. Raises InputError for an operator without a type.
+        """
+
+    @property
+    def description(self) -> str:
+        """The comment above the operator."""
+
+    @property
+    def laws(self) -> tuple:
+        """What is claimed beyond associativity."""
+
+    @property
+    def has_identity(self) -> bool:
+        """True for a monoid, False for a semigroup."""
+
+    def typed(self, type: str) -> Operator:
+        """The operator with ``T`` as ``type``, ``"f32"`` say."""
+
+    def __reduce__(self) -> tuple: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __str__(self) -> str: ...
+
+def standard_operator(name: str) -> Operator: ...
+
+def standard_names() -> tuple: ...
+
+def is_standard(name: str) -> bool: ...
+
+def operator_of_text(file: str, text: str) -> Operator: ...
+
+def operator_of_expression(combine: str, type: str, identity: str, lift: str, finish: str, commutative: bool) -> Operator: ...
+
+def restore(kind: str, text: str) -> Operator:
+    """What unpickling calls."""
+
+class Plan:
+    """
+    A stage compiled for an operator, segments and sizes; called with arrays of these sizes, it folds them.
+
+    On a GPU a call queues kernels on the current stream of the arrays' library and waits for nothing. One stream at a time runs a plan that has scratch memory; another one takes a :meth:`copy`.
+    """
+
+    def __call__(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, out: Any = None, **named: Any) -> Any:
+        """
+        Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.
+        """
+
+    def resize(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, **named: Any) -> None:
+        """
+        Prepares the same program for the sizes of these arrays; may allocate and wait. Raises InputError where segments are given in another way.
+        """
+
+    def copy(self) -> Plan:
+        """The same plan with scratch memory of its own, for another stream."""
+
+    def move_to(self, stream: int) -> None:
+        """
+        Lets another stream (its handle) run the plan; what was queued before must be done.
+        """
+
+    def require_tables_read_inside(self, stream: int = 0) -> None:
+        """
+        Waits for the stream; raises InputError where a run has read a table outside of its length.
+        """
+
+    def explain(self) -> dict:
+        """
+        Why this plan, as a dictionary of words: ``plan``, ``lookup``, ``why``, ...
+        """
+
+    @property
+    def operator(self) -> Operator:
+        """The operator, of fixed types."""
+
+    @property
+    def stage(self) -> str:
+        """The name of the stage; empty for a back end without stages."""
+
+    @property
+    def source(self) -> str:
+        """The emitted text that runs; empty for a back end without stages."""
+
+    @property
+    def backend(self) -> str:
+        """The back end: ``"cuda"``, ``"simt"``, ..."""
+
+    @property
+    def device(self) -> str:
+        """What runs it: the GPU, or the host's threads."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What should be known before relying on results."""
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Bytes of scratch memory on the GPU."""
+
+    def __repr__(self) -> str: ...
+
+def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, stage: str | None = None, settings: dict[str, int] | None = None, reproducible: bool = False, backend: str = 'auto', device: int | None = None, kernels: Any = None, assume: Any = (), validate: bool = False, trust_tables: bool = False, assume_finite: bool = False, longest: int = 0, **named: Any) -> Plan:
+    """
+    Chooses and compiles a plan for arrays and segments such as these, whose sizes, types and place count.
+
+    Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call raises.
+    """
+
+def check(operator: Operator, seconds: float, cases: int, seed: int) -> tuple: ...
+
+def factors_of_sum(operator: Operator) -> object: ...
+
+def tune(operator: Operator, *arrays, **words) -> dict: ...
+
+def devices() -> list: ...
+
+def no_gpu_reason() -> str:
+    """Why ``devices()`` is empty, in one sentence; empty where it is not."""
+
+def backends() -> tuple:
+    """``(name, summary)`` of every back end."""
+
+def automatic_backend() -> str:
+    """What ``backend="auto"`` stands for on this machine."""
+
+def nvrtc() -> tuple:
+    """
+    ``(version, path)`` of the CUDA compiler. Raises DeviceError where there is none, saying where it was looked for.
+    """
+
+def traced_operator(facts: dict) -> Operator: ...
+
+def raise_spec_error(file: str, line: int, message: str, hint: str) -> None: ...
+
+def wait_for_abandoned() -> None: ...

@@ -1,0 +1,228 @@
+"""Arrays on a GPU, with a driver that does nothing and a stand-in for torch: what is queued, where, and what it costs.
+
+test_device_arrays.py runs this file in a process of its own, whose GPU is the one that does nothing.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    """The driver that does nothing, loaded before segfold asks for one."""
+    if sf.devices():
+        pytest.skip("a GPU is here; test_gpu.py uses it")
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler is here, which makes the driver that does nothing")
+    try:
+        sf.nvrtc()
+    except sf.DeviceError:
+        pytest.skip("no NVRTC is here, which compiles kernels")
+    library = str(tmp_path_factory.mktemp("driver") / "libcuda.so.1")
+    subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", library,
+                    os.path.join(HERE, "do_nothing_driver", "driver.c")], check=True)  # fmt: skip
+    return ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL)
+
+
+@pytest.fixture(scope="module")
+def torch(driver):
+    sys.path.insert(0, os.path.join(HERE, "stand_in"))
+    saved = sys.modules.pop("torch", None)
+    import torch
+
+    yield torch
+    sys.path.pop(0)
+    sys.modules.pop("torch")
+    if saved is not None:
+        sys.modules["torch"] = saved
+
+
+def launches(driver):
+    return ctypes.c_long.in_dll(driver, "num_launches").value
+
+
+def allocations(driver):
+    return ctypes.c_long.in_dll(driver, "num_allocations").value
+
+
+def waits(driver):
+    return ctypes.c_long.in_dll(driver, "num_waits").value
+
+
+def last_stream(driver):
+    return ctypes.c_void_p.in_dll(driver, "last_stream").value
+
+
+X = np.arange(4096, dtype=np.float32)
+OFFSETS = np.arange(0, 4097, 32)
+
+
+def test_a_call_is_queued_on_the_current_stream_and_waits_for_nothing(driver, torch):
+    assert len(sf.devices()) == 1
+    x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
+    op = sf.operator(sf.standard.sum.typed("f32").text)
+    op(x, offsets=offsets)
+    assert op._cached_plans() == 1
+    before = launches(driver), allocations(driver), waits(driver)
+    result = op(x, offsets=offsets)
+    assert isinstance(result, torch.Tensor) and result.shape == (128,) and result.dtype is torch.float32
+    assert (launches(driver), allocations(driver), waits(driver)) == (before[0] + 1, before[1], before[2])
+    assert not last_stream(driver)
+    torch._C.stream = 4242
+    op(x, offsets=offsets)
+    assert last_stream(driver) == 4242
+    assert op._cached_plans() == 2
+    torch._C.stream = 0
+
+
+def test_nothing_is_made_but_the_results(driver, torch):
+    op = sf.operator(sf.standard.argmax.typed("f32").text)
+    x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
+    op(x, offsets=offsets)
+    made = torch.Tensor.made
+    found = op(x, offsets=offsets)
+    assert torch.Tensor.made == made + 2
+    assert op(x, offsets=offsets, out=tuple(found)).value is found.value
+    assert torch.Tensor.made == made + 2
+
+
+def test_similar_sizes_share_a_program(driver, torch):
+    op = sf.operator(sf.standard.sum.typed("f32").text)
+    op(torch.tensor(X), uniform=32)
+    begin = time.perf_counter()
+    for length in range(2080, 4096, 32):
+        assert op(torch.tensor(X[:length]), uniform=32).shape == (length // 32,)
+    print(f"a new size takes {(time.perf_counter() - begin) / 63 * 1e6:.0f} us")
+    assert op._cached_plans() == 64
+    op(torch.tensor(X[:32]), uniform=32)
+    assert op._cached_plans() == 64
+
+
+def test_segments_that_the_kernel_finds(driver, torch):
+    keys = torch.tensor(np.repeat(np.arange(128), 32))
+    found = sf.standard.sum(torch.tensor(X), keys=keys)
+    assert found.keys.shape == (2,) and found.result.shape == (2,)  # the stand-in fills new memory with 2
+    assert found.keys.dtype is torch.int64
+    assert sf.standard.sum(torch.tensor(X), flags=torch.tensor(np.ones(4096, bool))).shape == (2,)
+
+
+def test_a_plan(driver, torch):
+    x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
+    plan = sf.plan(sf.standard.sum, x, offsets=offsets)
+    assert plan.backend == "cuda" and "does nothing" in plan.device
+    before = launches(driver)
+    assert plan(x, offsets=offsets).shape == (128,)
+    assert launches(driver) == before + 1
+    with pytest.raises(sf.InputError, match="the arrays lie on the host, and the plan of sum was made for arrays on a GPU"):
+        plan(X, offsets=OFFSETS)
+    html = plan._repr_html_()
+    assert "__global__" in html and "<script" not in html
+
+
+class Cupyish:
+    """Speaks __cuda_array_interface__ alone."""
+
+    def __init__(self, values, stream=None):
+        self.values = values
+        self.__cuda_array_interface__ = {
+            "shape": values.shape, "typestr": values.dtype.str, "data": (values.ctypes.data, False), "version": 3, "stream": stream,
+        }  # fmt: skip
+
+
+def test_cuda_array_interface(driver, torch):
+    waited = waits(driver)
+    result = sf.standard.sum(Cupyish(X, 77), offsets=Cupyish(OFFSETS))
+    assert isinstance(result, sf.DeviceArray) and len(result) == 128 and result.dtype == "float32" and result.device == 0
+    assert waits(driver) > waited and last_stream(driver) == 77
+    facts = result.__cuda_array_interface__
+    assert facts["shape"] == (128,) and facts["typestr"] == "<f4" and facts["data"][0] != 0
+    assert result.__dlpack_device__() == (2, 0)
+    assert "dltensor" in repr(result.__dlpack__())
+    assert "dltensor_versioned" in repr(result.__dlpack__(max_version=(1, 0)))
+
+
+def test_wrong_tensors(driver, torch):
+    x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
+
+    def said(call):
+        with pytest.raises(sf.InputError) as caught:
+            call()
+        return str(caught.value)
+
+    assert said(lambda: sf.standard.sum(x, offsets=OFFSETS)) == (
+        "'x' lies on GPU 0 and 'offsets' on the host; the arrays of a call lie together, and segfold copies nothing by itself"
+    )
+    assert said(lambda: sf.standard.sum(x, offsets=Cupyish(OFFSETS))) == (
+        "'x' is an array of torch and 'offsets' one of another library, which queue their work on streams of their own; "
+        "convert one by from_dlpack"
+    )
+    assert said(lambda: sf.standard.sum(x, offsets=torch.tensor(OFFSETS.astype("i2")))) == (
+        "offsets on a device are i16; they must be i32 or i64"
+    )
+    assert said(lambda: sf.standard.sum(torch.tensor(X[::2]))) == (
+        "'x' has a stride of 8 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
+        "give a contiguous copy"
+    )
+    assert said(lambda: sf.standard.sum(torch.tensor(X.astype("c8")))) == (
+        "'x' holds elements of type torch.complex64; segfold folds bool, 8 to 64 bit integers, float16, bfloat16, float32 and "
+        "float64 in the machine's byte order"
+    )
+    x.requires_grad = True
+    assert said(lambda: sf.standard.sum(x)) == (
+        "'x' asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes without"
+    )
+    x.requires_grad = False
+    assert said(lambda: sf.standard.sum(x, check=True)) == (
+        "check=True compares results on the host, and the arrays lie on a GPU; fold copies of them on the host"
+    )
+    assert said(lambda: sf.standard.sum(x, offsets=offsets, out=torch.tensor(np.empty(128)))) == (
+        "the results of 'result' are f64; the plan takes f32"
+    )
+    x.device = torch.device("mps", 0)
+    assert said(lambda: sf.standard.sum(x)) == (
+        "'x' lies on a device of kind 'mps'; segfold folds on CPUs and CUDA devices"
+    )
+
+
+def median_us(call, times=2000):
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begin)
+    return sorted(taken)[times // 2] * 1e6
+
+
+def test_host_time_of_a_call(driver, torch):
+    """Printed for people; a machine beside other work says little. The bound is that of an order of magnitude."""
+    x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
+    out = x.new_empty(128)
+    plan = sf.plan(sf.standard.sum, x, offsets=offsets)
+
+    def nothing(*columns, **words):
+        return x.new_empty(128)
+
+    rows = {
+        "a Python function that makes the result": lambda: nothing(x, offsets=offsets),
+        "op(x, offsets=o)": lambda: sf.standard.sum(x, offsets=offsets),
+        "op(x, offsets=o, out=r)": lambda: sf.standard.sum(x, offsets=offsets, out=out),
+        "plan(x, offsets=o, out=r)": lambda: plan(x, offsets=offsets, out=out),
+        "op(x, uniform=32)": lambda: sf.standard.sum(x, uniform=32),
+    }
+    for name, call in rows.items():
+        call()
+        taken = median_us(call)
+        print(f"{name:42} {taken:6.2f} us")
+        assert taken < 150

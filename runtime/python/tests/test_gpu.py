@@ -1,0 +1,257 @@
+"""Arrays on a real GPU, of torch, CuPy and JAX: results, streams, host time, torch.compile, gradients."""
+
+import importlib.util
+import time
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+pytestmark = pytest.mark.skipif(not sf.devices(), reason="no GPU is here: " + sf.no_gpu_reason())
+
+
+def library(name):
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"no {name} is here")
+    return importlib.import_module(name)
+
+
+@pytest.fixture(scope="module")
+def torch():
+    torch = library("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch is here without CUDA")
+    return torch
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return library("cupy")
+
+
+@pytest.fixture(scope="module")
+def jax():
+    jax = library("jax")
+    if jax.default_backend() != "gpu":
+        pytest.skip("jax is here without CUDA")
+    return jax
+
+
+GENERATOR = np.random.default_rng(5)
+N = 1 << 20
+X = GENERATOR.integers(-9, 10, N).astype(np.float32)
+ENDS = np.sort(GENERATOR.integers(0, N + 1, N // 32))
+OFFSETS = np.concatenate([[0], ENDS, [N]])
+LENGTHS = np.diff(OFFSETS)
+SUMS = np.concatenate([[0], np.cumsum(X, dtype=np.float64)])
+WANTED = SUMS[OFFSETS[1:]] - SUMS[OFFSETS[:-1]]
+KEYS = np.repeat(np.arange(len(LENGTHS)), LENGTHS)
+RUNS = WANTED[LENGTHS > 0]
+HEADS = np.concatenate([[True], KEYS[1:] != KEYS[:-1]])
+CASES = {
+    "whole": ({}, [SUMS[-1]]),
+    "uniform": ({"uniform": 64}, X.reshape(-1, 64).sum(1)),
+    "offsets": ({"offsets": OFFSETS}, WANTED),
+    "offsets i32": ({"offsets": OFFSETS.astype(np.int32)}, WANTED),
+    "lengths": ({"lengths": LENGTHS}, WANTED),
+    "ranges": ({"ranges": (OFFSETS[:-1].copy(), OFFSETS[1:].copy())}, WANTED),
+    "flags": ({"flags": HEADS}, RUNS),
+    "keys": ({"keys": KEYS}, RUNS),
+}
+
+
+def moved(words, move):
+    return {
+        name: tuple(map(move, value)) if isinstance(value, tuple) else value if isinstance(value, int) else move(value)
+        for name, value in words.items()
+    }
+
+
+def sums_of(found):
+    return found.result if isinstance(found, tuple) else found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_torch(torch, case):
+    words, wanted = CASES[case]
+    words = moved(words, lambda array: torch.from_numpy(array).cuda())
+    found = sf.standard.sum(torch.from_numpy(X).cuda(), **words)
+    result = sums_of(found)
+    assert isinstance(result, torch.Tensor) and result.is_cuda and result.dtype == torch.float32
+    np.testing.assert_array_equal(result.cpu().numpy(), wanted)
+    if case == "keys":
+        np.testing.assert_array_equal(found.keys.cpu().numpy(), KEYS[HEADS])
+    again = sf.standard.sum(torch.from_numpy(X * 2).cuda(), **words)
+    np.testing.assert_array_equal(sums_of(again).cpu().numpy(), np.asarray(wanted) * 2)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cupy(cupy, case):
+    words, wanted = CASES[case]
+    found = sf.standard.sum(cupy.asarray(X), **moved(words, cupy.asarray))
+    result = sums_of(found)
+    assert isinstance(result, cupy.ndarray) and result.dtype == np.float32
+    np.testing.assert_array_equal(cupy.asnumpy(result), wanted)
+
+
+@pytest.mark.parametrize("case", ["whole", "uniform", "offsets i32", "keys"])
+def test_jax(jax, case):
+    words, wanted = CASES[case]
+    found = sf.standard.sum(jax.numpy.asarray(X), **moved(words, jax.numpy.asarray))
+    result = sums_of(found)
+    assert isinstance(result, jax.Array)
+    np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
+def test_a_fold_of_the_hosts_arrays():
+    np.testing.assert_array_equal(sf.standard.sum(X, offsets=OFFSETS, backend="cuda"), WANTED)
+
+
+def test_an_operator_that_does_not_commute(torch):
+    scale, shift = (GENERATOR.integers(0, 2**31, 5000).astype(np.int32) for _ in range(2))
+    offsets = np.sort(GENERATOR.integers(0, 5001, 60))
+    offsets[0], offsets[-1] = 0, 5000
+    wanted = sf.standard.affine(scale, shift, offsets=offsets, backend="reference")
+    found = sf.standard.affine(*(torch.from_numpy(array).cuda() for array in (scale, shift)), offsets=torch.from_numpy(offsets).cuda())
+    np.testing.assert_array_equal(found.scale.cpu(), wanted.scale)
+    np.testing.assert_array_equal(found.shift.cpu(), wanted.shift)
+
+
+def test_the_current_stream_is_used(torch):
+    """Work that a stream must wait for is waited for, and nothing else."""
+    x, offsets = torch.from_numpy(X).cuda(), torch.from_numpy(OFFSETS).cuda()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        torch.cuda._sleep(200_000_000)
+        doubled = x * 2
+        found = sf.standard.sum(doubled, offsets=offsets)
+        is_queued = not stream.query()
+        result = found.cpu().numpy()
+    assert is_queued, "the call has waited for the stream"
+    np.testing.assert_array_equal(result, WANTED * 2)
+
+
+def test_a_graph_captures_a_call(torch):
+    x, offsets = torch.from_numpy(X).cuda(), torch.from_numpy(OFFSETS).cuda()
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        sf.standard.sum(x, offsets=offsets)
+        stream.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            found = sf.standard.sum(x, offsets=offsets)
+    x.copy_(torch.from_numpy(X * 3))
+    graph.replay()
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(found.cpu().numpy(), WANTED * 3)
+
+
+def test_wrong_segments_on_the_gpu(torch):
+    x = torch.from_numpy(X).cuda()
+    with pytest.raises(sf.InputError, match="offsets on the device decrease at segment 0: 5 after 7"):
+        sf.standard.sum(x, offsets=torch.tensor([0, 7, 5, N]).cuda(), validate=True, stage=None)
+    with pytest.raises(sf.InputError, match="'x' lies on GPU 0 and 'offsets' on the host"):
+        sf.standard.sum(x, offsets=OFFSETS)
+
+
+def test_torch_function_compile_and_gradients(torch):
+    import segfold.torch as st
+
+    x, y = torch.from_numpy(X).cuda(), torch.from_numpy(X[::-1].copy()).cuda()
+    offsets = torch.from_numpy(OFFSETS).cuda()
+    total = st.function(sf.standard.sum)
+    np.testing.assert_array_equal(total(x, offsets=offsets).cpu().numpy(), WANTED)
+
+    @torch.compile(fullgraph=True)
+    def spread(x, offsets):
+        mean = total(x, offsets=offsets) / offsets.diff().clamp(min=1)
+        return mean * 2
+
+    wanted = WANTED / np.maximum(LENGTHS, 1) * 2
+    np.testing.assert_allclose(spread(x, offsets).cpu().numpy(), wanted, rtol=1e-6)
+
+    x.requires_grad_()
+    y.requires_grad_()
+    product = st.fold(sf.standard.dot, x, y, offsets=offsets)
+    weight = torch.arange(len(LENGTHS), device="cuda", dtype=torch.float32)
+    (product * weight).sum().backward()
+    spread_out = weight.repeat_interleave(offsets.diff())
+    torch.testing.assert_close(x.grad, spread_out * y.detach())
+    torch.testing.assert_close(y.grad, spread_out * x.detach())
+    for words in ({"uniform": 64}, {}, {"keys": torch.from_numpy(KEYS).cuda()}, {"flags": torch.from_numpy(HEADS).cuda()},
+                  {"lengths": torch.from_numpy(LENGTHS).cuda()}):  # fmt: skip
+        x.grad = None
+        found = st.fold(sf.standard.sum, x, **words)
+        (sums_of(found) * 3).sum().backward()
+        torch.testing.assert_close(x.grad, torch.full_like(x, 3))
+    with pytest.raises(RuntimeError, match="has no gradient here"):
+        st.fold(sf.standard.max, x, offsets=offsets).sum().backward()
+    checks = torch.library.opcheck(
+        torch.ops.segfold.fold.default,
+        (sf.standard.sum.typed("f32")._origin()[1], [x.detach()[:64].clone()], "uniform", [], 8),
+        raise_exception=False,
+    )
+    print(checks)
+    assert set(checks.values()) == {"SUCCESS"}
+
+
+def median_us(call, times=2000):
+    taken = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        call()
+        taken.append(time.perf_counter() - begin)
+    return sorted(taken)[times // 2] * 1e6
+
+
+def test_host_time_of_a_call(torch):
+    """At most 15 us for a call with tensors, the making of the result included."""
+    x = torch.from_numpy(X[:4096]).cuda()
+    offsets = torch.arange(0, 4097, 32, device="cuda")
+    lengths = torch.full((128,), 32, device="cuda", dtype=torch.int64)
+    out = torch.empty(128, device="cuda")
+    plan = sf.plan(sf.standard.sum, x, offsets=offsets)
+    import segfold.torch as st
+
+    total = st.function(sf.standard.sum)
+    rows = {
+        "x.new_empty(128)": lambda: x.new_empty(128),
+        "x.reshape(128, 32).sum(1)": lambda: x.reshape(128, 32).sum(1),
+        "torch.segment_reduce": lambda: torch.segment_reduce(x, "sum", offsets=offsets, axis=0),
+        "op(x, offsets=o)": lambda: sf.standard.sum(x, offsets=offsets),
+        "op(x, offsets=o, out=r)": lambda: sf.standard.sum(x, offsets=offsets, out=out),
+        "plan(x, offsets=o, out=r)": lambda: plan(x, offsets=offsets, out=out),
+        "op(x, uniform=32)": lambda: sf.standard.sum(x, uniform=32),
+        "op(x, lengths=l)": lambda: sf.standard.sum(x, lengths=lengths),
+        "segfold.torch.function(op)(x, offsets=o)": lambda: total(x, offsets=offsets),
+    }
+    taken = {}
+    for name, call in rows.items():
+        call()
+        torch.cuda.synchronize()
+        taken[name] = median_us(call)
+        torch.cuda.synchronize()
+        print(f"{name:44} {taken[name]:6.2f} us")
+    assert taken["op(x, offsets=o)"] <= 15 and taken["op(x, offsets=o, out=r)"] <= 15
+
+
+def test_device_time_is_the_kernels(torch):
+    """Printed: the time on the GPU, by events around many calls, beside the bytes moved."""
+    n = 1 << 26
+    x = torch.ones(n, device="cuda")
+    offsets = torch.arange(0, n + 1, 32, device="cuda", dtype=torch.int32)
+    out = torch.empty(n // 32, device="cuda")
+    sf.standard.sum(x, offsets=offsets, out=out)
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    best = float("inf")
+    for _ in range(5):
+        begin.record()
+        for _ in range(20):
+            sf.standard.sum(x, offsets=offsets, out=out)
+        end.record()
+        end.synchronize()
+        best = min(best, begin.elapsed_time(end) / 20)
+    moved_bytes = x.nbytes + offsets.nbytes + out.nbytes
+    print(f"2^26 f32 in segments of 32: {best:.4f} ms, {moved_bytes / best / 1e6:.0f} GB/s")
+    assert bool((out == 32).all())

@@ -1,0 +1,241 @@
+"""What stands beside folds: laws, threads, Ctrl-C, memory, notebooks, doctests, stubs."""
+
+import ast
+import doctest
+import importlib
+import importlib.util
+import os
+import pathlib
+import pickle
+import pkgutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+X = np.arange(1 << 12, dtype=np.int32)
+
+
+def test_laws_are_objects():
+    report = sf.check(sf.expression("a - b", "i32", identity="0", commutative=True))
+    assert not report and [finding.law for finding in report] == ["associative", "identity", "commutative"]
+    example = report["associative"].counter_example
+    assert example.left_side == "combine(combine(a, b), c)" and example.right_side == "combine(a, combine(b, c))"
+    a, b, c = (state["value"] for state in example.states)
+    assert (example.left["value"], example.right["value"]) == ((a - b) - c, a - (b - c))
+    assert all(isinstance(element["x"], int) for elements in example.elements for element in elements)
+    assert report[0].cases > 0 and str(example) in str(report)
+    with pytest.raises(KeyError):
+        report["idempotent"]
+
+
+def test_laws_that_hold():
+    report = sf.check(sf.standard.trace.typed("u64"))
+    assert report and report["associative"].counter_example is None
+    rounding = sf.check(sf.standard.sum.typed("f32"))["associative"]
+    assert rounding.verdict == "holds_up_to_rounding" and rounding.spread > 0
+
+
+def test_operators_pickle():
+    for op in (sf.standard.sum, sf.standard.argmax_i32, sf.expression("a + b"), sf.operator(
+        "operator twice(x: T) -> T { state s: T = 0 lift x + x combine(a, b) a + b }"
+    )):  # fmt: skip
+        again = pickle.loads(pickle.dumps(op))
+        assert again == op and hash(again) == hash(op)
+    assert pickle.loads(pickle.dumps(sf.standard.sum))(X, backend="reference")[0] == X.sum()
+    assert pickle.loads(pickle.dumps(sf.f32)) is sf.f32
+
+
+def test_operators_of_files(tmp_path):
+    path = tmp_path / "most.seg"
+    path.write_text("operator most(x: i32) -> i32 { state m: i32 lift x combine(a, b) max(a, b) }\n")
+    assert sf.operator(path)(X)[0] == X.max()
+    path.write_text("operator most(x: i32) -> i32 { state m: i32 lift y combine(a, b) max(a, b) }\n")
+    with pytest.raises(sf.SpecError, match=r"most\.seg:1:50: unknown name 'y'"):
+        sf.operator(path)
+
+
+def test_threads_fold_at_the_same_time():
+    wanted = sf.standard.trace(X, uniform=64, backend="reference")
+    failures = []
+
+    def work():
+        try:
+            for _ in range(20):
+                found = sf.standard.trace(X, uniform=64, backend="reference")
+                np.testing.assert_array_equal(found.hash, wanted.hash)
+        except BaseException as failure:  # noqa: B036  a test must see all
+            failures.append(failure)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+LONG = """
+import numpy as np, segfold as sf, threading, time
+x = np.ones(1 << 22, np.float32)
+"""
+
+
+def test_the_lock_is_free_while_a_fold_runs():
+    """Another thread of Python counts on while the reference folds four million elements."""
+    program = LONG + """
+counted = 0
+def count():
+    global counted
+    while True:
+        counted += 1
+threading.Thread(target=count, daemon=True).start()
+time.sleep(0.05)
+before, begin = counted, time.perf_counter()
+sf.standard.mean_variance(x, uniform=1 << 22, backend="reference")
+taken = time.perf_counter() - begin
+print(taken, (counted - before) / taken)
+before, begin = counted, time.perf_counter()
+time.sleep(taken)
+print((counted - before) / taken)
+"""
+    words = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert float(words[0]) > 0.05, "the fold was too short to tell"
+    assert float(words[1]) > 0.2 * float(words[2])
+
+
+def test_ctrl_c_ends_the_wait():
+    program = LONG + """
+import signal, sys
+x = np.ones(1 << 24, np.float32)
+print("begin", flush=True)
+try:
+    sf.standard.log_sum_exp(x, uniform=1 << 24, backend="reference")
+    print("done")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+del x
+print(sf.standard.sum(np.ones(3, np.float32), backend="reference")[0], flush=True)
+"""
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begin\n"
+    time.sleep(0.15)
+    begin = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    line = process.stdout.readline()
+    taken = time.perf_counter() - begin
+    rest, _ = process.communicate(timeout=120)
+    assert process.returncode == 0
+    if line == "done\n":
+        pytest.skip("the fold had ended before the signal came")
+    assert line == "interrupted\n" and rest == "3.0\n"
+    assert taken < 1
+
+
+def test_columns_are_not_copied():
+    """The peak of memory while 256 MiB are folded by a back end that reads the caller's memory."""
+    program = """
+import numpy as np, resource, segfold as sf
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+x = np.ones(1 << 26, np.float32)
+op = sf.expression("a + b", "f32", identity="0")
+op(x[:4096], uniform=64, backend="reference")
+before = peak()
+out = np.empty(1, np.float32)
+assert op(x, out=out, backend="reference") is out
+result = op(x, backend="reference")
+print(int(peak() - before), result[0] > 0)
+"""
+    grown, right = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
+    assert right == "True" and int(grown) < 32
+
+
+def test_results_are_not_copied():
+    """An array of results is the memory that the fold has filled, and keeps it."""
+    found = sf.standard.argmax(X, uniform=1, backend="reference")
+    assert not found.value.flags.owndata and not found.index.flags.owndata
+    assert found.index.dtype.char == np.dtype(np.int64).char
+    values = found.value
+    del found
+    np.testing.assert_array_equal(values, X)
+
+
+def test_notebooks():
+    op = sf.operator("# <b>bold</b> & more\noperator most(x: i32) -> i32 { state m: i32 lift x combine(a, b) max(a, b) }")
+    plan = sf.plan(op, X, uniform=64, backend="simt")
+    for shown in (op._repr_html_(), plan._repr_html_(), sf.check(op)._repr_html_()):
+        assert "<b>" not in shown and shown.count("<span") == shown.count("</span>")
+    assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in plan._repr_html_()
+    assert plan.source.count("\n") > 20 and "__global__" in plan._repr_html_()
+    from segfold._html import highlighted, ladder_html
+
+    assert highlighted('x = 1.5f; // <i>\n"</pre>"') == (
+        '<pre style="line-height:1.25">x = <span style="color:#005cc5">1.5f</span>; <span style="color:#6a737d">// &lt;i&gt;'
+        '</span>\n<span style="color:#22863a">&quot;&lt;/pre&gt;&quot;</span></pre>'
+    )
+    chart = ladder_html([("first & best", 2.0), ("second", 1.0)], "GB/s")
+    assert chart.count("<rect") == 2 and "first &amp; best" in chart and 'width="180.0"' in chart
+
+
+def test_the_standard_operators():
+    assert "mean_variance" in dir(sf.standard) and len(dir(sf.standard)) == 17
+    assert sf.standard.sum is sf.standard.sum
+    assert sf.standard.sum_f32 == sf.standard.sum.typed("f32") and sf.standard.sum_f32.types == ()
+    with pytest.raises(AttributeError, match="no operator 'sums'"):
+        sf.standard.sums
+
+
+MODULES = [name for _, name, _ in pkgutil.iter_modules(sf.__path__, "segfold.") if name not in ("segfold._segfold", "segfold.torch")]
+
+
+@pytest.mark.parametrize("name", ["segfold", *MODULES])
+def test_examples_in_docstrings(name):
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert found.failed == 0
+
+
+def listings_of(page):
+    return doctest.DocTestParser().get_examples(page.read_text())
+
+
+@pytest.mark.parametrize("page", ["runtime/python/README.md", "README.md"])
+def test_listings_of_pages(page, tmp_path, monkeypatch):
+    path = pathlib.Path(__file__).resolve().parents[3] / page
+    if not path.exists():
+        pytest.skip(f"no {page} is here")
+    examples = listings_of(path)
+    assert examples
+    monkeypatch.chdir(path.parent)
+    found = doctest.testfile(str(path), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert found.failed == 0 and found.attempted == len(examples)
+
+
+def test_stubs_say_what_is_there():
+    nanobind = pytest.importorskip("nanobind", reason="no nanobind is here, which makes the stub")
+    if not nanobind.__version__.startswith("3.1."):
+        pytest.skip(f"stubs are those of nanobind 3.1, and this is {nanobind.__version__}")
+    sources = pathlib.Path(__file__).resolve().parents[1]
+    spec = importlib.util.spec_from_file_location("make_stubs", sources / "make_stubs.py")
+    make_stubs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_stubs)
+    assert (sources / "segfold" / "_segfold.pyi").read_text() == make_stubs.stub(), make_stubs.__doc__
+    tree = ast.parse((sources / "segfold" / "trace.pyi").read_text())
+    stubbed = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
+    stubbed |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
+    assert stubbed == set(sf.trace.__all__)
+    assert (sources / "segfold" / "py.typed").exists()
+
+
+def test_every_public_thing_has_a_docstring():
+    without = [
+        name for name in sf.__all__
+        if callable(getattr(sf, name)) and not (getattr(sf, name).__doc__ or "").strip()
+    ]  # fmt: skip
+    assert not without
+    assert os.path.exists(sf._segfold.__file__)
