@@ -1,0 +1,67 @@
+"""The wheel: what is in it, and three lines of Python in a place where nothing else is.
+
+The extension is the one that the build has made; a wheel from a clean clone compiles it (`pip install .`).
+"""
+
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import zipfile
+
+import numpy
+import pytest
+
+import segfold as sf
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    extension = os.environ.get("SEGFOLD_PYTHON_EXTENSION")
+    if not extension:
+        pytest.skip("SEGFOLD_PYTHON_EXTENSION does not name an extension that was built")
+    if importlib.util.find_spec("scikit_build_core") is None:
+        pytest.skip("no scikit-build-core is here")
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check",
+         "-C", f"cmake.define.SEGFOLD_PYTHON_EXTENSION={extension}",
+         "-C", f"build-dir={folder}/build", "-w", str(folder), str(ROOT)],
+        check=True,
+    )  # fmt: skip
+    (made,) = folder.glob("segfold-*.whl")
+    return made
+
+
+def test_what_is_in_the_wheel(wheel):
+    files = set(zipfile.ZipFile(wheel).namelist())
+    package = {f"segfold/{path.name}" for path in (ROOT / "runtime/python/segfold").iterdir() if path.suffix != ".so" and path.is_file()}
+    extension = {f"segfold/{pathlib.Path(sf._segfold.__file__).name}"}
+    assert {name for name in files if ".dist-info/" not in name} == package | extension
+    metadata = zipfile.ZipFile(wheel).read(next(name for name in files if name.endswith("/METADATA"))).decode()
+    assert f"Version: {sf.__version__}\n" in metadata
+    needed = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:") and "extra ==" not in line]
+    assert needed == ["Requires-Dist: numpy>=1.23"]
+    tags = wheel.name.split("-")[2:4]
+    if sys.version_info >= (3, 12) and not sysconfig.get_config_var("Py_GIL_DISABLED"):
+        assert tags == ["cp312", "abi3"]
+    else:
+        assert tags[0] == f"cp3{sys.version_info.minor}"
+
+
+def test_three_lines_in_a_fresh_environment(wheel, tmp_path):
+    """NumPy and the wheel, and nothing else on the path."""
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = (
+        f"import sys; sys.path[:0] = [{str(tmp_path)!r}]; "
+        f"sys.path.append({str(pathlib.Path(numpy.__file__).parents[1])!r})\n"
+        "import numpy as np, segfold as sf\n"
+        "op = sf.operator('operator most(x: f32) -> f32 { state m: f32 = -inf lift x combine(a, b) max(a, b) }')\n"
+        "print(sf.__file__, op(np.array([3, 1, 4, 1, 5], np.float32), lengths=np.array([3, 2])))\n"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-S", "-c", program], check=True, capture_output=True, text=True, cwd=tmp_path)
+    assert ran.stdout == f"{tmp_path}/segfold/__init__.py [4. 5.]\n"
