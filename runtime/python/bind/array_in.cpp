@@ -403,6 +403,8 @@ void ArrayIn::take_cuda_interface(const std::string& what, Access access)
 
 void ArrayIn::take_dlpack(const std::string& what, Access access)
 {
+    if (kind_ == Kind::jax)
+        object_.attr("block_until_ready")();  // its work is queued where nobody else can wait for it
     if (!nb::try_cast(object_, imported_, false)) {
         try {
             object_.attr(names().dlpack)();

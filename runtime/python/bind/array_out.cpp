@@ -135,16 +135,17 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, std::int64_t l
     if (kind == Kind::torch)
         return nb::cast(nb::ndarray<nb::pytorch>(memory, 1, shape, owner, nullptr, dlpack_type(type),
                                                  nb::device::cpu::value));
+    if (kind == Kind::jax) {
+        static Imported from_dlpack("jax", "dlpack.from_dlpack");
+        return from_dlpack.get()(nb::cast(nb::ndarray<nb::array_api>(
+            memory, 1, shape, owner, nullptr, dlpack_type(type), nb::device::cpu::value)));
+    }
     const auto stored = type == Type::bf16 ? Type::u16 : type;
     nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, 1, shape, owner, nullptr, dlpack_type(stored),
                                                        nb::device::cpu::value));
     // NumPy has two types of 64 bits and one name; int64 is the one that people mean.
     if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
-    if (kind == Kind::jax) {
-        static Imported from_dlpack("jax", "dlpack.from_dlpack");
-        return from_dlpack.get()(array);
-    }
     return array;
 }
 
@@ -203,10 +204,6 @@ nb::object finished(Kind kind, const nb::object& array, std::int64_t length)
     }
     if (nb::cast<std::int64_t>(nb::object(nb::borrow<nb::tuple>(array.attr("shape"))[0])) != length)
         part = array[nb::slice(nb::int_(0), nb::int_(length), nb::int_(1))];
-    if (kind == Kind::jax) {
-        static Imported from_dlpack("jax", "dlpack.from_dlpack");
-        return from_dlpack.get()(part);
-    }
     return part;
 }
 

@@ -38,6 +38,13 @@ public:
     [[nodiscard]] std::vector<std::string> field_names() const;
     /// The caller's arrays for results, one for each of field_names(); empty without.
     [[nodiscard]] const std::vector<ArrayIn>& out() const { return out_; }
+    /// Puts them among arrays(), for work that writes them itself.
+    void hold_out_among_arrays()
+    {
+        for (auto& array : out_)
+            arrays_.push_back(std::move(array));
+        out_.clear();
+    }
     /// True where the number of segments is not known before the fold.
     [[nodiscard]] bool finds_segments() const
     {

@@ -40,7 +40,9 @@ public:
         if (is_on_device_)
             return run_on_device(call, *plan_, *session_, current_stream(call.model()));
         // A GPU's plan takes arrays of the GPU, and only a fold says how many segments it has found.
-        if (session_->backend().context() != nullptr || call.finds_segments()) {
+        // JAX lends no memory to be written.
+        if (session_->backend().context() != nullptr || call.finds_segments() ||
+            call.model().kind() == Kind::jax) {
             call.set_words(words_);
             return fold_on_host(call, session_);
         }
@@ -99,14 +101,15 @@ private:
                 run->results.push_back(call.out()[i].mutable_view());
                 continue;
             }
-            const auto kind = call.model().kind() == Kind::jax ? Kind::numpy : call.model().kind();
-            objects.push_back(new_on_host(kind, op.results[i].type, num_segments));
+            objects.push_back(new_on_host(call.model().kind(), op.results[i].type, num_segments));
             call.arrays().emplace_back(objects.back(), op.results[i].name, Access::write);
             run->results.push_back(call.arrays().back().mutable_view());
         }
+        const bool is_new = call.out().empty();
+        call.hold_out_among_arrays();
         run_interruptible([run] { run->plan->run(run->inputs, run->segments, run->results); }, call.arrays());
         for (auto& object : objects)
-            object = finished(call.out().empty() ? call.model().kind() : Kind::other, object, num_segments);
+            object = finished(is_new ? call.model().kind() : Kind::other, object, num_segments);
         return results_of(call, std::move(objects));
     }
 

@@ -73,12 +73,6 @@ def test_bool():
     np.testing.assert_array_equal(sf.standard.any(np.array([False, True, False, False]), uniform=2), [True, False])
 
 
-def test_bfloat16():
-    ml_dtypes = pytest.importorskip("ml_dtypes", reason="no ml_dtypes, which has NumPy's bfloat16")
-    total = sf.standard.sum(np.array([1, 2, 3], ml_dtypes.bfloat16), backend="reference")
-    assert total.dtype == ml_dtypes.bfloat16 and float(total[0]) == 6
-
-
 SPMV = sf.operator(
     "operator spmv(value: f32, column: i32, x: table f32) -> f32 "
     "{ state sum: f32 = 0 lift value * x[column] combine(a, b) a + b laws commutative }"
