@@ -123,6 +123,7 @@ def test_the_current_stream_is_used(torch):
     x, offsets = torch.from_numpy(X).cuda(), torch.from_numpy(OFFSETS).cuda()
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream):
+        sf.standard.sum(x * 2, offsets=offsets)  # a new stream takes a new plan, for which the GPU is waited for
         torch.cuda._sleep(200_000_000)
         doubled = x * 2
         found = sf.standard.sum(doubled, offsets=offsets)

@@ -166,8 +166,8 @@ def test_a_device_that_is_not_there():
         pytest.skip("a GPU is here")
     with pytest.raises(sf.DeviceError, match="no NVIDIA driver|does not start|no GPU"):
         SUM(X, backend="cuda")
-    with pytest.raises(sf.DeviceError, match="tuning measures on a GPU"):
-        sf.tune(SUM, X)
+    with pytest.raises(sf.DeviceError):
+        sf.tune(SUM, X, backend="reference")
     assert sf.no_gpu_reason()
 
 
