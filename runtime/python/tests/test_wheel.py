@@ -29,8 +29,8 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--disable-pip-version-check",
-         "-C", f"cmake.define.SEGFOLD_PYTHON_EXTENSION={extension}",
-         "-C", f"build-dir={folder}/build", "-w", str(folder), str(ROOT)],
+         "--config-settings", f"cmake.define.SEGFOLD_PYTHON_EXTENSION={extension}",
+         "--config-settings", f"build-dir={folder}/build", "-w", str(folder), str(ROOT)],
         check=True,
     )  # fmt: skip
     (made,) = folder.glob("segfold-*.whl")
