@@ -21,7 +21,7 @@ void warn(const std::vector<std::string>& warnings)
 {
     for (const auto& text : warnings) {
         static const nb::handle category =
-            nb::object(nb::module_::import_("segfold._results").attr("LawWarning")).release();
+            nb::object(nb::module_::import_("segfold._results").attr("FoldWarning")).release();
         if (PyErr_WarnEx(category.ptr(), text.c_str(), 2) != 0)
             throw nb::python_error();
     }

@@ -49,7 +49,7 @@ from ._segfold import (
     nvrtc,
     plan,
 )
-from ._results import LawWarning
+from ._results import FoldWarning
 from ._verbs import CounterExample, Device, LawFinding, LawReport, Tuned, check, devices, expression, operator, tune
 from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
@@ -63,11 +63,11 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "Error",
+    "FoldWarning",
     "InputError",
     "InternalError",
     "LawFinding",
     "LawReport",
-    "LawWarning",
     "Operator",
     "Plan",
     "SpecError",

@@ -1,11 +1,11 @@
-"""Named tuples of results, which pickle, and warnings about laws."""
+"""Named tuples of results, which pickle, and warnings."""
 
 import collections
 import functools
 
 
-class LawWarning(UserWarning):
-    """Something that should be known of an operator's laws before its results are relied on."""
+class FoldWarning(UserWarning):
+    """Something that should be known before results are relied on, such as a law that a search has refuted."""
 
 
 @functools.lru_cache(maxsize=None)

@@ -174,7 +174,7 @@ def test_check():
 
 def test_a_claim_that_fails_is_a_warning_and_order_is_kept():
     op = sf.operator("operator first(x: i32) -> i32 { state v: i32 lift x combine(a, b) a laws commutative }")
-    with pytest.warns(sf.LawWarning, match="is not commutative"):
+    with pytest.warns(sf.FoldWarning, match="is not commutative"):
         np.testing.assert_array_equal(op(X, uniform=3, backend="simt"), [3, 1, 2])
 
 
