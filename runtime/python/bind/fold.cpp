@@ -12,9 +12,6 @@
 namespace segfold::python {
 namespace {
 
-/// Below this a fold is not worth a thread of its own, which Ctrl-C needs.
-constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
-
 Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex ? Type::i64 : Type::i32; }
 
 void warn(const std::vector<std::string>& warnings)

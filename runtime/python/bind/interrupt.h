@@ -14,6 +14,9 @@ namespace segfold::python {
 /// work goes on in a thread of its own. So `work` owns what it uses, and `arrays` stay until it is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
+/// Below this a fold is not worth a thread of its own, which Ctrl-C needs.
+inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
+
 /// Waits for work that was left behind; for the interpreter's exit.
 void wait_for_abandoned();
 

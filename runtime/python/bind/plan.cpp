@@ -107,7 +107,13 @@ private:
         }
         const bool is_new = call.out().empty();
         call.hold_out_among_arrays();
-        run_interruptible([run] { run->plan->run(run->inputs, run->segments, run->results); }, call.arrays());
+        const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
+        if (call.num_elements() < kElementsOfAShortFold) {
+            const nb::gil_scoped_release released;
+            work();
+        } else {
+            run_interruptible(work, call.arrays());
+        }
         for (auto& object : objects)
             object = finished(is_new ? call.model().kind() : Kind::other, object, num_segments);
         return results_of(call, std::move(objects));

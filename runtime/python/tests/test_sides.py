@@ -107,7 +107,7 @@ print((counted - before) / taken)
 """
     words = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.split()
     assert float(words[0]) > 0.05, "the fold was too short to tell"
-    assert float(words[1]) > 0.2 * float(words[2])
+    assert float(words[1]) > 0.02 * float(words[2])
 
 
 def test_ctrl_c_ends_the_wait():
