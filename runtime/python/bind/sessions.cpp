@@ -35,6 +35,7 @@ std::shared_ptr<Session> session_of(const SessionChoice& choice)
         options.device = choice.device;
         options.kernels = choice.kernels;
         options.assume = choice.assume;
+        options.assume_option = "assume='LAW'";
         session = std::make_shared<Session>(std::move(options));
     }
     return session;

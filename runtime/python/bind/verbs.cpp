@@ -12,6 +12,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/library.h"
+#include "runtime/bench/bench_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/tune/tune_workload.h"
@@ -183,6 +184,70 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
     return facts;
 }
 
+nb::dict entry_of(const bench::Entry& entry)
+{
+    nb::dict facts;
+    facts["name"] = entry.name;
+    facts["configuration"] = entry.configuration;
+    facts["is_chosen"] = entry.is_chosen;
+    facts["is_peer"] = entry.is_peer;
+    facts["outcome"] = std::string(bench::name(entry.outcome));
+    facts["reason"] = entry.reason;
+    facts["milliseconds"] = entry.milliseconds.median;
+    facts["quartiles"] = nb::make_tuple(entry.milliseconds.low, entry.milliseconds.high);
+    facts["bytes_per_second"] = entry.bytes_per_second;
+    facts["fraction"] = entry.fraction;
+    facts["agrees"] = entry.agreement.agrees;
+    facts["agreement"] = entry.agreement.text;
+    return facts;
+}
+
+nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
+{
+    BenchOptions options;
+    if (words.contains("repeats"))
+        options.repeats = nb::cast<int>(words["repeats"]);
+    const auto names_in = [&](const char* word) {
+        std::vector<std::string> names;
+        if (words.contains(word))
+            for (const nb::handle name : nb::iter(words[word]))
+                names.push_back(nb::cast<std::string>(name));
+        return names;
+    };
+    options.stages = names_in("stages");
+    options.peers = names_in("peers");
+    Call call(op, arrays, words, {"repeats", "stages", "peers"});
+    if (call.is_on_device())
+        throw InputError("a bench copies arrays of the host to the GPU by itself; give copies on the host");
+    struct Measuring {
+        std::shared_ptr<Session> session;
+        std::shared_ptr<TypedOperator> typed;
+        std::vector<ArrayView> inputs;
+        SegmentsView segments;
+        bench::WorkloadRecord record;
+    };
+    const auto measuring = std::make_shared<Measuring>(
+        Measuring{session_of(call.words().session), call.typed(), call.inputs(), call.segments(), {}});
+    run_interruptible(
+        [measuring, options] {
+            measuring->record = bench_workload(*measuring->session, measuring->typed->op, measuring->inputs,
+                                               measuring->segments, options);
+        },
+        call.arrays());
+    const auto& record = measuring->record;
+    nb::list entries;
+    for (const auto& entry : record.entries)
+        entries.append(entry_of(entry));
+    nb::dict facts;
+    facts["operator"] = record.op;
+    facts["layout"] = record.layout;
+    facts["num_elements"] = record.num_elements;
+    facts["num_segments"] = record.num_segments;
+    facts["bytes"] = record.traffic.total();
+    facts["entries"] = nb::tuple(entries);
+    return facts;
+}
+
 nb::list devices()
 {
     nb::list list;
@@ -210,6 +275,7 @@ void bind_verbs(nb::module_& module)
     module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a);
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
+    module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);
     module.def("devices", &devices);
     module.def("no_gpu_reason", &cuda::no_device_reason,
                "Why ``devices()`` is empty, in one sentence; empty where it is not.");

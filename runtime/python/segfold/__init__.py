@@ -14,7 +14,8 @@ array([ 8.,  6.,  0., 22.], dtype=float32)
   that come along.
 * An operator is called with arrays and with segments: ``op(x, offsets=o)``.
 * :func:`plan` chooses and compiles once, for arrays of the same sizes.
-* :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan.
+* :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
+  all of them.
 
 Errors are :class:`SpecError`, :class:`InputError`, :class:`DeviceError` and :class:`InternalError`, all of them
 :class:`Error`.
@@ -50,7 +51,21 @@ from ._segfold import (
     plan,
 )
 from ._results import FoldWarning
-from ._verbs import CounterExample, Device, LawFinding, LawReport, Tuned, check, devices, expression, operator, tune
+from ._verbs import (
+    Bench,
+    BenchEntry,
+    CounterExample,
+    Device,
+    LawFinding,
+    LawReport,
+    Tuned,
+    bench,
+    check,
+    devices,
+    expression,
+    operator,
+    tune,
+)
 from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
@@ -58,6 +73,8 @@ from .trace import __all__ as _trace_names
 _atexit.register(_segfold.wait_for_abandoned)
 
 __all__ = [
+    "Bench",
+    "BenchEntry",
     "CounterExample",
     "Device",
     "DeviceArray",
@@ -75,6 +92,7 @@ __all__ = [
     "__version__",
     "automatic_backend",
     "backends",
+    "bench",
     "check",
     "devices",
     "expression",

@@ -74,6 +74,13 @@ def laws_html(report):
     return f"<table>{rows}</table>"
 
 
+def bench_html(bench):
+    """A bench: a bar for each plan that was measured, then all of it as a table."""
+    rows = [(entry.name + (" (chosen)" if entry.is_chosen else ""), entry.bytes_per_second / 1e9)
+            for entry in bench if entry.outcome == "measured"]  # fmt: skip
+    return ladder_html(rows, "GB/s") + _folded("table", f"<pre>{html.escape(str(bench))}</pre>")
+
+
 def ladder_html(rows, unit):
     """Bars for ``(name, value)``, the longest as wide as the chart: a ladder of stages, or a comparison."""
     rows = list(rows)

@@ -167,6 +167,73 @@ def tune(operator, *arrays, **words):
 
 
 @dataclasses.dataclass(frozen=True)
+class BenchEntry:
+    """A stage or a peer, timed."""
+
+    name: str
+    configuration: str  #: ``"block_threads=256 items_per_thread=4"``; empty for peers
+    is_chosen: bool  #: whether a fold takes this plan
+    is_peer: bool
+    outcome: str  #: ``"measured"``, ``"abandoned"``, ``"left_out"``, ``"failed"``
+    reason: str  #: why it was not measured
+    milliseconds: float  #: the median
+    quartiles: tuple  #: the lower and the upper one
+    bytes_per_second: float  #: of the bytes that must be moved
+    fraction: float  #: of the read rate of the memory
+    agrees: bool  #: whether its results are right
+    agreement: str  #: what they were compared with
+
+    def _cells(self):
+        if self.outcome != "measured":
+            return (self.name, "", "", "", self.reason)
+        return (self.name, f"{self.milliseconds:.4g} ms", f"{self.bytes_per_second / 1e9:.4g} GB/s", f"{self.fraction:.2f}",
+                "chosen" if self.is_chosen else "peer" if self.is_peer else "" if self.agrees else "wrong")  # fmt: skip
+
+
+class Bench(tuple):
+    """The entries of a bench, the stages first; with what they were measured on."""
+
+    operator: str
+    layout: str
+    num_elements: int
+    num_segments: int
+    bytes: int  #: that must be moved at least
+
+    @property
+    def chosen(self):
+        """The plan that a fold takes; None where it was not measured."""
+        return next((entry for entry in self if entry.is_chosen and entry.outcome == "measured"), None)
+
+    def __str__(self):
+        rows = [("plan", "time", "rate", "of ceiling", ""), *(entry._cells() for entry in self)]
+        widths = [max(len(row[i]) for row in rows) for i in range(4)]
+        lines = [f"{self.operator}, {self.num_elements} elements in {self.num_segments} segments ({self.layout})"]
+        for row in rows:
+            cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:])), row[4]]
+            lines.append("  ".join(cells).rstrip())
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        from . import _html
+
+        return _html.bench_html(self)
+
+
+def bench(operator, *arrays, **words):
+    """Times every stage that takes these arrays of the host, and peers, beside the read rate of the memory.
+
+    Takes arrays and segments as a call of the operator does, and ``repeats`` (21), ``stages`` (names; all that can serve)
+    and ``peers`` (names; of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
+    a :class:`Bench`. Raises DeviceError for a back end that is not timed.
+    """
+    facts = _segfold.bench(operator, *arrays, **words)
+    made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))
+    for name, value in facts.items():
+        setattr(made, name, value)
+    return made
+
+
+@dataclasses.dataclass(frozen=True)
 class Device:
     """A GPU, as its driver describes it."""
 

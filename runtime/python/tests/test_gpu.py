@@ -237,6 +237,13 @@ def test_host_time_of_a_call(torch):
     assert taken["op(x, offsets=o)"] <= 15 and taken["op(x, offsets=o, out=r)"] <= 15
 
 
+def test_bench():
+    bench = sf.bench(sf.standard.sum, X, offsets=OFFSETS, repeats=5)
+    print(bench)
+    assert bench.chosen is not None and bench.chosen.agrees and 0 < bench.chosen.fraction
+    assert len(bench) > 3 and bench.num_elements == N and "<svg" in bench._repr_html_()
+
+
 def test_device_time_is_the_kernels(torch):
     """Printed: the time on the GPU, by events around many calls, beside the bytes moved."""
     n = 1 << 26

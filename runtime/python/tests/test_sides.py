@@ -183,6 +183,34 @@ def test_notebooks():
     assert chart.count("<rect") == 2 and "first &amp; best" in chart and 'width="180.0"' in chart
 
 
+def test_a_bench_is_a_table_and_a_chart():
+    facts = dict(configuration="", is_chosen=False, is_peer=False, outcome="measured", reason="", milliseconds=0.5,
+                 quartiles=(0.4, 0.6), bytes_per_second=2e11, fraction=0.5, agrees=True, agreement="reference")  # fmt: skip
+    bench = sf.Bench([
+        sf.BenchEntry(name="tile_scan", **{**facts, "is_chosen": True}),
+        sf.BenchEntry(name="<peer>", **{**facts, "is_peer": True, "bytes_per_second": 1e11, "fraction": 0.25}),
+        sf.BenchEntry(name="slow", **{**facts, "outcome": "abandoned", "reason": "too slow"}),
+    ])  # fmt: skip
+    bench.operator, bench.layout, bench.num_elements, bench.num_segments = "sum(x: f32) -> f32", "offsets", 100, 3
+    assert bench.chosen is bench[0]
+    assert str(bench) == (
+        "sum(x: f32) -> f32, 100 elements in 3 segments (offsets)\n"
+        "plan         time      rate  of ceiling\n"
+        "tile_scan  0.5 ms  200 GB/s        0.50  chosen\n"
+        "<peer>     0.5 ms  100 GB/s        0.25  peer\n"
+        "slow                                     too slow"
+    )
+    shown = bench._repr_html_()
+    assert shown.count("<rect") == 2 and "<peer>" not in shown
+
+
+def test_a_bench_of_a_back_end_without_times():
+    with pytest.raises(sf.DeviceError):
+        sf.bench(sf.standard.sum, X, uniform=64, backend="reference")
+    with pytest.raises(TypeError, match="nothing is called 'repeat'; did you mean 'repeats'?"):
+        sf.bench(sf.standard.sum, X, uniform=64, repeat=3)
+
+
 def test_the_standard_operators():
     assert "mean_variance" in dir(sf.standard) and len(dir(sf.standard)) == 17
     assert sf.standard.sum is sf.standard.sum
