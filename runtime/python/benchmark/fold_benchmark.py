@@ -1,0 +1,242 @@
+"""How fast segments of an array of the host are folded from Python: by segfold, and by what people use instead.
+
+    python fold_benchmark.py [--elements N] [--rounds R] [--backend B] [--layouts A,B] [--operators A,B]
+
+For every layout and operator, each library folds the same f32 column (2^24 elements) once a round, one after the other, after one
+fold that is not timed. Printed are the medians of the rounds (7), GB/s of the compulsory bytes (the column, offsets and results, each
+once), and how many times as long as segfold each takes. Results are compared with sums in f64; a difference ends with exit code 1.
+A library that is not installed is said, and left out.
+"""
+
+import argparse
+import functools
+import importlib.util
+import statistics
+import sys
+import time
+
+import numpy as np
+
+import segfold as sf
+
+
+def cut(lengths, num_elements):
+    """Offsets of segments of these lengths, as many as there are elements for; none is empty."""
+    ends = np.cumsum(lengths)
+    return np.concatenate([[0], ends[ends < num_elements], [num_elements]]).astype(np.int64)
+
+
+def layouts(num_elements, seed=7):
+    """Offsets by the name of the layout. All lengths are above 0, because ``reduceat`` has no empty segments."""
+    generator = np.random.default_rng(seed)
+    half = num_elements // 2
+    return {
+        **{f"uniform {length}": lambda length=length: cut(np.full(num_elements // length + 1, length), num_elements)
+           for length in (4, 32, 1024)},
+        "geometric 32": lambda: cut(generator.geometric(1 / 32, num_elements // 16), num_elements),
+        "zipf 1.9": lambda: cut(np.minimum(generator.zipf(1.9, num_elements), half), num_elements),
+        "giant": lambda: cut(np.concatenate([np.full(half // 8, 4), [half], np.full(half // 8 + 1, 4)]), num_elements),
+    }  # fmt: skip
+
+
+class Problem:
+    """A column and its segments, in every form that a library asks for; forms are made before the clock starts."""
+
+    def __init__(self, x, offsets):
+        self.x, self.offsets = x, offsets
+        self.begins = offsets[:-1].copy()
+        self.lengths = np.diff(offsets)
+
+    @functools.cached_property
+    def keys(self):
+        return np.repeat(np.arange(len(self.lengths), dtype=np.int32), self.lengths)
+
+    def bytes_moved(self, num_results):
+        return self.x.nbytes + self.offsets.nbytes + 4 * num_results * len(self.lengths)
+
+
+# What each library is asked to do. A function takes a Problem and makes the call that is timed, which gives a tuple of arrays.
+
+
+def segfold_call(problem, operator, backend):
+    op = getattr(sf.standard, operator)
+
+    def call():
+        found = op(problem.x, offsets=problem.offsets, backend=backend)
+        return tuple(found) if isinstance(found, tuple) else (found,)
+
+    return call
+
+
+def segfold_plan(problem, operator, backend):
+    plan = sf.plan(getattr(sf.standard, operator), problem.x, offsets=problem.offsets, backend=backend)
+    out = tuple(np.empty(len(problem.lengths), np.float32) for _ in plan.operator.results)
+
+    def call():
+        plan(problem.x, offsets=problem.offsets, out=out)
+        return out
+
+    return call
+
+
+def numpy_call(problem, operator):
+    x, begins, lengths = problem.x, problem.begins, problem.lengths.astype(np.float32)
+
+    def total():
+        return (np.add.reduceat(x, begins),)
+
+    def mean_variance():
+        mean = np.add.reduceat(x, begins) / lengths
+        off = x - np.repeat(mean, problem.lengths)
+        return mean, np.add.reduceat(off * off, begins) / lengths
+
+    return {"sum": total, "mean_variance": mean_variance}[operator]
+
+
+def torch_call(problem, operator):
+    import torch
+
+    x, offsets = torch.from_numpy(problem.x), torch.from_numpy(problem.offsets)
+    lengths = torch.from_numpy(problem.lengths)
+
+    def total():
+        return (torch.segment_reduce(x, "sum", offsets=offsets, axis=0).numpy(),)
+
+    def mean_variance():
+        mean = torch.segment_reduce(x, "mean", offsets=offsets, axis=0)
+        off = x - mean.repeat_interleave(lengths, output_size=len(x))
+        return mean.numpy(), torch.segment_reduce(off * off, "mean", offsets=offsets, axis=0).numpy()
+
+    return {"sum": total, "mean_variance": mean_variance}[operator]
+
+
+def numba_call(problem, operator):
+    loop = numba_loops()[operator]
+    return lambda: loop(problem.x, problem.offsets)
+
+
+@functools.lru_cache(maxsize=None)
+def numba_loops():
+    """A parallel loop over segments; compiled by the first call, which is not timed."""
+    import numba
+
+    @numba.njit(parallel=True, fastmath=True)
+    def total(x, offsets):
+        sums = np.empty(len(offsets) - 1, np.float32)
+        for s in numba.prange(len(offsets) - 1):
+            value = np.float32(0)
+            for i in range(offsets[s], offsets[s + 1]):
+                value += x[i]
+            sums[s] = value
+        return (sums,)
+
+    @numba.njit(parallel=True, fastmath=True)
+    def mean_variance(x, offsets):
+        means, variances = np.empty(len(offsets) - 1, np.float32), np.empty(len(offsets) - 1, np.float32)
+        for s in numba.prange(len(offsets) - 1):
+            begin, end = offsets[s], offsets[s + 1]
+            value = np.float32(0)
+            for i in range(begin, end):
+                value += x[i]
+            mean = value / np.float32(end - begin)
+            squares = np.float32(0)
+            for i in range(begin, end):
+                squares += (x[i] - mean) * (x[i] - mean)
+            means[s], variances[s] = mean, squares / np.float32(end - begin)
+        return means, variances
+
+    return {"sum": total, "mean_variance": mean_variance}
+
+
+def polars_call(problem, operator):
+    import polars
+
+    frame = polars.DataFrame({"key": problem.keys, "x": problem.x}).with_columns(polars.col("key").set_sorted())
+    x = polars.col("x")
+    wanted = {"sum": [x.sum()], "mean_variance": [x.mean(), x.var(ddof=0).alias("variance")]}[operator]
+
+    def call():
+        found = frame.group_by("key", maintain_order=True).agg(wanted)
+        return tuple(found[name].to_numpy() for name in found.columns[1:])
+
+    return call
+
+
+LIBRARIES = {
+    "NumPy reduceat": ("numpy", numpy_call),
+    "torch.segment_reduce": ("torch", torch_call),
+    "numba, parallel loop": ("numba", numba_call),
+    "polars group_by": ("polars", polars_call),
+}
+
+
+def is_right(results, problem, operator):
+    """Compares with sums in f64: within what rounding may do to a sum of that many values."""
+    x = problem.x.astype(np.float64)
+    wanted = [np.add.reduceat(x, problem.begins)]
+    if operator == "mean_variance":
+        mean = wanted[0] / problem.lengths
+        wanted = [mean, np.add.reduceat((x - np.repeat(mean, problem.lengths)) ** 2, problem.begins) / problem.lengths]
+    scale = np.add.reduceat(np.abs(x), problem.begins) if operator == "sum" else np.float64(1)
+    allowed = [1e-6 * np.maximum(problem.lengths, 8) ** 0.5 * scale + 1e-6] * len(wanted)
+    return len(results) == len(wanted) and all(
+        len(found) == len(value) and bool(np.all(np.abs(found - value) <= bound))
+        for found, value, bound in zip(results, wanted, allowed)
+    )
+
+
+def measure(contestants, problem, operator, rounds):
+    """``[(name, median seconds, whether it is right)]``, the contestants taking turns in every round."""
+    rights = {name: is_right(call(), problem, operator) for name, call in contestants.items()}
+    taken = {name: [] for name in contestants}
+    for _ in range(rounds):
+        for name, call in contestants.items():
+            begin = time.perf_counter()
+            call()
+            taken[name].append(time.perf_counter() - begin)
+    return [(name, statistics.median(taken[name]), rights[name]) for name in contestants]
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--elements", type=int, default=1 << 24)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--backend", default=sf.automatic_backend())
+    parser.add_argument("--layouts", default="")
+    parser.add_argument("--operators", default="sum,mean_variance")
+    words = parser.parse_args(arguments)
+    known = layouts(words.elements)
+    chosen = [name.strip() for name in words.layouts.split(",")] if words.layouts else list(known)
+    if words.elements < 16 or words.rounds < 1 or not set(chosen) <= set(known):
+        parser.error(f"16 elements and a round are the least, and the layouts are {', '.join(known)}")
+    operators = words.operators.split(",")
+    if not set(operators) <= {"sum", "mean_variance"}:
+        parser.error("the operators are sum, mean_variance")
+
+    print(f"{words.elements} elements of f32, {words.rounds} rounds, segfold on {words.backend}")
+    there = {name: make for name, (module, make) in LIBRARIES.items() if importlib.util.find_spec(module)}
+    for name, (module, _) in LIBRARIES.items():
+        if name not in there:
+            print(f"{name}: left out, no {module} is installed")
+    x = np.random.default_rng(5).random(words.elements, np.float32)
+    is_all_right = True
+    print(f"{'operator':14} {'layout':13} {'library':22} {'ms':>9} {'GB/s':>7} {'x segfold':>9}")
+    for operator in operators:
+        for layout in chosen:
+            problem = Problem(x, known[layout]())
+            contestants = {
+                "segfold op(...)": segfold_call(problem, operator, words.backend),
+                "segfold plan(out=...)": segfold_plan(problem, operator, words.backend),
+            }
+            contestants.update((name, make(problem, operator)) for name, make in there.items())
+            rows = measure(contestants, problem, operator, words.rounds)
+            moved = problem.bytes_moved(1 if operator == "sum" else 2)
+            for name, seconds, right in rows:
+                is_all_right &= right
+                print(f"{operator:14} {layout:13} {name:22} {seconds * 1e3:9.3f} {moved / seconds / 1e9:7.2f} "
+                      f"{seconds / rows[0][1]:9.2f}{'' if right else '  wrong results'}", flush=True)  # fmt: skip
+    return 0 if is_all_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
