@@ -61,6 +61,10 @@ def waits(driver):
     return ctypes.c_long.in_dll(driver, "num_waits").value
 
 
+def bytes_copied(driver):
+    return ctypes.c_long.in_dll(driver, "num_bytes_copied").value
+
+
 def last_stream(driver):
     return ctypes.c_void_p.in_dll(driver, "last_stream").value
 
@@ -88,14 +92,18 @@ def test_a_call_is_queued_on_the_current_stream_and_waits_for_nothing(driver, to
 
 
 def test_nothing_is_made_but_the_results(driver, torch):
+    """Bytes that the driver was asked to copy and arrays that were made are counted, from the first call on."""
     op = sf.operator(sf.standard.argmax.typed("f32").text)
     x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
-    op(x, offsets=offsets)
-    made = torch.Tensor.made
+    copied, made = bytes_copied(driver), torch.Tensor.made
     found = op(x, offsets=offsets)
-    assert torch.Tensor.made == made + 2
+    assert (bytes_copied(driver), torch.Tensor.made) == (copied, made + 2)
     assert op(x, offsets=offsets, out=tuple(found)).value is found.value
-    assert torch.Tensor.made == made + 2
+    assert (bytes_copied(driver), torch.Tensor.made) == (copied, made + 2)
+    op(Cupyish(X), offsets=Cupyish(OFFSETS))
+    assert bytes_copied(driver) == copied
+    found = op(X, offsets=OFFSETS, backend="cuda")  # the host's arrays are copied there, and results back
+    assert bytes_copied(driver) >= copied + X.nbytes + OFFSETS.nbytes // 2 + found.value.nbytes + found.index.nbytes
 
 
 def test_similar_sizes_share_a_program(driver, torch):

@@ -7,7 +7,7 @@
 
 #define API __attribute__((visibility("default"))) int
 
-long num_launches, num_allocations, num_waits;
+long num_launches, num_allocations, num_waits, num_bytes_copied;
 void* last_stream;
 
 API cuInit(unsigned flags) { return 0 * flags; }
@@ -51,11 +51,11 @@ API cuMemAlloc_v2(unsigned long long* address, size_t bytes)
 API cuMemFree_v2(unsigned long long address) { free((void*)address); return 0; }
 API cuMemHostAlloc(void** memory, size_t bytes, unsigned flags) { *memory = malloc(bytes); return 0 * flags; }
 API cuMemFreeHost(void* memory) { free(memory); return 0; }
-API cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) { memcpy((void*)to, from, bytes); return 0; }
+API cuMemcpyHtoD_v2(unsigned long long to, const void* from, size_t bytes) { num_bytes_copied += bytes; memcpy((void*)to, from, bytes); return 0; }
 API cuMemcpyHtoDAsync_v2(unsigned long long to, const void* from, size_t bytes, void* stream) { last_stream = stream; return cuMemcpyHtoD_v2(to, from, bytes); }
-API cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t bytes) { memcpy(to, (void*)from, bytes); return 0; }
+API cuMemcpyDtoH_v2(void* to, unsigned long long from, size_t bytes) { num_bytes_copied += bytes; memcpy(to, (void*)from, bytes); return 0; }
 API cuMemcpyDtoHAsync_v2(void* to, unsigned long long from, size_t bytes, void* stream) { last_stream = stream; return cuMemcpyDtoH_v2(to, from, bytes); }
-API cuMemcpyDtoD_v2(unsigned long long to, unsigned long long from, size_t bytes) { memmove((void*)to, (void*)from, bytes); return 0; }
+API cuMemcpyDtoD_v2(unsigned long long to, unsigned long long from, size_t bytes) { num_bytes_copied += bytes; memmove((void*)to, (void*)from, bytes); return 0; }
 API cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t bytes, void* stream) { last_stream = stream; return cuMemcpyDtoD_v2(to, from, bytes); }
 API cuMemsetD8_v2(unsigned long long to, unsigned char value, size_t count) { memset((void*)to, value, count); return 0; }
 API cuMemsetD16_v2(unsigned long long to, unsigned short value, size_t count) { memset((void*)to, value, 2 * count); return 0; }
