@@ -1,6 +1,9 @@
 """Arrays on a real GPU, of torch, CuPy and JAX: results, streams, host time, torch.compile, gradients."""
 
 import importlib.util
+import pathlib
+import re
+import threading
 import time
 
 import numpy as np
@@ -148,6 +151,47 @@ def test_a_graph_captures_a_call(torch):
     np.testing.assert_array_equal(found.cpu().numpy(), WANTED * 3)
 
 
+def test_threads_with_streams_of_their_own(torch):
+    x, offsets = torch.from_numpy(X).cuda(), torch.from_numpy(OFFSETS).cuda()
+    torch.cuda.synchronize()
+    failures = []
+
+    def work(factor, stream):
+        try:
+            for _ in range(50):
+                with torch.cuda.stream(stream):
+                    found = sf.standard.sum(x * factor, offsets=offsets)
+                    np.testing.assert_array_equal(found.cpu().numpy(), WANTED * factor)
+        except BaseException as failure:  # noqa: B036  a test must see all
+            failures.append(failure)
+
+    streams = [torch.cuda.Stream(), torch.cuda.Stream(), torch.cuda.default_stream(), torch.cuda.default_stream()]
+    threads = [threading.Thread(target=work, args=(i + 1, stream)) for i, stream in enumerate(streams)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_devices(torch):
+    device = sf.devices()[0]
+    assert device.name == torch.cuda.get_device_name(0)
+    assert device.compute_capability == torch.cuda.get_device_capability(0)
+    assert device.multiprocessors == torch.cuda.get_device_properties(0).multi_processor_count
+
+
+def test_tune():
+    """What a tuning has found is what later plans take."""
+    op = sf.operator(sf.standard.sum.typed("f32").text)
+    tuned = sf.tune(op, X, offsets=OFFSETS, seconds=5, evaluations=8)
+    print(tuned)
+    assert tuned.winner and tuned.measured >= 2 and 0 < tuned.milliseconds < 1e3
+    plan = sf.plan(op, X, offsets=OFFSETS, backend="cuda")
+    assert plan.stage == tuned.winner.split()[0], plan.explain()
+    np.testing.assert_array_equal(op(X, offsets=OFFSETS, backend="cuda"), WANTED)
+
+
 def test_wrong_segments_on_the_gpu(torch):
     x = torch.from_numpy(X).cuda()
     with pytest.raises(sf.InputError, match="offsets on the device decrease at segment 1: 5 after 7"):
@@ -195,6 +239,17 @@ def test_torch_function_compile_and_gradients(torch):
     )
     print(checks)
     assert set(checks.values()) == {"SUCCESS"}
+
+
+def test_listings_of_the_tutorial_that_need_a_gpu(torch):
+    page = (pathlib.Path(__file__).resolve().parents[1] / "README.md").read_text()
+    listings = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    assert listings
+    names = {"torch": torch, "sf": sf, "np": np}
+    for listing in listings:
+        exec(listing, names)
+    assert names["sums"].shape == (1 << 15,) and names["sums"].is_cuda
+    torch.testing.assert_close(names["sums"], names["x"].reshape(-1, 32).sum(1))
 
 
 def median_us(call, times=2000):
