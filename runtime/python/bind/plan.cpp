@@ -192,6 +192,7 @@ void bind_plan(nb::module_& module)
                     facts[name.c_str()] = value;
                 return facts;
             },
+            nb::sig("def explain(self) -> dict[str, str]"),
             "Why this plan, as a dictionary of words: ``plan``, ``lookup``, ``why``, ...")
         .def_prop_ro("operator", &PyPlan::op, nb::rv_policy::copy, "The operator, of fixed types.")
         .def_prop_ro(

@@ -181,7 +181,7 @@ class Plan:
         Waits for the stream; raises InputError where a run has read a table outside of its length.
         """
 
-    def explain(self) -> dict:
+    def explain(self) -> dict[str, str]:
         """
         Why this plan, as a dictionary of words: ``plan``, ``lookup``, ``why``, ...
         """

@@ -7,7 +7,15 @@ import typing
 from . import _segfold, trace
 
 
-def operator(definition=None, /, **words):
+@typing.overload
+def operator(definition: str, /) -> _segfold.Operator: ...
+@typing.overload
+def operator(definition: "os.PathLike[str]", /) -> _segfold.Operator: ...
+@typing.overload
+def operator(definition: typing.Callable[..., typing.Any], /, **words: typing.Any) -> _segfold.Operator: ...
+@typing.overload
+def operator(**words: typing.Any) -> typing.Callable[[typing.Callable[..., typing.Any]], _segfold.Operator]: ...
+def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.Any:
     """Makes an operator of a text, a file, a class or a function.
 
     * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
@@ -53,7 +61,15 @@ def _refuse_words(words, what):
         raise TypeError(f"operator() of {what} takes no further words, and {', '.join(words)} are given")
 
 
-def expression(combine, type="f32", *, identity="", lift="", finish="", commutative=False):
+def expression(
+    combine: str,
+    type: typing.Union[str, trace.Type] = "f32",
+    *,
+    identity: typing.Union[str, int, float] = "",
+    lift: str = "",
+    finish: str = "",
+    commutative: bool = False,
+) -> _segfold.Operator:
     """An operator of one column ``x`` and one field, its parts given as expressions of the language.
 
     ``combine`` is of ``a`` and ``b``, ``lift`` of ``x``, ``finish`` of ``value``; what is left out is ``x`` and ``value`` itself, and
@@ -70,12 +86,12 @@ def expression(combine, type="f32", *, identity="", lift="", finish="", commutat
 class CounterExample:
     """States that break a law, and the two states that should have been equal."""
 
-    states: tuple  #: of dictionaries, one for each operand
-    elements: tuple  #: the elements that each state was made of
+    states: typing.Tuple[typing.Dict[str, typing.Any], ...]  #: of dictionaries, one for each operand
+    elements: typing.Tuple[typing.Tuple[typing.Dict[str, typing.Any], ...], ...]  #: the elements that each state was made of
     left_side: str  #: ``"combine(combine(a, b), c)"``
     right_side: str
-    left: dict  #: what the left side gives
-    right: dict
+    left: typing.Dict[str, typing.Any]  #: what the left side gives
+    right: typing.Dict[str, typing.Any]
     text: str  #: all of it, for a reader
 
     def __str__(self):
@@ -100,15 +116,15 @@ class LawFinding:
         return self.text
 
 
-class LawReport(tuple):
+class LawReport(typing.Tuple[LawFinding, ...]):
     """The findings on all laws that an operator claims; true where none is refuted."""
 
     __slots__ = ()
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return all(self)
 
-    def __getitem__(self, law):
+    def __getitem__(self, law: typing.Any) -> typing.Any:
         if not isinstance(law, str):
             return super().__getitem__(law)
         for finding in self:
@@ -125,7 +141,7 @@ class LawReport(tuple):
         return _html.laws_html(self)
 
 
-def check(operator, *, seconds=0.2, cases=200000, seed=1):
+def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200000, seed: int = 1) -> LawReport:
     """Searches for counter-examples to the laws that an operator claims: its associativity, its identity, and ``laws``.
 
     Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law.
@@ -157,7 +173,7 @@ class Tuned:
     file: str  #: where the measurements were kept
 
 
-def tune(operator, *arrays, **words):
+def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Tuned:
     """Measures plans for these arrays of the host on the GPU, and keeps what it has found in the user's tuning records.
 
     Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200), the limits of
@@ -177,7 +193,7 @@ class BenchEntry:
     outcome: str  #: ``"measured"``, ``"abandoned"``, ``"left_out"``, ``"failed"``
     reason: str  #: why it was not measured
     milliseconds: float  #: the median
-    quartiles: tuple  #: the lower and the upper one
+    quartiles: typing.Tuple[float, float]  #: the lower and the upper one
     bytes_per_second: float  #: of the bytes that must be moved
     fraction: float  #: of the read rate of the memory
     agrees: bool  #: whether its results are right
@@ -190,7 +206,7 @@ class BenchEntry:
                 "chosen" if self.is_chosen else "peer" if self.is_peer else "" if self.agrees else "wrong")  # fmt: skip
 
 
-class Bench(tuple):
+class Bench(typing.Tuple[BenchEntry, ...]):
     """The entries of a bench, the stages first; with what they were measured on."""
 
     operator: str
@@ -200,7 +216,7 @@ class Bench(tuple):
     bytes: int  #: that must be moved at least
 
     @property
-    def chosen(self):
+    def chosen(self) -> typing.Optional[BenchEntry]:
         """The plan that a fold takes; None where it was not measured."""
         return next((entry for entry in self if entry.is_chosen and entry.outcome == "measured"), None)
 
@@ -219,7 +235,7 @@ class Bench(tuple):
         return _html.bench_html(self)
 
 
-def bench(operator, *arrays, **words):
+def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Bench:
     """Times every stage that takes these arrays of the host, and peers, beside the read rate of the memory.
 
     Takes arrays and segments as a call of the operator does, and ``repeats`` (21), ``stages`` (names; all that can serve)
@@ -239,7 +255,7 @@ class Device:
 
     ordinal: int
     name: str
-    compute_capability: tuple
+    compute_capability: typing.Tuple[int, int]
     multiprocessors: int
     memory_bytes: int
     l2_bytes: int
@@ -248,11 +264,11 @@ class Device:
     uuid: str
 
 
-def devices():
+def devices() -> typing.List[Device]:
     """The GPUs that this process may use; none without a driver, and ``no_gpu_reason()`` says why."""
     return [Device(**facts) for facts in _segfold.devices()]
 
 
-def restore(kind, text):
+def restore(kind: str, text: str) -> _segfold.Operator:
     """What unpickling an operator calls."""
     return _segfold.restore(kind, text)

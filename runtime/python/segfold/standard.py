@@ -13,7 +13,7 @@ _summaries = dict(_segfold.standard_names())
 __all__ = sorted(_summaries)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> _segfold.Operator:
     if name.startswith("__") or not _segfold.is_standard(name):
         raise AttributeError(f"segfold.standard has no operator '{name}'; it has {', '.join(__all__)}")
     made = _segfold.standard_operator(name)

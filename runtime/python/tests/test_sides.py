@@ -4,6 +4,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import inspect
 import os
 import pathlib
 import pickle
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import threading
 import time
+import typing
 
 import numpy as np
 import pytest
@@ -258,6 +260,18 @@ def test_stubs_say_what_is_there():
     stubbed |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
     assert stubbed == set(sf.trace.__all__)
     assert (sources / "segfold" / "py.typed").exists()
+
+
+def test_every_function_says_its_types():
+    """Those of ``sf.trace`` are in a stub."""
+    functions = [getattr(sf, name) for name in sf.__all__ if name not in sf.trace.__all__]
+    functions = [function for function in functions if inspect.isfunction(function)]
+    assert sf.check in functions and sf.tune in functions
+    for function in functions:
+        signature = inspect.signature(function)
+        untyped = [parameter.name for parameter in signature.parameters.values() if parameter.annotation is inspect.Parameter.empty]
+        assert not untyped and signature.return_annotation is not inspect.Signature.empty, function
+    typing.get_type_hints(sf.CounterExample)
 
 
 def test_every_public_thing_has_a_docstring():
