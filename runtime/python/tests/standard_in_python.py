@@ -1,4 +1,4 @@
-"""Every standard operator as a Python class or function, for one type: what tracing must make of it equals the text."""
+"""Standard operators as Python classes and functions, for one type: what tracing must make of them equals the text."""
 
 import segfold as sf
 
