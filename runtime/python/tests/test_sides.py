@@ -265,6 +265,21 @@ def test_stubs_say_what_is_there():
     assert (sources / "segfold" / "py.typed").exists()
 
 
+def test_an_interpreter_without_its_lock_is_refused_in_words():
+    """Where the extension does not load, as a wheel of the stable ABI does not there."""
+    program = """
+import sys
+sys._is_gil_enabled = lambda: False
+sys.modules["segfold._segfold"] = None
+try:
+    import segfold
+except ImportError as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert ran.stdout.startswith("this build of segfold is for Python with its lock, and this interpreter runs without; ")
+
+
 def test_every_function_says_its_types():
     """Those of ``sf.trace`` are in a stub."""
     functions = [getattr(sf, name) for name in sf.__all__ if name not in sf.trace.__all__]
