@@ -256,6 +256,11 @@ TEST(Segments, TheFirstElementStartsASegmentWithoutAFlag)
     const auto wide = segments_from_flags(make_array<std::int32_t>(Type::i32, {0, 256, 0}), 3);
     EXPECT_EQ(to_integers(wide.offsets), (std::vector<std::int64_t>{0, 1, 3}));
     EXPECT_EQ(to_vector<std::uint8_t>(wide.flags), (std::vector<std::uint8_t>{1, 1, 0}));
+
+    const std::vector<std::uint8_t> lent = {0, 0, 1};
+    const auto borrowed = segments_from_flags(Array::borrow(Type::u8, lent.data(), lent.size()), 3);
+    EXPECT_EQ(to_vector<std::uint8_t>(borrowed.flags), (std::vector<std::uint8_t>{1, 0, 1}));
+    EXPECT_EQ(lent.front(), 0) << "the caller's memory is only read";
 }
 
 TEST(Segments, RefusesBadFlags)

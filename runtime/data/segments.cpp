@@ -402,9 +402,12 @@ Segments segments_from_flags(Array flags, std::int64_t num_elements)
     segments.form = SegmentForm::flags;
     if (size_bytes(flags.type()) == 1)
         segments.flags = std::move(flags);
-    // The first element starts a segment either way, and kernels rely on the flag.
-    if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0)
+    // The first element starts a segment either way, and kernels rely on the flag. The caller's memory stays
+    // as it is.
+    if (num_elements != 0 && segments.flags.as<std::uint8_t>()[0] == 0) {
+        segments.flags = segments.flags.copy();
         segments.flags.as<std::uint8_t>()[0] = 1;
+    }
     return segments;
 }
 

@@ -132,6 +132,23 @@ def test_other_holders_of_memory():
     np.testing.assert_array_equal(sf.standard.sum(readonly, backend="reference"), [36])
 
 
+def test_arrays_of_the_caller_are_only_read(backend):
+    heads = np.array([0, 0, 0, 1, 0, 1, 0, 0, 0], np.uint8)  # the first element begins a segment either way
+    ways = [
+        {}, {"uniform": 3}, {"offsets": OFFSETS}, {"lengths": np.array([3, 2, 0, 4])}, {"flags": heads}, {"flags": heads.view(bool)},
+        {"flags": heads.astype(np.int32)}, {"keys": np.array([7, 7, 7, 2, 2, 7, 7, 7, 7])},
+    ]  # fmt: skip
+    for words in ways:
+        before = X.copy(), {name: np.copy(value) for name, value in words.items()}
+        found = sf.standard.sum(X, backend=backend, **words)
+        sf.plan(sf.standard.sum, X, backend=backend, **words)(X, **words)
+        np.testing.assert_array_equal(X, before[0])
+        for name, value in words.items():
+            np.testing.assert_array_equal(value, before[1][name], err_msg=name)
+        if "flags" in words:
+            np.testing.assert_array_equal(found, [8, 6, 22])
+
+
 class Lender:
     """An array that speaks DLPack and nothing else, and counts."""
 
