@@ -58,7 +58,11 @@ def function(op):
             if layout != "whole":
                 raise _segfold.InputError(f"segments are given by {layout} and by uniform; give them once")
             layout = "uniform"
-        text, plain, with_keys, count = fixed or by_dtype[arrays[open_places[0]].dtype]
+        facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
+        if facts is None:
+            listed = ", ".join(str(dtype) for dtype in by_dtype)
+            raise _segfold.InputError(f"'{parameters[open_places[0]]}' is {arrays[open_places[0]].dtype}; {op_name} takes {listed}")
+        text, plain, with_keys, count = facts
         results = _torch.ops.segfold.fold(text, arrays, layout, segments, uniform or 0)
         if layout == "keys":
             return with_keys(*results)
@@ -140,7 +144,7 @@ def _backward(ctx, gradients):
             part = part * other
         at = names.index(name)
         found[at] = part if found[at] is None else found[at] + part
-    return None, found, None, None, None
+    return None, found, None, [None] * len(segments), None
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
