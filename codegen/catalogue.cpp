@@ -222,6 +222,18 @@ const Catalogue& Catalogue::standard()
     return catalogue;
 }
 
+const Catalogue& Catalogue::native()
+{
+    static const Catalogue catalogue = [] {
+        Catalogue result;
+        for (const auto& file : embedded_native_kernels())
+            result.add(std::string(file.path), std::string(file.text));
+        result.order();
+        return result;
+    }();
+    return catalogue;
+}
+
 Catalogue Catalogue::from_directory(const std::string& directory)
 {
     const std::filesystem::path root(directory);
@@ -264,7 +276,8 @@ Catalogue Catalogue::overlaid(const std::string& directory)
 
 void Catalogue::add(std::string path, std::string text, const std::string& folder)
 {
-    if (path.starts_with("stages/") || path.starts_with("ladder/"))
+    const bool is_native_stage = path.starts_with("cpu/") && path.ends_with(".cpp");
+    if (path.starts_with("stages/") || path.starts_with("ladder/") || is_native_stage)
         stages_.push_back(read_stage(std::move(path), std::move(text), folder));
     else if (path.starts_with("probes/"))
         probes_.push_back(read_probe(std::move(path), std::move(text), folder));

@@ -24,6 +24,8 @@ class Catalogue {
 public:
     /// The stages embedded in the program.
     static const Catalogue& standard();
+    /// The stages for the host's cores, kernels/cpu; they have a ladder and ranks of their own.
+    static const Catalogue& native();
     /// The stages and parts below `directory`, which looks like kernels/. Throws InputError, SpecError.
     static Catalogue from_directory(const std::string& directory);
     /// The embedded stages and parts with those below `directory` laid over them: a file replaces the one of

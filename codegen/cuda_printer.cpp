@@ -140,6 +140,18 @@ std::string CudaPrinter::beside(const Expression& expression, const Expression& 
     return node.negative && loosest > kUnaryLevel ? "(" + digits(node) + ")" : digits(node);
 }
 
+std::string CudaPrinter::hide(const std::string& text) const { return is_native_ ? text : opaque(text); }
+
+std::string CudaPrinter::function_name(const std::string& function, Type type) const
+{
+    if (!is_native_)
+        return math_name(function, type);
+    const auto real = type == Type::f64 ? type : Type::f32;
+    if (function == "min" || function == "max")
+        return with_type_name(function == "min" ? "least" : "greatest", real);
+    return function == "rsqrt" ? with_type_name(function, real) : "__builtin_" + math_name(function, type);
+}
+
 std::string CudaPrinter::truth(const Expression& expression, int loosest) const
 {
     return is_test(*expression) ? real_call(*expression) : value(expression, loosest);
@@ -259,7 +271,7 @@ std::string CudaPrinter::unary(const ExpressionNode& node, int& level) const
     if (wraps(node))
         return cuda_name(type) + "(" + wrapped_arithmetic(node) + ")";
     if (is_narrow(type))
-        return cuda_name(type) + "(" + opaque(node.symbol + value(argument, kPrimaryLevel)) + ")";
+        return cuda_name(type) + "(" + hide(node.symbol + value(argument, kPrimaryLevel)) + ")";
     level = kUnaryLevel;
     // `- -x` must not become `--x`, and `~(-x)` reads better than `~-x`.
     return node.symbol + (node.symbol == "!" ? truth(argument, kUnaryLevel) : value(argument, kPrimaryLevel));
@@ -285,7 +297,7 @@ std::string CudaPrinter::wrapped(const Expression& expression, int loosest) cons
     const auto text = is_place(*argument) ? argument->name : value(argument, 0);
     const bool hidden =
         converts && (is_narrow(*argument->type) || (wide == Type::u64 && may_wrap(op_, argument)));
-    return cuda_name(wide) + "(" + (hidden ? opaque(text) : text) + ")";
+    return cuda_name(wide) + "(" + (hidden ? hide(text) : text) + ")";
 }
 
 /// The operation on the unsigned forms of its operands.
@@ -332,16 +344,16 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
     // u16 * u16 overflows the int it is promoted to.
     const bool overflows = type == Type::u16 && symbol == "*";
     // What NVRTC may turn into a test for zero.
-    const bool tests_zero = is_narrow(operands) && is_comparison(symbol) &&
+    const bool tests_zero = !is_native_ && is_narrow(operands) && is_comparison(symbol) &&
                             (is_unsigned_integer(operands) || symbol == "==" || symbol == "!=");
     const auto operand = [&](const Expression& expression, const Expression& neighbour, int loosest) {
-        return tests_zero && may_be_sum(op_, expression) ? opaque(value(expression, 0))
+        return tests_zero && may_be_sum(op_, expression) ? hide(value(expression, 0))
                                                          : beside(expression, neighbour, loosest);
     };
     const auto text = (overflows ? "unsigned(" + value(left, 0) + ")" : operand(left, right, left_level)) +
                       " " + symbol + " " + operand(right, left, right_level);
     if (is_narrow(type))
-        return cuda_name(type) + "(" + (may_negate(symbol) ? opaque(text) : text) + ")";
+        return cuda_name(type) + "(" + (may_negate(symbol) ? hide(text) : text) + ")";
     level = precedence(symbol);
     return text;
 }
@@ -378,7 +390,7 @@ std::string CudaPrinter::shift(const ExpressionNode& node, int& level) const
     const int loosest = operand_level(node.symbol, shifted, false);
     if (node.symbol == "<<" && is_signed_integer(type)) {
         const auto text = wrapped(shifted, loosest) + " << " + amount;
-        return cuda_name(type) + "(" + (is_narrow(type) ? opaque(text) : text) + ")";
+        return cuda_name(type) + "(" + (is_narrow(type) ? hide(text) : text) + ")";
     }
     const auto text = value(shifted, loosest) + " " + node.symbol + " " + amount;
     if (is_narrow(type))
@@ -408,7 +420,7 @@ std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
 std::string CudaPrinter::real_call(const ExpressionNode& node) const
 {
     const Type type = *node.arguments[0]->type;
-    const bool folds = (node.name == "min" || node.name == "max") &&
+    const bool folds = !is_native_ && (node.name == "min" || node.name == "max") &&
                        may_be_constants(op_, node.arguments[0], node.arguments[1]);
     std::string arguments;
     for (const auto& argument : node.arguments) {
@@ -420,8 +432,8 @@ std::string CudaPrinter::real_call(const ExpressionNode& node) const
                     : text);
     }
     if (is_test(node))
-        return node.name + "(" + arguments + ")";
-    const auto text = math_name(node.name, type) + "(" + arguments + ")";
+        return (is_native_ ? "__builtin_" : "") + node.name + "(" + arguments + ")";
+    const auto text = function_name(node.name, type) + "(" + arguments + ")";
     return is_half(type) ? with_type_name("to", type) + "(" + text + ")" : text;
 }
 
@@ -433,7 +445,10 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
     const bool wide = size_bytes(type) == 8;
     if (node.name == "min" || node.name == "max") {
         const auto& second = node.arguments[1];
-        const auto text = node.name + "(" + (narrow ? beside(first, second, 0) : value(first, 0)) + ", " +
+        const auto called =
+            is_native_ ? with_type_name(node.name == "min" ? "least" : "greatest", narrow ? Type::i32 : type)
+                       : node.name;
+        const auto text = called + "(" + (narrow ? beside(first, second, 0) : value(first, 0)) + ", " +
                           (narrow ? beside(second, first, 0) : value(second, 0)) + ")";
         return narrow ? cuda_name(type) + "(" + text + ")" : text;
     }
@@ -445,10 +460,15 @@ std::string CudaPrinter::integer_call(const ExpressionNode& node, int& level) co
                          : type == Type::i16 ? "u16(" + value(first, 0) + ")"
                                              : value(first, 0);
     // Counts tell zero, too.
-    const auto bits = narrow && may_be_sum(op_, first) ? opaque(widened) : widened;
+    const auto bits = narrow && may_be_sum(op_, first) ? hide(widened) : widened;
+    if (is_native_ && node.name == "popcount")
+        return std::string(wide ? "__builtin_popcountll(" : "__builtin_popcount(") + bits + ")";
     if (node.name == "popcount")
         return std::string(wide ? "__popcll(" : "__popc(") + bits + ")";
-    const auto zeros = std::string(wide ? "__clzll(" : "__clz(") + bits + ")";
+    const auto* count = is_native_ ? (wide ? "leading_zeros_u64(" : "leading_zeros_u32(")
+                        : wide     ? "__clzll("
+                                   : "__clz(";
+    const auto zeros = count + bits + ")";
     if (!narrow)
         return zeros;
     level = precedence("-");
@@ -464,10 +484,10 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
         return raw(argument, level);
     // Floats tell zero as well as bools do.
     const bool tests_zero =
-        (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
+        !is_native_ && (to == Type::boolean || is_float(to)) && is_narrow(from) && may_be_sum(op_, argument);
     const auto plain = is_place(*argument) ? argument->name
                        : is_float(from)    ? as_float(argument, 0)
-                       : tests_zero        ? opaque(value(argument, 0))
+                       : tests_zero        ? hide(value(argument, 0))
                                            : value(argument, 0);
     if (to == Type::boolean) {
         level = precedence("!=");
@@ -488,12 +508,14 @@ std::string CudaPrinter::convert(const ExpressionNode& node, int& level) const
     if (is_index)
         return plain;
     if (is_integer(to) && size_bytes(to) == 8 && may_wrap(op_, argument))
-        return cuda_name(to) + "(" + opaque(plain) + ")";
+        return cuda_name(to) + "(" + hide(plain) + ")";
     if (!is_integer(to) || !is_integer(from) || is_narrow(to) == is_narrow(from))
+        return cuda_name(to) + "(" + plain + ")";
+    if (is_native_)
         return cuda_name(to) + "(" + plain + ")";
     // Between narrow and wide integers.
     const bool is_int = from == Type::i32 || is_narrow(from) || (is_place(*argument) && index_bits_ == 32);
-    const auto hidden = opaque(is_int ? plain : "int(" + plain + ")");
+    const auto hidden = hide(is_int ? plain : "int(" + plain + ")");
     return to == Type::i32 ? hidden : cuda_name(to) + "(" + hidden + ")";
 }
 

@@ -1,10 +1,11 @@
 #pragma once
-// Literals and expressions of the language as CUDA text.
+// Literals and expressions of the language as CUDA text, or as C++ for the host.
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "codegen/cuda_names.h"
+#include "codegen/dialect.h"
 #include "dsl/operator.h"
 
 namespace segfold {
@@ -17,8 +18,12 @@ namespace segfold {
 class CudaPrinter {
 public:
     /// `checked_tables` are read by gather().
-    CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {})
-        : op_(op), index_bits_(index_bits), checked_tables_(std::move(checked_tables))
+    CudaPrinter(const Operator& op, int index_bits, std::vector<std::string> checked_tables = {},
+                Dialect dialect = Dialect::cuda)
+        : op_(op),
+          index_bits_(index_bits),
+          checked_tables_(std::move(checked_tables)),
+          is_native_(dialect == Dialect::native)
     {}
 
     /// The expression as text that initialises a variable of its type, or a field in braces.
@@ -38,6 +43,11 @@ private:
     /// An f16 or bf16 value as float; any other value as it is.
     [[nodiscard]] std::string as_float(const Expression& expression, int loosest) const;
 
+    /// The int `text`, hidden from NVRTC, which changes what some arithmetic means; plain elsewhere.
+    [[nodiscard]] std::string hide(const std::string& text) const;
+    /// What a function of floats is called for `type`.
+    [[nodiscard]] std::string function_name(const std::string& function, Type type) const;
+
     /// The functions below set `level` to how tightly their text binds where it is not a primary expression.
     std::string raw(const Expression& expression, int& level) const;
     std::string number(const ExpressionNode& node, int& level) const;
@@ -56,6 +66,7 @@ private:
     const Operator& op_;
     int index_bits_;
     std::vector<std::string> checked_tables_;
+    bool is_native_;
 };
 
 }  // namespace segfold

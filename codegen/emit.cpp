@@ -210,7 +210,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         facts[tunable] = value;
     auto traced = weave_traced(stage.place, stage.text, facts, read_part);
     auto& woven = traced.woven;
-    if (!problem.checked_tables.empty()) {
+    const bool is_native = stage.dialect == Dialect::native;
+    if (!problem.checked_tables.empty() && !is_native) {
         add_outside_reads(woven.body, traced.body_lines.lines);
         for (std::size_t i = 0; i < woven.parts.size(); ++i)
             add_outside_reads(woven.parts[i], traced.part_lines[i].lines);
@@ -219,6 +220,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
 
     const auto all_sizes = plumbing.sizes;
     Emitted emitted;
+    emitted.dialect = stage.dialect;
     emitted.form = problem.form;
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;
@@ -239,9 +241,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
         emitted.numbers = numbers;
     const auto written = fmt::format("{}{}", fmt::join(woven.parts, ""), woven.body);
     for (auto& launch : plumbing.launches)
-        emitted.launches.push_back({launch.kernel, kernel_parameters(launch.kernel, written, stage.place),
-                                    launch.grid, launch.block,
-                                    launch.shared ? launch.shared->value(sizes) : 0});
+        emitted.launches.push_back(
+            {launch.kernel, kernel_parameters(launch.kernel, written, stage.place, stage.dialect),
+             launch.grid, launch.block, launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.place);
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
@@ -252,7 +254,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
     // Parts come above what is generated for tiles and items, because that needs some of them; but those that
     // work on items come below it.
-    const auto generated = tile_section(problem);
+    const auto generated = is_native ? std::vector<Piece>() : tile_section(problem);
     const auto works_on_items = std::ranges::find_if(
         woven.parts, [&](const auto& part) { return !keep_mentioned(generated, words_of(part)).empty(); });
     const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);
@@ -265,7 +267,9 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     auto words = words_of(below);
     const auto title = heading(problem, stage, configuration, numbers, place, words);
     const auto above =
-        title + keep_mentioned(operator_section(problem, constants, read_type), std::move(words)) + '\n';
+        title +
+        keep_mentioned(operator_section(problem, constants, read_type, stage.dialect), std::move(words)) +
+        '\n';
     emitted.source = above + below;
     emitted.lines = lines_of(above, tiles, traced, works_on_items - woven.parts.begin(), catalogue);
     // Where parts say all, nothing follows the blank line behind the last of them.

@@ -39,6 +39,7 @@ struct EmittedLaunch {
 struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< of the text; for messages
+    Dialect dialect = Dialect::cuda;       ///< the stage's
     SegmentForm form;  ///< in which the kernels read segments: the problem's, or what the host converts it to
     std::int64_t state_bytes;
     std::vector<std::pair<std::string, Formula>>

@@ -155,9 +155,22 @@ void add_conversion(std::vector<Piece>& pieces, Type type)
     pieces.push_back({function, text, Piece::Kind::declaration});
 }
 
+/// A function of CUDA as one of C++, which needs nothing hidden.
+std::string as_native(std::string text)
+{
+    const auto replace = [&](std::string_view from, std::string_view to) {
+        for (auto at = text.find(from); at != text.npos; at = text.find(from, at + to.size()))
+            text.replace(at, from.size(), to);
+    };
+    replace("__device__ __forceinline__", kNativeFunction);
+    replace("opaque(x / y)", "x / y");
+    replace("opaque(-x)", "-x");
+    return text;
+}
+
 }  // namespace
 
-std::vector<Piece> helper_pieces()
+std::vector<Piece> helper_pieces(Dialect dialect)
 {
     std::vector<Piece> pieces;
     add_constants(pieces);
@@ -172,6 +185,9 @@ std::vector<Piece> helper_pieces()
             add_absolute(pieces, type);
         add_conversion(pieces, type);
     }
+    if (dialect == Dialect::native)
+        for (auto& piece : pieces)
+            piece.text = as_native(std::move(piece.text));
     return pieces;
 }
 

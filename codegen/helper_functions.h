@@ -3,11 +3,12 @@
 #include <string>
 #include <vector>
 
+#include "codegen/dialect.h"
 #include "codegen/operator_section.h"
 
 namespace segfold {
 
 /// All of them, in the order in which they must stand; most files need none.
-std::vector<Piece> helper_pieces();
+std::vector<Piece> helper_pieces(Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

@@ -8,10 +8,10 @@
 namespace segfold {
 namespace {
 
-/// True if what stands at `at` is named by a `__global__` before it.
-bool is_kernel(std::string_view body, std::size_t at)
+/// True if what stands at `at` is named by a `mark` before it.
+bool is_kernel(std::string_view body, std::size_t at, std::string_view mark)
 {
-    const auto global = body.rfind("__global__", at);
+    const auto global = body.rfind(mark, at);
     return global != std::string_view::npos && !is_word(body[at - 1]) &&
            body.substr(global, at - global).find_first_of(";{}") == std::string_view::npos;
 }
@@ -19,10 +19,11 @@ bool is_kernel(std::string_view body, std::size_t at)
 }  // namespace
 
 std::vector<std::string> kernel_parameters(const std::string& kernel, std::string_view body,
-                                           const std::string& file)
+                                           const std::string& file, Dialect dialect)
 {
+    const std::string_view mark = dialect == Dialect::native ? "extern \"C\" void" : "__global__";
     auto at = body.find(kernel + "(");
-    while (at != std::string_view::npos && !is_kernel(body, at))
+    while (at != std::string_view::npos && !is_kernel(body, at, mark))
         at = body.find(kernel + "(", at + 1);
     if (at == std::string_view::npos)
         throw SpecError(file + ": launches '" + kernel + "', but has no such kernel");
@@ -41,6 +42,8 @@ std::vector<std::string> kernel_parameters(const std::string& kernel, std::strin
         names.emplace_back(item.substr(first));
         list.remove_prefix(comma == std::string_view::npos ? list.size() : comma + 1);
     }
+    if (dialect == Dialect::native && !names.empty())
+        names.erase(names.begin());
     return names;
 }
 

@@ -9,6 +9,7 @@
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
+#include "codegen/native_section.h"
 #include "codegen/vocabulary.h"
 
 namespace segfold {
@@ -28,7 +29,7 @@ std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); 
 ///
 /// What is noted stays in a register until the thread leaves the kernel: anything that memory sees would keep
 /// the loads of several items from being under way at once.
-std::string checked_table(Type type)
+Piece checked_table(Type type, Dialect dialect)
 {
     const std::string nothing = type == Type::f16 || type == Type::bf16 ? cuda_name(type) + "{}"
                                 : type == Type::boolean                 ? "false"
@@ -36,17 +37,22 @@ std::string checked_table(Type type)
                                 : type == Type::f64                     ? "0.0"
                                 : size_bytes(type) < 4                  ? cuda_name(type) + "(0)"
                                                                         : "0";
-    return vocabulary("table.cuh", "Table",
-                      {{{"table", table_name(type)}, {"type", cuda_name(type)}, {"zero", nothing}}});
+    if (dialect == Dialect::native)
+        return native_table_piece(table_name(type), type, nothing);
+    return {table_name(type),
+            vocabulary("table.cuh", "Table",
+                       {{{"table", table_name(type)}, {"type", cuda_name(type)}, {"zero", nothing}}}),
+            Piece::Kind::declaration};
 }
 
 /// Prints the functions of one operator.
 class Section {
 public:
-    explicit Section(const Problem& problem)
+    Section(const Problem& problem, Dialect dialect)
         : op_(problem.op),
           checked_tables_(problem.checked_tables),
-          printer_(problem.op, problem.index_bits, problem.checked_tables)
+          dialect_(dialect),
+          printer_(problem.op, problem.index_bits, problem.checked_tables, dialect)
     {}
 
     std::vector<Piece> functions()
@@ -56,15 +62,22 @@ public:
             pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
         };
         for (const Type type : kTypes)
-            pieces.push_back({table_name(type), checked_table(type), Piece::Kind::declaration});
+            pieces.push_back(checked_table(type, dialect_));
         add("Inputs", inputs());
-        add("OutsideReads", outside_reads());
+        if (dialect_ == Dialect::cuda)
+            add("OutsideReads", outside_reads());
         add("Results", results());
         add("State", state());
         add("identity", identity());
         add("lift", lift());
         add("load_item", load_item());
         add("combine", combine());
+        if (dialect_ == Dialect::native) {
+            add("store", store());
+            for (auto& piece : native_lane_pieces(op_, present()))
+                pieces.push_back(std::move(piece));
+            return pieces;
+        }
         if (atomic_function(op_))
             add("atomic_combine", atomic_combine_text(op_));
         if (warp_function(op_))
@@ -95,9 +108,11 @@ private:
         return std::ranges::find(checked_tables_, table) != checked_tables_.end();
     }
 
-    static std::string function(const std::string& head, const std::string& body)
+    [[nodiscard]] std::string function(const std::string& head, const std::string& body) const
     {
-        return "__device__ __forceinline__ " + head + "\n{\n" + body + "}\n";
+        const auto kind =
+            dialect_ == Dialect::native ? kNativeFunction : std::string_view("__device__ __forceinline__");
+        return fmt::format("{} {}\n{{\n{}}}\n", kind, head, body);
     }
 
     [[nodiscard]] std::string inputs() const
@@ -331,6 +346,7 @@ private:
 
     const Operator& op_;
     const std::vector<std::string>& checked_tables_;
+    Dialect dialect_;
     CudaPrinter printer_;
 };
 
@@ -386,7 +402,8 @@ bool lift_uses(const Operator& op, const Parameter& parameter)
 }
 
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
-                                    const std::function<std::string(std::string_view)>& read_type)
+                                    const std::function<std::string(std::string_view)>& read_type,
+                                    Dialect dialect)
 {
     std::vector<Piece> pieces;
     add_aliases(pieces, problem);
@@ -396,6 +413,16 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Co
     };
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
+    if (dialect == Dialect::native) {
+        constant("int", "kLanes", std::to_string(kNativeLanes));
+        constant("int", "kColumns", std::to_string(kNativeLanes));
+        constant("int", "kPrefetchBytes", "8192");
+        for (auto& piece : native_helper_pieces())
+            pieces.push_back(std::move(piece));
+        for (auto& piece : Section(problem, dialect).functions())
+            pieces.push_back(std::move(piece));
+        return pieces;
+    }
     constant("int", "kWarpThreads", "32");
     constant("unsigned", "kFullMask", "0xffffffffu");
     for (const char* half : {"f16", "bf16"})
@@ -403,7 +430,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Co
                           std::string("to_") + half});
     for (auto& piece : helper_pieces())
         pieces.push_back(std::move(piece));
-    for (auto& piece : Section(problem).functions())
+    for (auto& piece : Section(problem, dialect).functions())
         pieces.push_back(std::move(piece));
     return pieces;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/configuration.h"
+#include "codegen/dialect.h"
 #include "codegen/problem.h"
 
 namespace segfold {
@@ -29,8 +30,9 @@ using Constant = std::pair<std::string, int>;
 
 /// Every piece of the operator's section in the order in which it must stand.
 ///
-/// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven.
+/// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven; CUDA alone asks for them.
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
-                                    const std::function<std::string(std::string_view)>& read_type);
+                                    const std::function<std::string(std::string_view)>& read_type,
+                                    Dialect dialect = Dialect::cuda);
 
 }  // namespace segfold

@@ -44,6 +44,7 @@ Stage read_stage(std::string file, std::string text, const std::string& folder)
     stage.place = folder + file;
     stage.file = std::move(file);
     stage.is_rung = stage.file.starts_with("ladder/");
+    stage.dialect = stage.file.starts_with("cpu/") ? Dialect::native : Dialect::cuda;
     stage.text = std::move(text);
     bool launches = false;
     std::vector<std::pair<std::string, Formula>> sizes;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/dialect.h"
 #include "codegen/formula.h"
 #include "codegen/front_matter.h"
 #include "codegen/weave.h"
@@ -14,9 +15,10 @@ namespace segfold {
 
 /// A stage file that was read. It does not depend on an operator.
 struct Stage {
-    std::string file;      ///< "stages/tile_scan.cu"
-    std::string place;     ///< its name in messages: `file`, after the folder that a user gave
-    bool is_rung = false;  ///< of ladder/: there to be measured, never taken by a rule of thumb
+    std::string file;                 ///< "stages/tile_scan.cu"
+    std::string place;                ///< its name in messages: `file`, after the folder that a user gave
+    bool is_rung = false;             ///< of ladder/: there to be measured, never taken by a rule of thumb
+    Dialect dialect = Dialect::cuda;  ///< native: of cpu/
     std::string name, title;
     std::string after;   ///< the stage it improves on; empty for a first one
     std::string source;  ///< where the idea comes from

@@ -41,12 +41,16 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    /// "cuda", "simt", "reference", "thrust"
+    /// "cuda", "cpu", "simt", "reference", "thrust"
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// The GPU, the schedule, the threads: "NVIDIA H200, compute capability 9.0".
     [[nodiscard]] virtual std::string description() const = 0;
     /// True where it runs emitted text; the others know no stages and take no plan.
     [[nodiscard]] virtual bool runs_stages() const = 0;
+    /// Of the stages that it runs: native ones are those of Catalogue::native().
+    [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
+    /// What a user should know of how it runs here, as a sentence without its end; empty: nothing.
+    [[nodiscard]] virtual std::string note() const { return {}; }
     /// Whether Circumstances::round changes the order of threads.
     [[nodiscard]] virtual bool has_schedules() const { return false; }
     /// What texts for it may rely on.
@@ -88,7 +92,7 @@ struct BackendEntry {
     std::function<std::unique_ptr<Backend>(const BackendOptions&)> make;
 };
 
-/// The back ends that are known: cuda, simt, reference, thrust, cpu, then those that were added.
+/// The back ends that are known: cuda, cpu, simt, reference, thrust, then those that were added.
 [[nodiscard]] const std::vector<BackendEntry>& backends();
 
 /// Adds a back end to the table; a new one is a folder and this call, or a line in backends.cpp. Not while
@@ -96,8 +100,9 @@ struct BackendEntry {
 void add_backend(BackendEntry entry);
 
 /// What "auto" stands for: simt where a schedule's seed is given, else cuda where a device is chosen or a GPU
-/// is there, else simt.
-[[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {});
+/// is there, else simt where `runs_cuda_stage` says that a stage of CUDA is asked for, else cpu.
+[[nodiscard]] std::string_view automatic_backend(const BackendOptions& options = {},
+                                                 bool runs_cuda_stage = false);
 
 /// Makes a back end by name, or automatic_backend() for "auto". Throws InputError for an
 /// unknown name and for an option that the back end does not take.

@@ -16,21 +16,23 @@ std::vector<BackendEntry>& table()
 {
     static std::vector<BackendEntry> entries = {
         {"cuda", "emitted CUDA, compiled by NVRTC, on a GPU", true, false, make_cuda_backend},
-        {"simt", "the same text on the CPU, with every memory access checked", false, true,
+        {"cpu", "emitted C++, compiled for this processor, on all cores", false, false, make_cpu_backend},
+        {"simt", "the CUDA text on the CPU, with every memory access checked", false, true,
          make_simt_backend},
         {"reference", "the sequential fold of each segment", false, false, make_reference_backend},
-        {"thrust", "thrust::reduce_by_key, the operator as byte code", false, false, make_thrust_backend},
-        {"cpu", "one thread's fold as native code", false, false, make_cpu_backend}};
+        {"thrust", "thrust::reduce_by_key, the operator as byte code", false, false, make_thrust_backend}};
     return entries;
 }
 
 }  // namespace
 
-std::string_view automatic_backend(const BackendOptions& options)
+std::string_view automatic_backend(const BackendOptions& options, bool runs_cuda_stage)
 {
     if (options.schedule_seed)
         return "simt";
-    return options.device || !cuda::devices().empty() ? "cuda" : "simt";
+    if (options.device || !cuda::devices().empty())
+        return "cuda";
+    return runs_cuda_stage ? "simt" : "cpu";
 }
 
 Results Backend::run(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

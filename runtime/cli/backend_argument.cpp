@@ -4,9 +4,27 @@
 
 #include <algorithm>
 
+#include "codegen/catalogue.h"
 #include "dsl/error.h"
 
 namespace segfold::cli {
+namespace {
+
+/// Whether flags name what only CUDA has: a stage, texts that take their numbers at the launch, a folder.
+bool asks_for_cuda(const Arguments& arguments)
+{
+    const auto is_given = [&](std::string_view flag) {
+        return arguments.declares(flag) && arguments.has(flag);
+    };
+    if (is_given("kernels") || is_given("at-launch"))
+        return true;
+    if (!is_given("stage"))
+        return false;
+    const auto& native = Catalogue::native().stages();
+    return std::ranges::find(native, *arguments.value("stage"), &Stage::name) == native.end();
+}
+
+}  // namespace
 
 std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
 {
@@ -25,7 +43,8 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
                               ? arguments.integer("schedule-seed", 0, kLargestSeed)
                               : std::nullopt)
         options.schedule_seed = static_cast<std::uint64_t>(*seed);
-    const auto name = asked && names[*asked] != "auto" ? names[*asked] : automatic_backend(options);
+    const auto name = asked && names[*asked] != "auto" ? names[*asked]
+                                                       : automatic_backend(options, asks_for_cuda(arguments));
     const auto& entry = *std::ranges::find(backends(), name, &BackendEntry::name);
     if (!entry.takes_device)
         arguments.refuse("device", fmt::format("chooses a GPU, and the back end {} uses none", name));

@@ -9,7 +9,8 @@ namespace segfold::cli {
 
 inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}, {"schedule-seed", "N"}};
 
-/// The back end of --backend; without it a GPU, or simt where there is none.
+/// The back end of --backend; without it a GPU, or cpu where there is none; simt where a stage of CUDA
+/// is asked for.
 ///
 /// Throws InputError, or DeviceError where the back end that was asked for cannot run here.
 [[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments);

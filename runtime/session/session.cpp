@@ -59,9 +59,15 @@ struct Session::State {
         return backend;
     }
 
-    [[nodiscard]] const Catalogue& catalogue() const
+    /// The stages that `backend` runs. A reproducible plan is a GPU's everywhere.
+    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool is_reproducible = false) const
     {
-        return own_catalogue ? *own_catalogue : Catalogue::standard();
+        const bool is_native = of.dialect() == Dialect::native && !is_reproducible;
+        if (is_native && own_catalogue)
+            throw InputError(fmt::format(
+                "the folder of kernels has stages of CUDA, which the back end {} does not run; take simt",
+                of.name()));
+        return own_catalogue ? *own_catalogue : is_native ? Catalogue::native() : Catalogue::standard();
     }
 
     SessionOptions options;
@@ -136,7 +142,7 @@ void Session::forget_records()
 }
 
 Backend& Session::backend() { return *state_->running(); }
-const Catalogue& Session::catalogue() { return state_->catalogue(); }
+const Catalogue& Session::catalogue() { return state_->catalogue(*state_->running()); }
 
 Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                        const std::string& without_records)
@@ -149,6 +155,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     problem.target = backend->target();
     auto chosen = choose(problem, shape_of(workload.segments), laws, request, without_records);
     chosen.warnings = law_warnings(laws, workload.op);
+    if (auto note = backend->note(); !note.empty())
+        chosen.warnings.push_back(std::move(note));
     return chosen;
 }
 
@@ -156,7 +164,7 @@ Chosen Session::choose(const Problem& problem, const Shape& shape, const Operato
                        const PlanRequest& request, const std::string& without_records)
 {
     Chosen chosen;
-    const auto& catalogue = state_->catalogue();
+    const auto& catalogue = state_->catalogue(*state_->running(), request.is_reproducible);
     auto reason = without_records;
     if (reason.empty() && !state_->options.asks_records)
         reason = "the session asks no records";
@@ -217,7 +225,8 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                    const PlanOptions& options)
 {
     const auto backend = state_->running();
-    PlanParts parts{op, backend, &state_->catalogue(), state_->laws(op), nullptr, "", options};
+    const auto& catalogue = state_->catalogue(*backend, options.request.is_reproducible);
+    PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state_->options.asks_records)
         parts.reason = "the session asks no records";

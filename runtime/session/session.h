@@ -25,7 +25,7 @@ struct Shape;
 
 /// What a session is made with.
 struct SessionOptions {
-    std::string backend = "auto";    ///< "cuda", "simt", "reference", "thrust", "cpu"; auto: a GPU, else simt
+    std::string backend = "auto";    ///< "cuda", "cpu", "simt", "reference", "thrust"; auto: a GPU, else cpu
     std::optional<int> device = {};  ///< ordinal of a GPU
     std::optional<std::uint64_t> schedule_seed = {};  ///< simt: of the order of threads
     std::string kernels = {};                         ///< a folder with stages of the caller's own

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
-#include <optional>
 #include <span>
 #include <sstream>
 
 #include "dsl/embedded_file.h"
 #include "runtime/backends/simt/support_object.h"
+#include "runtime/support/host_compiler.h"
 
 namespace segfold {
 std::span<const EmbeddedFile> simt_shim_files();
@@ -76,30 +74,7 @@ void write_file(const std::string& path, std::string_view text)
 
 std::vector<std::string> choose_compiler(const CompileOptions& options)
 {
-    const char* environment = std::getenv("CXX");
-    if (options.compiler.empty() && environment != nullptr && *environment != '\0') {
-        if (const auto path = find_program(environment))  // whose name may hold blanks
-            return {*path};
-        std::istringstream text(environment);
-        std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
-        const auto path = words.empty() ? std::nullopt : find_program(words.front());
-        if (!path)
-            throw DeviceError(
-                fmt::format("simt: CXX is '{}', and no such program is on PATH; set it to a C++ "
-                            "compiler, or unset it to take g++, c++ or clang++",
-                            environment));
-        words.front() = *path;
-        return words;
-    }
-    std::vector<std::string> candidates = {"g++", "c++", "clang++"};
-    if (!options.compiler.empty())
-        candidates = {options.compiler};
-    for (const std::string& candidate : candidates)
-        if (const auto path = find_program(candidate))
-            return {*path};
-    throw DeviceError(
-        fmt::format("simt: no C++ compiler: tried {}; install g++ or set CXX to a compiler's path",
-                    fmt::join(candidates, ", ")));
+    return find_host_compiler("simt", options.compiler);
 }
 
 void refuse(Workspace& workspace, const std::string& compiler, const std::string& source,

@@ -1,0 +1,14 @@
+#pragma once
+// The two languages that texts are emitted in.
+#include <cstdint>
+#include <string_view>
+
+namespace segfold {
+
+/// CUDA for GPUs; native: C++ for the host's cores, as GCC 12 and clang 14 compile it, without headers.
+enum class Dialect : std::uint8_t { cuda, native };
+
+/// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
+inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
+
+}  // namespace segfold

@@ -1,0 +1,167 @@
+#include "codegen/native_section.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "codegen/cuda_names.h"
+#include "codegen/helper_functions.h"
+#include "codegen/line_break.h"
+#include "codegen/opaque.h"
+#include "codegen/vocabulary.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::string_view kFile = "native.h";
+
+Piece declaration(const std::string& piece, std::string name, const Holes& holes = {},
+                  std::string second_name = {})
+{
+    return {std::move(name), break_lines(vocabulary(kFile, piece, holes)), Piece::Kind::declaration,
+            std::move(second_name)};
+}
+
+bool is_short(Type type) { return size_bytes(type) < 4; }
+
+/// The type of a value in an array of lanes: at least a word wide, as the vectors that work on it are.
+std::string lane_type(Type type) { return is_short(type) ? "unsigned" : cuda_name(type); }
+
+/// A value as a word.
+std::string widened(Type type, const std::string& value)
+{
+    return !is_short(type) ? value : is_half(type) ? value + ".bits" : "unsigned(" + value + ")";
+}
+
+/// What widened() made a word of.
+std::string narrowed(Type type, const std::string& word)
+{
+    return !is_short(type) ? word
+           : is_half(type) ? cuda_name(type) + "{(unsigned short)" + word + "}"
+                           : cuda_name(type) + "(" + word + ")";
+}
+
+/// A member of an operator's State; an empty name is the state itself.
+struct Member {
+    std::string name;
+    Type type;
+};
+
+Holes states(const Operator& op, const std::string& present)
+{
+    std::vector<Member> members;
+    for (const auto& field : op.state)
+        members.push_back({cuda_identifier(field.name), field.type});
+    const bool is_scalar = members.size() == 1 && op.has_identity();
+    if (!op.has_identity())
+        members.push_back({present, Type::boolean});
+    Holes holes{{}, {{"field", {}}}};
+    std::vector<std::string> values;
+    for (const auto& [name, type] : members) {
+        values.push_back(narrowed(type, "states." + name + "[lane]"));
+        holes.lists["field"].push_back({{{"name", name},
+                                         {"lane_type", lane_type(type)},
+                                         {"widened", widened(type, is_scalar ? "state" : "state." + name)}}});
+    }
+    holes.values["value"] = is_scalar ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
+    return holes;
+}
+
+Holes columns(const Operator& op)
+{
+    Holes holes{{}, {{"column", {}}}};
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table || !lift_uses(op, parameter))
+            continue;
+        const auto name = cuda_identifier(parameter.name);
+        const int bytes = static_cast<int>(size_bytes(parameter.type));
+        const auto element = fmt::format("inputs.{}[first + lane * lane_items + k]", name);
+        Holes column{{{"name", name},
+                      {"lane_type", lane_type(parameter.type)},
+                      {"bytes", std::to_string(bytes)},
+                      {"widened", widened(parameter.type, element)}},
+                     {{"words", {}}, {"pairs", {}}, {"narrow", {}}}};
+        column.lists[bytes == 4 ? "words" : bytes == 8 ? "pairs" : "narrow"].push_back({});
+        holes.lists["column"].push_back(std::move(column));
+    }
+    return holes;
+}
+
+Holes lift_arguments(const Operator& op)
+{
+    std::vector<std::string> arguments;
+    bool uses_items = false;
+    bool uses_inputs = false;
+    for (const auto& parameter : op.parameters) {
+        if (!lift_uses(op, parameter))
+            continue;
+        const auto name = cuda_identifier(parameter.name);
+        uses_inputs = uses_inputs || parameter.table;
+        uses_items = uses_items || !parameter.table;
+        arguments.push_back(parameter.table ? "inputs." + name
+                                            : narrowed(parameter.type, "items." + name + "[k][lane]"));
+    }
+    Holes holes;
+    const auto named = [&](const std::string& name, bool is_used) {
+        holes.values[name] = is_used ? " " + name : "";
+    };
+    named("inputs", uses_inputs);
+    for (const char* name : {"items", "k", "lane"})
+        named(name, uses_items);
+    for (const std::string place : {"index", "position", "segment"}) {
+        const bool is_used = uses_name(op.lift, place);
+        named(place, is_used);
+        if (is_used)
+            arguments.push_back(place);
+    }
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+    return holes;
+}
+
+}  // namespace
+
+std::vector<Piece> native_helper_pieces()
+{
+    std::vector<Piece> pieces = helper_pieces(Dialect::native);
+    for (const char* half : {"f16", "bf16"})
+        pieces.push_back(declaration(half, half, {}, std::string("to_") + half));
+    for (const Type type : {Type::f32, Type::f64})
+        for (const char* extreme : {"least", "greatest"})
+            pieces.push_back(declaration(extreme, fmt::format("{}_{}", extreme, name(type)),
+                                         {{{"type", cuda_name(type)},
+                                           {"name", std::string(name(type))},
+                                           {"bits", type == Type::f32 ? "unsigned" : "u64"}}}));
+    for (const Type type : {Type::i32, Type::u32, Type::i64, Type::u64})
+        for (const char* extreme : {"least", "greatest"})
+            pieces.push_back(declaration(std::string("integer_") + extreme,
+                                         fmt::format("{}_{}", extreme, name(type)),
+                                         {{{"type", cuda_name(type)}, {"name", std::string(name(type))}}}));
+    for (const char* piece : {"leading_zeros_u32", "leading_zeros_u64", "rsqrt_f32", "rsqrt_f64"})
+        pieces.push_back(declaration(piece, piece));
+    return pieces;
+}
+
+Piece native_table_piece(const std::string& table_name, Type type, const std::string& zero)
+{
+    return declaration("Table", table_name,
+                       {{{"table", table_name}, {"type", cuda_name(type)}, {"zero", zero}}});
+}
+
+std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& present)
+{
+    const auto fields = states(op, present);
+    const bool is_scalar = op.state.size() == 1 && op.has_identity();
+    std::vector<Piece> pieces;
+    pieces.push_back(declaration("States", "States", fields));
+    pieces.push_back(declaration("get", "get", fields));
+    pieces.push_back(declaration("put", "put", fields));
+    pieces.push_back(declaration(is_scalar ? "choose_scalar" : "choose", "choose", fields));
+    for (const char* piece : {"Words", "transpose_words", "transpose_pairs"})
+        pieces.push_back(declaration(piece, piece));
+    const auto all_columns = columns(op);
+    pieces.push_back(declaration("Items", "Items", all_columns));
+    pieces.push_back(declaration("take_items", "take_items", all_columns));
+    pieces.push_back(declaration("lift_item", "lift_item", lift_arguments(op)));
+    return pieces;
+}
+
+}  // namespace segfold

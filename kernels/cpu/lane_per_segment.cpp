@@ -1,0 +1,62 @@
+//% stage   lane_per_segment
+//% title   One lane of a vector folds one segment
+//% source  Bell & Garland 2009, section 4.3, CSR (scalar)
+//% layout  whole, uniform, offsets, ranges
+//% let     is_tiny = num_segments > 0 && mean_length <= 2
+//% let     is_alike = uniform && mean_length <= 6 || is_tiny && longest_length > 0 && longest_length <= 4
+//% suits   is_alike ? 100 : ranges && mean_length < 32 ? 60 : 10
+//% tune    share_steps = 65536, 16384, 262144
+//% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
+//% launch  fold_share  grid = num_shares  block = 1
+//% use     cpu/parts/share_cuts.h
+
+// The lanes take neighbouring segments and walk through them in step, each strictly from left to right, as
+// the reference does; lanes whose segment is over wait. Good for segments of a few elements and of about one
+// length.
+static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
+                              Index first)
+{
+    Index begin[kLanes];
+    Index length[kLanes];
+    States totals;
+    Index longest = 0;
+    #pragma omp simd reduction(max : longest)
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const Index segment = first + lane;
+        begin[lane] = element_of(segments, segment, segment_begin(segments, segment));
+        length[lane] = segment_end(segments, segment) - segment_begin(segments, segment);
+        longest = length[lane] > longest ? length[lane] : longest;
+        put(totals, lane, identity());
+    }
+    for (Index position = 0; position < longest; ++position) {
+        #pragma omp simd
+        for (int lane = 0; lane < kLanes; ++lane)
+            if (position < length[lane]) {
+                const State item = load_item(inputs, begin[lane] + position, position, first + lane);
+                put(totals, lane, combine(get(totals, lane), item));
+            }
+    }
+    #pragma omp simd
+    for (int lane = 0; lane < kLanes; ++lane)
+        store(results, first + lane, length[lane], get(totals, lane));
+}
+
+// A share folds the segments that end in it.
+extern "C" void fold_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           const Results& results)
+{
+    Index segment = share_begin(segments, share).segment;
+    const Index end = share_begin(segments, share + 1).segment;
+    for (; end - segment >= kLanes; segment += kLanes)
+        fold_group(inputs, segments, results, segment);
+    for (; segment < end; ++segment) {
+        const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
+        const Index begin = element_of(segments, segment, segment_begin(segments, segment));
+        State total = identity();
+        for (Index position = 0; position < length; ++position)
+            total = combine(total, load_item(inputs, begin + position, position, segment));
+        store(results, segment, length, total);
+    }
+}

@@ -1,0 +1,58 @@
+//% if whole
+// One segment of all items.
+struct Segments {
+    Index num_items;
+    Index num_segments;
+};
+//% elif uniform
+// Segments of one length.
+struct Segments {
+    Index length;
+    Index num_items;
+    Index num_segments;
+};
+//% elif offsets
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+//% else
+// Segment s is made of offsets[s + 1] - offsets[s] elements from begins[s] on; items count along the
+// segments.
+struct Segments {
+    const Index* begins;   // [num_segments]
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+//% end
+
+// First item of a segment.
+static inline Index segment_begin(const Segments& segments, Index segment)
+{
+    //% if whole
+    return segment == 0 ? 0 : segments.num_items;
+    //% elif uniform
+    return segment * segments.length;
+    //% else
+    return segments.offsets[segment];
+    //% end
+}
+
+// One past the last item of a segment.
+static inline Index segment_end(const Segments& segments, Index segment)
+{
+    return segment_begin(segments, segment + 1);
+}
+
+// The element that is an item of a segment.
+static inline Index element_of(const Segments& segments, Index segment, Index item)
+{
+    //% if ranges
+    return segments.begins[segment] + (item - segments.offsets[segment]);
+    //% else
+    return item;
+    //% end
+}

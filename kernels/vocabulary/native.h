@@ -1,0 +1,301 @@
+//% piece States
+// The states of all lanes, field by field.
+struct States {
+//% each field
+    alignas(64) @lane_type@ @name@[kLanes];
+//% end
+};
+
+//% piece get
+[[gnu::always_inline]] static inline State get(const States& states, int lane)
+{
+    return @value@;
+}
+
+//% piece put
+[[gnu::always_inline]] static inline void put(States& states, int lane, State state)
+{
+//% each field
+    states.@name@[lane] = @widened@;
+//% end
+}
+
+//% piece choose_scalar
+[[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
+{
+    return is_first ? first : second;
+}
+
+//% piece choose
+// Field by field, so that vectors are blended.
+[[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
+{
+//% each field
+    first.@name@ = is_first ? first.@name@ : second.@name@;
+//% end
+    return first;
+}
+
+//% piece Words
+// Sixteen words that need not be aligned; they may be those of any type.
+using Words = unsigned __attribute__((vector_size(64), aligned(4), may_alias));
+
+[[gnu::always_inline]] static inline Words low_words(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29);
+}
+
+[[gnu::always_inline]] static inline Words high_words(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31);
+}
+
+[[gnu::always_inline]] static inline Words low_pairs(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+}
+
+[[gnu::always_inline]] static inline Words high_pairs(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+}
+
+[[gnu::always_inline]] static inline Words even_quads(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27);
+}
+
+[[gnu::always_inline]] static inline Words odd_quads(Words a, Words b)
+{
+    return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23, 28, 29, 30, 31);
+}
+
+//% piece transpose_words
+// Word k of row i becomes word i of column k. Rows begin `stride` bytes apart.
+[[gnu::always_inline]] static inline void transpose_words(const void* rows, i64 stride, void* columns)
+{
+    const char* from = (const char*)rows;
+    Words* to = (Words*)columns;
+    Words a[16], b[16];
+    #pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i)
+        a[i] = *(const Words*)(from + i * stride);
+    #pragma GCC unroll 16
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = low_words(a[i], a[i + 1]);
+        b[i + 1] = high_words(a[i], a[i + 1]);
+    }
+    #pragma GCC unroll 16
+    for (int i = 0; i < 16; i += 4) {
+        a[i] = low_pairs(b[i], b[i + 2]);
+        a[i + 1] = high_pairs(b[i], b[i + 2]);
+        a[i + 2] = low_pairs(b[i + 1], b[i + 3]);
+        a[i + 3] = high_pairs(b[i + 1], b[i + 3]);
+    }
+    #pragma GCC unroll 4
+    for (int k = 0; k < 4; ++k) {
+        const Words first = even_quads(a[k], a[k + 4]);
+        const Words second = odd_quads(a[k], a[k + 4]);
+        const Words third = even_quads(a[k + 8], a[k + 12]);
+        const Words fourth = odd_quads(a[k + 8], a[k + 12]);
+        to[k] = even_quads(first, third);
+        to[k + 4] = even_quads(second, fourth);
+        to[k + 8] = odd_quads(first, third);
+        to[k + 12] = odd_quads(second, fourth);
+    }
+}
+
+//% piece transpose_pairs
+// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits. Columns begin `column_bytes` apart.
+[[gnu::always_inline]] static inline void transpose_pairs(const void* rows, i64 stride, void* columns, i64 column_bytes)
+{
+    const char* from = (const char*)rows;
+    char* to = (char*)columns;
+    Words a[8], b[8];
+    #pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i)
+        a[i] = *(const Words*)(from + i * stride);
+    #pragma GCC unroll 8
+    for (int i = 0; i < 8; i += 2) {
+        b[i] = low_pairs(a[i], a[i + 1]);
+        b[i + 1] = high_pairs(a[i], a[i + 1]);
+    }
+    #pragma GCC unroll 2
+    for (int k = 0; k < 2; ++k) {
+        const Words first = even_quads(b[k], b[k + 2]);
+        const Words second = odd_quads(b[k], b[k + 2]);
+        const Words third = even_quads(b[k + 4], b[k + 6]);
+        const Words fourth = odd_quads(b[k + 4], b[k + 6]);
+        *(Words*)(to + k * column_bytes) = even_quads(first, third);
+        *(Words*)(to + (k + 2) * column_bytes) = even_quads(second, fourth);
+        *(Words*)(to + (k + 4) * column_bytes) = odd_quads(first, third);
+        *(Words*)(to + (k + 6) * column_bytes) = odd_quads(second, fourth);
+    }
+}
+
+//% piece Items
+// kColumns consecutive items of each lane: item k of lane l stands at [k][l].
+struct Items {
+//% each column
+    alignas(64) @lane_type@ @name@[kColumns][kLanes];
+//% end
+};
+
+//% piece take_items
+// Takes those of lane l from element first + l * lane_items on, and asks for what lies kPrefetchBytes ahead.
+[[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
+                                                     int lane_items)
+{
+//% each column
+    #pragma GCC unroll 16
+    for (int lane = 0; lane < kLanes; ++lane)
+        __builtin_prefetch((const char*)(inputs.@name@ + first + lane * lane_items) + kPrefetchBytes);
+//% each words
+    transpose_words(inputs.@name@ + first, i64(lane_items) * @bytes@, items.@name@);
+//% end
+//% each pairs
+    for (int k = 0; k < kColumns; k += 8) {
+        transpose_pairs(inputs.@name@ + first + k, i64(lane_items) * 8, items.@name@[k], sizeof items.@name@[k]);
+        transpose_pairs(inputs.@name@ + first + k + 8 * i64(lane_items), i64(lane_items) * 8,
+                        items.@name@[k] + 8, sizeof items.@name@[k]);
+    }
+//% end
+//% each narrow
+    unsigned @name@_words[kLanes][kColumns];
+    for (int lane = 0; lane < kLanes; ++lane) {
+        #pragma omp simd
+        for (int k = 0; k < kColumns; ++k)
+            @name@_words[lane][k] = @widened@;
+    }
+    transpose_words(@name@_words, sizeof @name@_words[0], items.@name@);
+//% end
+//% end
+}
+
+//% piece lift_item
+// Item k of a lane, which is the element at `index` of the input, lifted.
+[[gnu::always_inline]] static inline State lift_item(const Inputs&@inputs@, const Items&@items@, int@k@,
+                                                     int@lane@, Index@index@, Index@position@,
+                                                     Index@segment@)
+{
+    return lift(@arguments@);
+}
+
+//% piece Table
+// A table whose reads are checked: one outside of its length is noted, and gives zero.
+struct @table@ {
+    const @type@* at;
+    i64 length;
+    unsigned* outside;  // becomes 1
+    i64 unused;
+};
+
+[[gnu::always_inline]] static inline @type@ gather(const @table@& table, i64 place)
+{
+    if (u64(place) < u64(table.length))
+        return table.at[place];
+    __atomic_store_n(table.outside, 1u, __ATOMIC_RELAXED);
+    return @zero@;
+}
+
+//% piece least
+// A NaN operand loses, -0 is less than 0.
+[[gnu::always_inline]] static inline @type@ least_@name@(@type@ a, @type@ b)
+{
+    const @bits@ both = __builtin_bit_cast(@bits@, a) | __builtin_bit_cast(@bits@, b);
+    return a == b ? __builtin_bit_cast(@type@, both) : b < a || a != a ? b : a;
+}
+
+//% piece greatest
+// A NaN operand loses, -0 is less than 0.
+[[gnu::always_inline]] static inline @type@ greatest_@name@(@type@ a, @type@ b)
+{
+    const @bits@ both = __builtin_bit_cast(@bits@, a) & __builtin_bit_cast(@bits@, b);
+    return a == b ? __builtin_bit_cast(@type@, both) : a < b || a != a ? b : a;
+}
+
+//% piece integer_least
+[[gnu::always_inline]] static inline @type@ least_@name@(@type@ a, @type@ b)
+{
+    return b < a ? b : a;
+}
+
+//% piece integer_greatest
+[[gnu::always_inline]] static inline @type@ greatest_@name@(@type@ a, @type@ b)
+{
+    return a < b ? b : a;
+}
+
+//% piece leading_zeros_u32
+// Of 0 as many as there are bits.
+[[gnu::always_inline]] static inline int leading_zeros_u32(unsigned x)
+{
+    return x == 0 ? 32 : __builtin_clz(x);
+}
+
+//% piece leading_zeros_u64
+// Of 0 as many as there are bits.
+[[gnu::always_inline]] static inline int leading_zeros_u64(u64 x)
+{
+    return x == 0 ? 64 : __builtin_clzll(x);
+}
+
+//% piece rsqrt_f32
+[[gnu::always_inline]] static inline float rsqrt_f32(float x)
+{
+    return float(1.0 / __builtin_sqrt(double(x)));
+}
+
+//% piece rsqrt_f64
+[[gnu::always_inline]] static inline double rsqrt_f64(double x)
+{
+    return 1.0 / __builtin_sqrt(x);
+}
+
+//% piece f16
+// IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+struct f16 {
+    unsigned short bits;
+};
+
+[[gnu::always_inline]] static inline float to_f32(f16 half)
+{
+    const unsigned magnitude = unsigned(half.bits & 0x7fffu) << 13;
+    const unsigned sign = unsigned(half.bits & 0x8000u) << 16;
+    // Moves the exponent to float's place; subnormal numbers become normal ones.
+    const float scaled = __builtin_bit_cast(float, magnitude) * 0x1p112f;
+    const unsigned bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : __builtin_bit_cast(unsigned, scaled);
+    return __builtin_bit_cast(float, bits | sign);
+}
+
+// Overflow gives infinity, NaN stays NaN.
+[[gnu::always_inline]] static inline f16 to_f16(float value)
+{
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    const unsigned magnitude = bits & 0x7fffffffu;
+    // A subnormal result is rounded by an addition that leaves its bits in the lowest places.
+    const unsigned small = __builtin_bit_cast(unsigned, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3f000000u;
+    const unsigned normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
+    const unsigned finite = magnitude < 0x38800000u ? small : normal;
+    const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
+    return {(unsigned short)((bits >> 16 & 0x8000u) | (magnitude >= 0x477ff000u ? large : finite))};
+}
+
+//% piece bf16
+// bfloat16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+struct bf16 {
+    unsigned short bits;
+};
+
+[[gnu::always_inline]] static inline float to_f32(bf16 half)
+{
+    return __builtin_bit_cast(float, unsigned(half.bits) << 16);
+}
+
+// NaN stays NaN.
+[[gnu::always_inline]] static inline bf16 to_bf16(float value)
+{
+    const unsigned bits = __builtin_bit_cast(unsigned, value);
+    const unsigned rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    return {(unsigned short)((bits & 0x7fffffffu) > 0x7f800000u ? bits >> 16 | 0x40u : rounded)};
+}

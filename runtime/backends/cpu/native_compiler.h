@@ -1,0 +1,39 @@
+#pragma once
+// From a native text to the bytes of a shared library: the system's compiler, and the cache of what it made.
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace segfold::cpu {
+
+/// The system's C++ compiler with the flags of native texts.
+class NativeCompiler {
+public:
+    /// Throws DeviceError where there is no compiler.
+    NativeCompiler();
+
+    /// The compiler and the flags, one after the other.
+    [[nodiscard]] const std::vector<std::string>& command() const { return command_; }
+    /// The compiler's path and what it says of itself.
+    [[nodiscard]] const std::string& identity() const { return identity_; }
+
+    /// What compiling `source` depends on, as a digest: the text, the compiler, the flags, the processor.
+    [[nodiscard]] std::string key(std::string_view source) const;
+    /// The shared library of `source`. Throws DeviceError with the compiler's log, which names a kept copy of
+    /// the text.
+    [[nodiscard]] std::string compile(std::string_view source) const;
+
+private:
+    std::vector<std::string> command_;
+    std::string identity_;
+};
+
+/// The shared library of `source`, from the cache's folder where it is there; a damaged file counts as none.
+///
+/// `was_compiled` tells whether the compiler ran.
+std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
+
+/// The model of the processor and what it can do, as the system lists it.
+[[nodiscard]] std::string processor_identity();
+
+}  // namespace segfold::cpu

@@ -1,0 +1,74 @@
+#include "runtime/backends/cpu/native_plan.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/support/thread_pool.h"
+
+namespace segfold::cpu {
+namespace {
+
+/// Of scratch memory: a line of the cache.
+constexpr std::size_t kAlignment = 64;
+
+}  // namespace
+
+NativePlan::NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes)
+    : program_(NativeProgram::of(emitted)), bound_(op, emitted, sizes, 1), outside_(op.parameters.size(), 0)
+{
+    for (std::size_t i = 0; i < bound_.scratch().size(); ++i) {
+        const auto& buffer = bound_.scratch()[i];
+        auto& memory = scratch_.emplace_back(static_cast<std::size_t>(buffer.bytes) + kAlignment);
+        const auto place = reinterpret_cast<std::uint64_t>(memory.data());
+        scratch_addresses_.push_back((place + kAlignment - 1) / kAlignment * kAlignment);
+        bound_.bind_scratch(i, scratch_addresses_.back());
+    }
+    for (std::size_t i = 0; i < bound_.launches().size(); ++i) {
+        const auto& launch = bound_.launches()[i];
+        Kernel kernel{program_->kernel(launch.kernel), launch.grid, {}};
+        // Structs are taken by reference, scratch memory by its address.
+        for (std::size_t k = 0; k < launch.parameters.size(); ++k) {
+            const auto buffer =
+                std::ranges::find(bound_.scratch(), launch.parameters[k], &ScratchBuffer::name);
+            kernel.arguments.push_back(
+                buffer == bound_.scratch().end()
+                    ? bound_.arguments(i)[k]
+                    : reinterpret_cast<void*>(
+                          scratch_addresses_[static_cast<std::size_t>(buffer - bound_.scratch().begin())]));
+        }
+        if (kernel.arguments.size() > NativeKernel::kMostArguments)
+            throw InternalError("kernel " + launch.kernel + " takes more arguments than can be passed");
+        kernels_.push_back(std::move(kernel));
+    }
+}
+
+void NativePlan::run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
+                     std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results)
+{
+    std::ranges::fill(outside_, 0);
+    bound_.bind_inputs(inputs, lengths, reinterpret_cast<std::uint64_t>(outside_.data()));
+    bound_.bind_segments(segments);
+    bound_.bind_results(results);
+    for (const auto& kernel : kernels_)
+        ThreadPool::shared().run(kernel.parts,
+                                 [&kernel](std::int64_t part) { kernel.entry.run(part, kernel.arguments); });
+}
+
+void NativePlan::poison_scratch(std::uint8_t byte)
+{
+    for (std::size_t i = 0; i < scratch_.size(); ++i)
+        if (!bound_.scratch()[i].zero)
+            std::memset(reinterpret_cast<void*>(scratch_addresses_[i]), byte,
+                        static_cast<std::size_t>(bound_.scratch()[i].bytes));
+}
+
+std::int64_t NativePlan::scratch_bytes() const
+{
+    std::int64_t bytes = 0;
+    for (const auto& buffer : bound_.scratch())
+        bytes += buffer.bytes;
+    return bytes;
+}
+
+}  // namespace segfold::cpu

@@ -1,0 +1,50 @@
+#pragma once
+// A native text, loaded, with the memory and the arguments for workloads of one size.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "runtime/backends/bound_plan.h"
+#include "runtime/backends/cpu/native_program.h"
+
+namespace segfold::cpu {
+
+/// Runs a text on any arrays of its sizes; a run allocates nothing. One thread at a time may run it.
+class NativePlan {
+public:
+    /// Throws DeviceError where the text does not compile.
+    NativePlan(const Operator& op, const Emitted& emitted, const SegmentSizes& sizes);
+
+    /// Folds on all cores of the process.
+    ///
+    ///   inputs    the address of an array for each parameter
+    ///   lengths   of the same arrays, in elements
+    ///   segments  the addresses of segment_arrays() of the text's form
+    ///   results   the address of an array for each result field
+    void run(std::span<const std::uint64_t> inputs, std::span<const std::int64_t> lengths,
+             std::span<const std::uint64_t> segments, std::span<const std::uint64_t> results);
+
+    /// Of each parameter: not 0 where the last run has read outside of it, as refuse_noted_reads() takes it.
+    [[nodiscard]] std::span<const std::uint32_t> outside() const { return outside_; }
+    /// Memory that must not be zero is filled with `byte`.
+    void poison_scratch(std::uint8_t byte);
+    [[nodiscard]] const NativeProgram& program() const { return *program_; }
+    [[nodiscard]] std::int64_t scratch_bytes() const;
+
+private:
+    struct Kernel {
+        NativeKernel entry;
+        std::int64_t parts;
+        std::vector<void*> arguments;
+    };
+
+    std::shared_ptr<const NativeProgram> program_;
+    BoundPlan bound_;
+    std::vector<std::vector<std::byte>> scratch_;
+    std::vector<std::uint64_t> scratch_addresses_;
+    std::vector<std::uint32_t> outside_;
+    std::vector<Kernel> kernels_;
+};
+
+}  // namespace segfold::cpu

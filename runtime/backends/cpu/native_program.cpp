@@ -1,0 +1,128 @@
+#include "runtime/backends/cpu/native_program.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "dsl/error.h"
+#include "runtime/backends/cpu/native_compiler.h"
+
+namespace segfold::cpu {
+namespace {
+
+template <std::size_t>
+using Address = void*;
+
+template <std::size_t... places>
+void call(void* entry, std::int64_t part, [[maybe_unused]] std::span<void* const> arguments,
+          std::index_sequence<places...> /*places*/)
+{
+    reinterpret_cast<void (*)(long long, Address<places>...)>(entry)(part, arguments[places]...);
+}
+
+template <std::size_t... counts>
+void call_with(void* entry, std::int64_t part, std::span<void* const> arguments,
+               std::index_sequence<counts...> /*counts*/)
+{
+    (void)((arguments.size() == counts &&
+            (call(entry, part, arguments, std::make_index_sequence<counts>()), true)) ||
+           ...);
+}
+
+/// The compiler, looked for once, or why there is none.
+struct Found {
+    std::unique_ptr<const NativeCompiler> compiler;
+    std::string reason;
+};
+
+const Found& found_compiler()
+{
+    static const Found found = [] {
+        Found result;
+        try {
+            result.compiler = std::make_unique<const NativeCompiler>();
+        } catch (const DeviceError& error) {
+            result.reason = error.what();
+        }
+        return result;
+    }();
+    return found;
+}
+
+}  // namespace
+
+const std::string& reason_without_compiler() { return found_compiler().reason; }
+
+void NativeKernel::run(std::int64_t part, std::span<void* const> arguments) const
+{
+    call_with(entry_, part, arguments, std::make_index_sequence<kMostArguments + 1>());
+}
+
+std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
+{
+    static std::mutex mutex;
+    static std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>> programs;
+    const std::lock_guard lock(mutex);
+    if (const auto known = programs.find(emitted.source); known != programs.end())
+        return known->second;
+    const auto& found = found_compiler();
+    if (!found.compiler)
+        throw DeviceError(found.reason);
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    bool was_compiled = false;
+    auto program = std::make_shared<NativeProgram>(library_of(emitted.source, *found.compiler, was_compiled));
+    if (was_compiled)
+        program->compile_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+    constexpr std::size_t kMostPrograms = 256;
+    if (programs.size() >= kMostPrograms)
+        programs.clear();  // who runs one keeps it
+    programs.emplace(emitted.source, program);
+    return program;
+}
+
+NativeProgram::NativeProgram(const std::string& library)
+{
+    // A file without a name, which nobody else can change between its check and its loading.
+    const int file = memfd_create("segfold-cpu", MFD_CLOEXEC);
+    if (file < 0)
+        throw DeviceError(fmt::format("cpu: no memory for a compiled text: {}", std::strerror(errno)));
+    std::size_t written = 0;
+    while (written < library.size()) {
+        const auto count = write(file, library.data() + written, library.size() - written);
+        if (count <= 0)
+            break;
+        written += static_cast<std::size_t>(count);
+    }
+    handle_ = written == library.size()
+                  ? dlopen(fmt::format("/proc/self/fd/{}", file).c_str(), RTLD_NOW | RTLD_LOCAL)
+                  : nullptr;
+    const char* reason = handle_ == nullptr ? dlerror() : nullptr;
+    close(file);
+    if (handle_ == nullptr)
+        throw DeviceError(
+            fmt::format("cpu: cannot load a compiled text: {}", reason ? reason : std::strerror(errno)));
+}
+
+NativeProgram::~NativeProgram()
+{
+    if (handle_ != nullptr)
+        dlclose(handle_);
+}
+
+NativeKernel NativeProgram::kernel(const std::string& name) const
+{
+    void* entry = dlsym(handle_, name.c_str());
+    if (entry == nullptr)
+        throw InternalError("cpu: the compiled text lacks " + name);
+    return NativeKernel(entry);
+}
+
+}  // namespace segfold::cpu
