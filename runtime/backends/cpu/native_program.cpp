@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -56,6 +57,17 @@ const Found& found_compiler()
     return found;
 }
 
+/// A path of an open file that no library was loaded from before: the loader takes equal paths for one
+/// library, and descriptors are used again.
+std::string path_of(int file)
+{
+    static std::atomic<unsigned> count = 0;
+    std::string path = "/proc/self/fd/";
+    for (unsigned number = ++count; number != 0; number /= 2)
+        path += number % 2 == 1 ? "./" : "/";
+    return path + std::to_string(file);
+}
+
 }  // namespace
 
 const std::string& reason_without_compiler() { return found_compiler().reason; }
@@ -101,9 +113,7 @@ NativeProgram::NativeProgram(const std::string& library)
             break;
         written += static_cast<std::size_t>(count);
     }
-    handle_ = written == library.size()
-                  ? dlopen(fmt::format("/proc/self/fd/{}", file).c_str(), RTLD_NOW | RTLD_LOCAL)
-                  : nullptr;
+    handle_ = written == library.size() ? dlopen(path_of(file).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
     const char* reason = handle_ == nullptr ? dlerror() : nullptr;
     close(file);
     if (handle_ == nullptr)

@@ -1,0 +1,228 @@
+// How fast the back end cpu folds, beside the rate at which all cores read memory and beside Thrust on
+// OpenMP.
+//
+//     cpu_benchmark [ELEMENTS [ROUNDS]]        2^24 elements and 15 rounds without them
+//
+// Each round reads the column once, runs each stage, and runs thrust::reduce_by_key with the operator as C++,
+// compiled with -O3 for this processor, one after the other. Prints for each layout the share of the read
+// rate that the plan of the rule of thumb reaches, by the medians of the rounds and by the best of each,
+// those of the other stages, and how many times as long Thrust takes. Shares count compulsory bytes: columns,
+// offsets and results, each once; Thrust reads keys instead of offsets and has the same bytes counted.
+#define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP
+#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_OMP
+#define THRUST_WRAPPED_NAMESPACE segfold_cpu_benchmark  // the library has a Thrust of its own
+#include <fmt/format.h>
+#include <omp.h>
+#include <thrust/functional.h>
+#include <thrust/iterator/discard_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <thrust/reduce.h>
+#include <thrust/system/omp/execution_policy.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "codegen/catalogue.h"
+#include "dsl/layout.h"
+#include "dsl/standard_operators.h"
+#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/data/resolve.h"
+#include "runtime/data/shape.h"
+#include "runtime/session/traffic.h"
+#include "runtime/support/thread_pool.h"
+
+namespace {
+
+using namespace segfold;
+using Clock = std::chrono::steady_clock;
+
+struct Times {
+    std::vector<double> seconds;
+
+    template <class Work>
+    void take(const Work& work)
+    {
+        const auto begin = Clock::now();
+        work();
+        seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    }
+    [[nodiscard]] double median() const
+    {
+        auto sorted = seconds;
+        std::ranges::nth_element(sorted, sorted.begin() + std::ssize(sorted) / 2);
+        return sorted[sorted.size() / 2];
+    }
+    [[nodiscard]] double best() const { return std::ranges::min(seconds); }
+};
+
+/// Reads floats as fast as a core can: eight vectors of sums.
+float read(const float* values, std::int64_t count)
+{
+    using Vector = float __attribute__((vector_size(64), aligned(4)));
+    Vector sums[8] = {};
+    for (std::int64_t i = 0; i + 128 <= count; i += 128)
+        for (int k = 0; k < 8; ++k)
+            sums[k] += *reinterpret_cast<const Vector*>(values + i + k * 16);
+    float total = 0;
+    for (const auto& vector : sums)
+        for (int lane = 0; lane < 16; ++lane)
+            total += vector[lane];
+    return total;
+}
+
+float read_by_all(const std::vector<float>& values)
+{
+    constexpr std::int64_t kPart = 1 << 18;
+    const auto count = std::ssize(values);
+    std::vector<float> sums(static_cast<std::size_t>((count + kPart - 1) / kPart));
+    ThreadPool::shared().run(std::ssize(sums), [&](std::int64_t part) {
+        sums[static_cast<std::size_t>(part)] =
+            read(values.data() + part * kPart, std::min(kPart, count - part * kPart));
+    });
+    return std::accumulate(sums.begin(), sums.end(), 0.0F);
+}
+
+/// The state of mean_variance, as the standard operator has it.
+struct Moments {
+    int n;
+    float mean, m2;
+};
+
+struct LiftMoments {
+    Moments operator()(float x) const { return {1, x, 0}; }
+};
+
+struct CombineMoments {
+    Moments operator()(const Moments& a, const Moments& b) const
+    {
+        const int total = a.n + b.n;
+        const float delta = b.mean - a.mean;
+        const float share = total == 0 ? 0.0F : static_cast<float>(b.n) / static_cast<float>(total);
+        return {total, a.mean + delta * share, a.m2 + b.m2 + delta * delta * static_cast<float>(a.n) * share};
+    }
+};
+
+struct Row {
+    std::string layout;
+    Segments segments;
+};
+
+void run_thrust(bool is_sum, const std::vector<int>& keys, const std::vector<float>& values,
+                std::vector<float>& sums, std::vector<Moments>& moments)
+{
+    namespace library = THRUST_NS_QUALIFIER;
+    const auto policy = library::omp::par;
+    if (is_sum)
+        library::reduce_by_key(policy, keys.begin(), keys.end(), values.begin(),
+                               library::make_discard_iterator(), sums.begin());
+    else
+        library::reduce_by_key(
+            policy, keys.begin(), keys.end(), library::make_transform_iterator(values.begin(), LiftMoments()),
+            library::make_discard_iterator(), moments.begin(), library::equal_to<int>(), CombineMoments());
+}
+
+void measure(const Operator& op, const Row& row, const std::vector<float>& values, int rounds)
+{
+    const auto& segments = row.segments;
+    const auto& catalogue = Catalogue::native();
+    const Problem problem(op, segments.form, segments.index_bits());
+    const auto shape = shape_of(segments);
+    const auto facts = plan_facts(problem, shape);
+    const auto& chosen = catalogue.rule_of_thumb(problem, shape);
+    std::vector<std::string> names;
+    std::vector<cpu::NativePlan> plans;
+    for (const auto& stage : catalogue.stages())
+        if (!catalogue.unmet(stage, problem) && (&stage == &chosen || op.state.size() == 1)) {
+            names.push_back(stage.name);
+            plans.emplace_back(op, emit(problem, stage, default_configuration(stage, facts), catalogue),
+                               sizes_of(segments));
+        }
+    const auto num_segments = static_cast<std::size_t>(segments.num_segments);
+    std::vector<std::vector<float>> results(op.results.size(), std::vector<float>(num_segments));
+    std::vector<std::uint64_t> places, outputs;
+    const auto arrays = segment_arrays(segments);
+    for (const auto& named : arrays)
+        places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
+    for (auto& result : results)
+        outputs.push_back(reinterpret_cast<std::uint64_t>(result.data()));
+    const std::uint64_t inputs[] = {reinterpret_cast<std::uint64_t>(values.data())};
+    const std::int64_t lengths[] = {std::ssize(values)};
+
+    std::vector<int> keys(values.size());
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        std::fill(keys.begin() + segments.begin(s), keys.begin() + segments.end(s), static_cast<int>(s));
+    std::vector<float> sums(num_segments);
+    std::vector<Moments> moments(num_segments);
+
+    Times reading, thrust_times;
+    std::vector<Times> taken(plans.size());
+    volatile float sink = 0;
+    for (int round = 0; round <= rounds; ++round) {
+        if (round == 1) {  // the first one only warms up
+            reading = {}, thrust_times = {};
+            taken.assign(plans.size(), {});
+        }
+        reading.take([&] { sink = read_by_all(values); });
+        for (std::size_t i = 0; i < plans.size(); ++i)
+            taken[i].take([&] { plans[i].run(inputs, lengths, places, outputs); });
+        thrust_times.take([&] { run_thrust(op.state.size() == 1, keys, values, sums, moments); });
+    }
+    const auto traffic = compulsory_traffic(op, segments);
+    const double bytes = static_cast<double>(traffic.total());
+    const double column = static_cast<double>(values.size() * sizeof(float));
+    const auto share = [&](double seconds, double read_seconds) {
+        return bytes / seconds / (column / read_seconds);
+    };
+    std::string others;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        const double median = taken[i].median();
+        if (names[i] == chosen.name)
+            std::printf("%-15s %-18s %-19s %5.1f GB/s  share %.2f  best %.2f  Thrust %5.2f times",
+                        op.name.c_str(), row.layout.c_str(), names[i].c_str(),
+                        column / reading.median() / 1e9, share(median, reading.median()),
+                        share(taken[i].best(), reading.best()), thrust_times.median() / median);
+        else
+            others += fmt::format("  {} {:.2f}", names[i], share(median, reading.median()));
+    }
+    std::printf("%s\n", others.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv)
+{
+    const std::int64_t num_elements = argc > 1 ? std::atoll(argv[1]) : std::int64_t{1} << 24;
+    const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
+    std::vector<float> values(static_cast<std::size_t>(num_elements));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i * 7 % 5);
+    constexpr const char* kLayouts[] = {"whole",
+                                        "uniform=1",
+                                        "uniform=2",
+                                        "uniform=4",
+                                        "uniform=8",
+                                        "uniform=32",
+                                        "uniform=128",
+                                        "uniform=1024",
+                                        "uniform=65536",
+                                        "constant:length=4",
+                                        "constant:length=32",
+                                        "geometric:mean=4",
+                                        "geometric:mean=32",
+                                        "zipf:exponent=1.9",
+                                        "giant:half"};
+    for (const auto* operator_name : {"sum", "mean_variance"})
+        for (const auto* layout : kLayouts) {
+            try {
+                const Row row{layout, resolve(parse_layout(layout), num_elements).segments};
+                measure(standard_operator(operator_name, Type::f32), row, values, rounds);
+            } catch (const std::exception& error) {
+                std::printf("%s %s: %s\n", operator_name, layout, error.what());
+            }
+        }
+}
