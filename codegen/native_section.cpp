@@ -154,6 +154,8 @@ std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& pre
     pieces.push_back(declaration("States", "States", fields));
     pieces.push_back(declaration("get", "get", fields));
     pieces.push_back(declaration("put", "put", fields));
+    pieces.push_back(declaration("clear", "clear"));
+    pieces.push_back(declaration("append", "append"));
     pieces.push_back(declaration(is_scalar ? "choose_scalar" : "choose", "choose", fields));
     for (const char* piece : {"Words", "transpose_words", "transpose_pairs"})
         pieces.push_back(declaration(piece, piece));

@@ -2,13 +2,24 @@
 //% title   One lane of a vector folds one segment
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
-//% let     is_tiny = num_segments > 0 && mean_length <= 2
-//% let     is_alike = uniform && mean_length <= 6 || is_tiny && longest_length > 0 && longest_length <= 4
-//% suits   is_alike ? 100 : ranges && mean_length < 32 ? 60 : 10
+//% let     is_alike = num_segments > 0 && longest_length > 0 && longest_length <= 4
+//% suits   is_alike ? 85 : ranges && mean_length < 32 ? 60 : 10
 //% tune    share_steps = 65536, 16384, 262144
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  fold_share  grid = num_shares  block = 1
 //% use     cpu/parts/share_cuts.h
+
+[[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
+                                                    Index begin, Index position, Index segment)
+{
+    append(totals, lane, load_item(inputs, begin + position, position, segment));
+}
+
+[[gnu::always_inline]] static inline void store_total(const Results& results, Index segment, Index length,
+                                                      const States& totals, int lane)
+{
+    store(results, segment, length, get(totals, lane));
+}
 
 // The lanes take neighbouring segments and walk through them in step, each strictly from left to right, as
 // the reference does; lanes whose segment is over wait. Good for segments of a few elements and of about one
@@ -26,19 +37,17 @@ static inline void fold_group(const Inputs& inputs, const Segments& segments, co
         begin[lane] = element_of(segments, segment, segment_begin(segments, segment));
         length[lane] = segment_end(segments, segment) - segment_begin(segments, segment);
         longest = length[lane] > longest ? length[lane] : longest;
-        put(totals, lane, identity());
+        clear(totals, lane);
     }
     for (Index position = 0; position < longest; ++position) {
         #pragma omp simd
         for (int lane = 0; lane < kLanes; ++lane)
-            if (position < length[lane]) {
-                const State item = load_item(inputs, begin[lane] + position, position, first + lane);
-                put(totals, lane, combine(get(totals, lane), item));
-            }
+            if (position < length[lane])
+                take_item(totals, lane, inputs, begin[lane], position, first + lane);
     }
     #pragma omp simd
     for (int lane = 0; lane < kLanes; ++lane)
-        store(results, first + lane, length[lane], get(totals, lane));
+        store_total(results, first + lane, length[lane], totals, lane);
 }
 
 // A share folds the segments that end in it.

@@ -20,6 +20,28 @@ struct Tile {
     States carries;
 };
 
+// Joins item k of a lane to the lane's total, or begins a new total with it.
+[[gnu::always_inline]] static inline void scan_item(States& totals, States& scanned, const Inputs& inputs,
+                                                    const Items& items, int k, int lane, Index index,
+                                                    unsigned heads)
+{
+    const State item = lift_item(inputs, items, k, lane, index, 0, 0);
+    const State joined = combine(get(totals, lane), item);
+    const State total = choose((heads & (1u << lane)) != 0, item, joined);
+    put(totals, lane, total);
+    put(scanned, lane, total);
+}
+
+// Goes past a lane: each lane of `carry` holds the same, so that whether a segment begins is a choice and no
+// branch.
+[[gnu::always_inline]] static inline void pass_lane(States& carry, int copy, const States& totals, int lane,
+                                                    unsigned heads)
+{
+    const State total = get(totals, lane);
+    const State joined = combine(get(carry, copy), total);
+    put(carry, copy, choose((heads & (1u << lane)) != 0, total, joined));
+}
+
 // Scans the tile whose first item is `begin`; `open` is the total of the segment that is open there. Returns
 // that of the segment that is open behind it.
 static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, State open)
@@ -27,7 +49,7 @@ static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, Sta
     States totals;
     #pragma omp simd
     for (int lane = 0; lane < kLanes; ++lane)
-        put(totals, lane, identity());
+        clear(totals, lane);
     unsigned any_heads = 0;
     Items items;
     #pragma GCC unroll 1
@@ -42,17 +64,11 @@ static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, Sta
             const unsigned heads = tile.heads[taken + k];
             any_heads |= heads;
             #pragma omp simd
-            for (int lane = 0; lane < kLanes; ++lane) {
-                const Index index = begin + lane * kLaneItems + taken + k;
-                const State item = lift_item(inputs, items, k, lane, index, 0, 0);
-                const State joined = combine(get(totals, lane), item);
-                const State total = choose((heads & (1u << lane)) != 0, item, joined);
-                put(totals, lane, total);
-                put(tile.scanned[taken + k], lane, total);
-            }
+            for (int lane = 0; lane < kLanes; ++lane)
+                scan_item(totals, tile.scanned[taken + k], inputs, items, k, lane,
+                          begin + lane * kLaneItems + taken + k, heads);
         }
     }
-    // Each lane of these vectors holds the same, so that whether a segment begins is a choice and no branch.
     unsigned any[kLanes];
     States carry;
     #pragma omp simd
@@ -68,13 +84,24 @@ static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, Sta
     for (int lane = 0; lane < kLanes; ++lane) {
         put(tile.carries, lane, get(carry, 0));
         #pragma omp simd
-        for (int copy = 0; copy < kLanes; ++copy) {
-            const State total = get(totals, lane);
-            const State joined = combine(get(carry, copy), total);
-            put(carry, copy, choose((any[copy] & (1u << lane)) != 0, total, joined));
-        }
+        for (int copy = 0; copy < kLanes; ++copy)
+            pass_lane(carry, copy, totals, lane, any[copy]);
     }
     return get(carry, 0);
+}
+
+// Stores the total of a segment that ends in the tile and began in the share.
+[[gnu::always_inline]] static inline void store_segment(const Tile& tile, const Segments& segments,
+                                                        const Results& results, Index item, Index segment)
+{
+    const Index from = segment_begin(segments, segment);
+    const Index to = segment_end(segments, segment);
+    const unsigned place = to > item ? to - item - 1 : 0;
+    const unsigned lane = place / kLaneItems;
+    const State total = get(tile.scanned[place % kLaneItems], lane);
+    const State joined = combine(get(tile.carries, lane), total);
+    const bool is_cut = from < item + Index(lane) * kLaneItems;
+    store(results, segment, to - from, choose(from == to, identity(), choose(is_cut, joined, total)));
 }
 
 // Where a share begins: at a tile, and with the first segment that ends behind that place.
@@ -139,16 +166,8 @@ extern "C" void fold_share(i64 share,
             ++first;
         }
         #pragma omp simd
-        for (Index s = first; s < last; ++s) {
-            const Index from = segment_begin(segments, s);
-            const Index to = segment_end(segments, s);
-            const unsigned place = to > item ? to - item - 1 : 0;
-            const unsigned lane = place / kLaneItems;
-            const State total = get(tile.scanned[place % kLaneItems], lane);
-            const State joined = combine(get(tile.carries, lane), total);
-            const bool is_cut = from < item + Index(lane) * kLaneItems;
-            store(results, s, to - from, choose(from == to, identity(), choose(is_cut, joined, total)));
-        }
+        for (Index s = first; s < last; ++s)
+            store_segment(tile, segments, results, item, s);
         segment = last;
     }
     // What is left is less than a tile, behind the last one.

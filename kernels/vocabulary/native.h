@@ -20,6 +20,20 @@ struct States {
 //% end
 }
 
+//% piece clear
+[[gnu::always_inline]] static inline void clear(States& states, int lane)
+{
+    put(states, lane, identity());
+}
+
+//% piece append
+// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
+// to memory where they are variables of the loop itself.
+[[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
+{
+    put(totals, lane, combine(get(totals, lane), later));
+}
+
 //% piece choose_scalar
 [[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
 {
@@ -264,7 +278,8 @@ struct f16 {
     const unsigned sign = unsigned(half.bits & 0x8000u) << 16;
     // Moves the exponent to float's place; subnormal numbers become normal ones.
     const float scaled = __builtin_bit_cast(float, magnitude) * 0x1p112f;
-    const unsigned bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : __builtin_bit_cast(unsigned, scaled);
+    const unsigned finite = __builtin_bit_cast(unsigned, scaled);
+    const unsigned bits = magnitude >= 0x0f800000u ? magnitude | 0x7f800000u : finite;
     return __builtin_bit_cast(float, bits | sign);
 }
 
@@ -274,7 +289,8 @@ struct f16 {
     const unsigned bits = __builtin_bit_cast(unsigned, value);
     const unsigned magnitude = bits & 0x7fffffffu;
     // A subnormal result is rounded by an addition that leaves its bits in the lowest places.
-    const unsigned small = __builtin_bit_cast(unsigned, __builtin_bit_cast(float, magnitude) + 0.5f) - 0x3f000000u;
+    const float shifted = __builtin_bit_cast(float, magnitude) + 0.5f;
+    const unsigned small = __builtin_bit_cast(unsigned, shifted) - 0x3f000000u;
     const unsigned normal = (magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13;
     const unsigned finite = magnitude < 0x38800000u ? small : normal;
     const unsigned large = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;

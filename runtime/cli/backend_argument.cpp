@@ -26,7 +26,7 @@ bool asks_for_cuda(const Arguments& arguments)
 
 }  // namespace
 
-std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
+std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds_faults)
 {
     std::vector<std::string_view> names;
     for (const auto& entry : backends())
@@ -43,8 +43,9 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments)
                               ? arguments.integer("schedule-seed", 0, kLargestSeed)
                               : std::nullopt)
         options.schedule_seed = static_cast<std::uint64_t>(*seed);
-    const auto name = asked && names[*asked] != "auto" ? names[*asked]
-                                                       : automatic_backend(options, asks_for_cuda(arguments));
+    const auto name = asked && names[*asked] != "auto"
+                          ? names[*asked]
+                          : automatic_backend(options, finds_faults || asks_for_cuda(arguments));
     const auto& entry = *std::ranges::find(backends(), name, &BackendEntry::name);
     if (!entry.takes_device)
         arguments.refuse("device", fmt::format("chooses a GPU, and the back end {} uses none", name));

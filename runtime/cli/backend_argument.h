@@ -10,10 +10,11 @@ namespace segfold::cli {
 inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}, {"schedule-seed", "N"}};
 
 /// The back end of --backend; without it a GPU, or cpu where there is none; simt where a stage of CUDA
-/// is asked for.
+/// is asked for, and for verbs that find faults in kernels.
 ///
 /// Throws InputError, or DeviceError where the back end that was asked for cannot run here.
-[[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments);
+[[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments,
+                                                        bool finds_faults = false);
 
 /// The back end that a verb measures: that of --backend, without it the one that a run takes.
 ///

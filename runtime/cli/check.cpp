@@ -226,7 +226,7 @@ int verb_check(const Words& words)
     const Arguments arguments("check", words,
                               join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
-    Session session(backend_argument(arguments), session_options(arguments, op));
+    Session session(backend_argument(arguments, true), session_options(arguments, op));
     auto& backend = session.backend();
     const auto& catalogue = session.catalogue();
     if (!backend.runs_stages())

@@ -102,7 +102,8 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
             const auto emitted = emit(problem, stage, configuration, catalogue,
                                       arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant);
             const auto path =
-                (std::filesystem::path(folder) / fmt::format("{}.{}.cu", stage.name, name(segment_form)))
+                (std::filesystem::path(folder) / fmt::format("{}.{}.{}", stage.name, name(segment_form),
+                                                             stage.dialect == Dialect::native ? "cpp" : "cu"))
                     .string();
             write_whole(path, emitted.source);
             table.add({stage.name, std::string(name(segment_form)), path});
@@ -119,15 +120,21 @@ void emit_all(const Arguments& arguments, const Operator& op, int index_bits, in
 
 int verb_emit(const Words& words)
 {
-    const Arguments arguments("emit", words,
-                              join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags}), 1);
+    const Arguments arguments(
+        "emit", words,
+        join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags, kDialectFlags}), 1);
     const bool is_compiled = asks_for_compiled(arguments);
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
-    Session session(session_options(arguments, op));
+    if (shows_native(arguments))
+        for (const auto* flag : {"at-launch", "cubin", "ptx", "sass", "resources", "arch"})
+            arguments.refuse(flag, "is about CUDA, and the back end is cpu");
+    auto options = session_options(arguments, op);
+    options.backend = shown_backend(arguments);
+    Session session(options);
     const auto laws = session.laws(op);
     if (arguments.has("all")) {
         emit_all(arguments, op, index_bits, key_bytes, laws, session.catalogue());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "dsl/error.h"
@@ -32,6 +33,14 @@ void add_setting(std::map<std::string, int>& chosen, std::string_view flag, cons
 }
 
 }  // namespace
+
+bool shows_native(const Arguments& arguments)
+{
+    constexpr std::array<std::string_view, 2> kBackends = {"cuda", "cpu"};
+    return arguments.choice("backend", kBackends).value_or(0) == 1;
+}
+
+std::string shown_backend(const Arguments& arguments) { return shows_native(arguments) ? "cpu" : "simt"; }
 
 Kernels::Kernels(const Arguments& arguments)
 {

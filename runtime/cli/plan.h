@@ -13,6 +13,15 @@ namespace segfold::cli {
 inline constexpr Flag kPlanFlags[] = {
     {"stage", "STAGE"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"reproducible"}, {"at-launch"}};
 
+/// What --backend of verbs that only show stages takes; without it the stages are those of CUDA.
+inline constexpr Flag kDialectFlags[] = {{"backend", "cuda|cpu"}};
+
+/// Whether --backend asks for the stages of the host's cores.
+bool shows_native(const Arguments& arguments);
+
+/// A back end that has the stages that are asked for, and needs no device.
+std::string shown_backend(const Arguments& arguments);
+
 /// The stages that came with the program, with those of the folder --kernels laid over them.
 class Kernels {
 public:

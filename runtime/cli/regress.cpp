@@ -142,7 +142,7 @@ int verb_regress(const Words& words)
     Progress progress;
     RegressReport report;
     if (asked.relations) {
-        const auto backend = backend_argument(arguments);
+        const auto backend = backend_argument(arguments, true);
         if (!backend->runs_stages())
             throw InputError(
                 fmt::format("--backend {}: regress runs stages, which take cuda or simt; both are "

@@ -16,7 +16,8 @@
 namespace segfold::cli {
 namespace {
 
-constexpr Flag kStagesFlags[] = {{"layout", "LAYOUT"}, {"kernels", "DIR"}, {"extract", "DIR"}};
+constexpr Flag kStagesFlags[] = {
+    {"layout", "LAYOUT"}, {"kernels", "DIR"}, {"extract", "DIR"}, {"backend", "cuda|cpu"}};
 
 std::string join_forms(const std::vector<SegmentForm>& forms)
 {
@@ -230,6 +231,7 @@ int verb_stages(const Words& words)
     }
     SessionOptions options;
     options.kernels = arguments.value("kernels").value_or("");
+    options.backend = shown_backend(arguments);
     Session session(options);
     const auto& catalogue = session.catalogue();
     if (!names_operator(arguments)) {

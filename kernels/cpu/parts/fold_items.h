@@ -1,6 +1,18 @@
 //% use cpu/parts/segments.h
 //% if commutative
 
+[[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
+                                                    Index index, Index position, Index segment)
+{
+    append(totals, lane, load_item(inputs, index, position, segment));
+}
+
+[[gnu::always_inline]] static inline void join_lanes(States& totals, int lane, const States& others,
+                                                     int other)
+{
+    append(totals, lane, get(others, other));
+}
+
 // The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
 // totals at once, so that no addition waits for the one before.
 static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
@@ -18,7 +30,7 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
         for (int k = 0; k < kAccumulators; ++k) {
             #pragma omp simd
             for (int lane = 0; lane < kLanes; ++lane)
-                put(totals[k], lane, identity());
+                clear(totals[k], lane);
         }
         for (; count - done >= kStepItems; done += kStepItems) {
             #pragma GCC unroll 8
@@ -26,8 +38,7 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
                 #pragma omp simd
                 for (int lane = 0; lane < kLanes; ++lane) {
                     const Index i = done + k * kLanes + lane;
-                    const State item = load_item(inputs, first + i, position + i, segment);
-                    put(totals[k], lane, combine(get(totals[k], lane), item));
+                    take_item(totals[k], lane, inputs, first + i, position + i, segment);
                 }
             }
         }
@@ -35,20 +46,19 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
             #pragma omp simd
             for (int lane = 0; lane < kLanes; ++lane) {
                 const Index i = done + lane;
-                const State item = load_item(inputs, first + i, position + i, segment);
-                put(totals[0], lane, combine(get(totals[0], lane), item));
+                take_item(totals[0], lane, inputs, first + i, position + i, segment);
             }
         }
         for (int k = 1; k < kAccumulators; ++k) {
             #pragma omp simd
             for (int lane = 0; lane < kLanes; ++lane)
-                put(totals[0], lane, combine(get(totals[0], lane), get(totals[k], lane)));
+                join_lanes(totals[0], lane, totals[k], lane);
         }
         #pragma GCC unroll 4
         for (int half = kLanes / 2; half > 0; half /= 2) {
             #pragma omp simd
             for (int lane = 0; lane < half; ++lane)
-                put(totals[0], lane, combine(get(totals[0], lane), get(totals[0], lane + half)));
+                join_lanes(totals[0], lane, totals[0], lane + half);
         }
         total = get(totals[0], 0);
     }
@@ -57,6 +67,13 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
     return total;
 }
 //% else
+
+[[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
+                                                    const Items& items, int k, Index index, Index position,
+                                                    Index segment)
+{
+    append(totals, lane, lift_item(inputs, items, k, lane, index, position, segment));
+}
 
 // The total of the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes'
 // totals are joined from left to right.
@@ -74,7 +91,7 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
         States totals;
         #pragma omp simd
         for (int lane = 0; lane < kLanes; ++lane)
-            put(totals, lane, identity());
+            clear(totals, lane);
         Items items;
         for (int taken = 0; taken < lane_items; taken += kColumns) {
             take_items(items, inputs, first + done + taken, lane_items);
@@ -82,8 +99,7 @@ static inline State fold_items(const Inputs& inputs, const Segments& segments, I
                 #pragma omp simd
                 for (int lane = 0; lane < kLanes; ++lane) {
                     const Index i = done + taken + k + lane * lane_items;
-                    const State item = lift_item(inputs, items, k, lane, first + i, position + i, segment);
-                    put(totals, lane, combine(get(totals, lane), item));
+                    take_item(totals, lane, inputs, items, k, first + i, position + i, segment);
                 }
             }
         }
