@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
+#include "codegen/literal_text.h"
 #include "codegen/opaque.h"
-#include "dsl/half.h"
 
 namespace segfold {
 namespace {
@@ -68,43 +68,6 @@ std::string digits(const ExpressionNode& node)
 std::string with_type_name(std::string_view stem, Type type)
 {
     return fmt::format("{}_{}", stem, name(type));
-}
-
-template <class Real>
-std::string real_literal(Real value)
-{
-    auto text = fmt::format("{}", value);
-    if (text.find_first_of(".e") == std::string::npos)
-        text += ".0";
-    return text + (sizeof(Real) == sizeof(float) ? "f" : "");
-}
-
-/// The value of a literal of a floating-point type.
-double literal_value(const ExpressionNode& node)
-{
-    const double value = node.kind == ExpressionKind::real
-                             ? node.real
-                             : (node.negative ? -1.0 : 1.0) * static_cast<double>(node.magnitude);
-    const auto single = static_cast<float>(value);
-    switch (*node.type) {
-        case Type::f16:
-            return f16_to_f32(f32_to_f16(single));
-        case Type::bf16:
-            return bf16_to_f32(f32_to_bf16(single));
-        default:
-            return value;
-    }
-}
-
-/// "kLowestI32", "kInfinity", ...; those of f16 and bf16 are floats.
-std::string constant_of(const ExpressionNode& node)
-{
-    const Type type = *node.type;
-    if (node.kind == ExpressionKind::constant)
-        return (node.name == "inf" ? "kInfinity" : "kNan") + std::string(type == Type::f64 ? "F64" : "");
-    std::string suffix(name(type));
-    suffix[0] = static_cast<char>(suffix[0] - 'a' + 'A');
-    return (node.name == "lowest" ? "kLowest" : node.name == "highest" ? "kHighest" : "kEpsilon") + suffix;
 }
 
 /// What CUDA calls a function of f32 ("expf") or f64 ("exp").

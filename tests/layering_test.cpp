@@ -136,8 +136,8 @@ std::string objection(std::string_view file, std::string_view path)
         return "includes the program; only the program and its tests may";
     }
     if (is_cccl(path) && !file.starts_with("runtime/backends/thrust/") &&
-        !file.starts_with("runtime/examples/")) {
-        return "includes CCCL, which only runtime/backends/thrust and the examples may";
+        !file.starts_with("runtime/examples/") && !file.starts_with("tests/benchmark/")) {
+        return "includes CCCL, which only runtime/backends/thrust, the examples and benchmarks may";
     }
     return {};
 }
@@ -156,7 +156,7 @@ TEST(Layering, KnowsWrongIncludes)
     EXPECT_EQ(objection("runtime/session/session.cpp", "runtime/tune/search.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "runtime/cli/arguments.h"), kDirection);
     EXPECT_EQ(objection("runtime/judge/compare.cpp", "thrust/reduce.h"),
-              "includes CCCL, which only runtime/backends/thrust and the examples may");
+              "includes CCCL, which only runtime/backends/thrust, the examples and benchmarks may");
     EXPECT_EQ(objection("runtime/examples/from_cub.cu", "cub/device/device_reduce.cuh"), "");
 }
 

@@ -4,7 +4,7 @@
 //% layout  whole, uniform, offsets, ranges
 //% let     is_alike = num_segments > 0 && longest_length > 0 && longest_length <= 4
 //% suits   is_alike ? 85 : ranges && mean_length < 32 ? 60 : 10
-//% tune    share_steps = 65536, 16384, 262144
+//% tune    share_steps = 65536, 1024, 16384, 262144
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  fold_share  grid = num_shares  block = 1
 //% use     cpu/parts/share_cuts.h

@@ -6,7 +6,7 @@
 //% needs   element_bytes > 0, !uses_position, !uses_segment
 //% suits   50
 //% tune    lane_items = 128, 32, 64, 256
-//% tune    share_steps = 65536, 16384, 262144
+//% tune    share_steps = 65536, 1024, 16384, 262144
 //% let     tile_items = 16 * lane_items
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_shares.h

@@ -6,7 +6,7 @@
 //% let     is_long = num_segments > 0 && mean_length >= 512
 //% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
 //% suits   is_constant && mean_length <= 8 ? 90 : whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30
-//% tune    share_steps = 65536, 16384, 262144
+//% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  accumulators = costly_combine ? 2 : 4
 //% use     cpu/parts/share_cuts.h

@@ -54,8 +54,13 @@ struct Session::State {
     std::shared_ptr<Backend> running()
     {
         const std::lock_guard lock(mutex);
-        if (!backend)
-            backend = make_backend(options.backend, {options.device, options.schedule_seed});
+        if (!backend) {
+            const BackendOptions wanted{options.device, options.schedule_seed};
+            backend =
+                make_backend(options.backend == "auto" ? automatic_backend(wanted, own_catalogue.has_value())
+                                                       : options.backend,
+                             wanted);
+        }
         return backend;
     }
 

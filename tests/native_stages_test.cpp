@@ -1,0 +1,195 @@
+// Every native stage x operator x layout x shape on the host's cores, against the reference; planted bugs.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "codegen/catalogue.h"
+#include "runtime/backends/backend.h"
+#include "runtime/backends/cpu/native_plan.h"
+#include "runtime/judge/compare.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                 LayoutKind::keys};
+constexpr int kLanes = 16;
+
+struct StageCase {
+    std::string stage;
+    std::string op;
+    LayoutKind kind;
+    int index_bits;
+};
+
+std::string print(const StageCase& c)
+{
+    return c.stage + "_" + c.op + "_" + std::string(name(c.kind)) + (c.index_bits == 64 ? "_wide" : "");
+}
+
+[[maybe_unused]] void PrintTo(const StageCase& c, std::ostream* out) { *out << print(c); }
+
+/// Shares and tiles as small as they may be, so that few elements fill several of them.
+Configuration small_configuration(const Stage& stage)
+{
+    std::map<std::string, int> chosen;
+    for (const auto& tunable : stage.tunables)
+        if (tunable.name == "share_steps" || tunable.name == "lane_items")
+            chosen[tunable.name] = std::ranges::min(tunable.values);
+    return configure(stage, chosen);
+}
+
+std::vector<StageCase> all_cases()
+{
+    std::vector<StageCase> cases;
+    for (const auto& stage : Catalogue::native().stages())
+        for (const auto& op : kMatrixOperators)
+            for (const auto kind : kKinds)
+                for (const int bits : {32, 64}) {
+                    const Problem problem(standard_operator(op), form_of(kind), bits);
+                    const bool kept = bits == 32 || (op == "trace_u64" && kind != LayoutKind::lengths &&
+                                                     takes_directly(stage, kind));
+                    if (kept && !Catalogue::native().unmet(stage, problem))
+                        cases.push_back({stage.name, op, kind, bits});
+                }
+    return cases;
+}
+
+Results run_native(const Workload& workload, const Emitted& emitted, const std::string& stage)
+{
+    const auto backend = make_backend("cpu");
+    const PlanText text{emitted, stage};
+    return backend->run(workload, &text, {.launches = 2, .shifted_elements = 1, .scratch_poison = 0xa5});
+}
+
+class NativeStages : public testing::TestWithParam<StageCase> {
+protected:
+    void SetUp() override
+    {
+        if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+            GTEST_SKIP() << reason;
+    }
+};
+
+TEST_P(NativeStages, AgreeWithTheReference)
+{
+    const auto& param = GetParam();
+    const auto& stage = Catalogue::native().stage(param.stage);
+    const Problem problem(standard_operator(param.op), form_of(param.kind), param.index_bits);
+    const auto configuration = small_configuration(stage);
+    const auto emitted = emit(problem, stage, configuration, Catalogue::native());
+    const auto lane_items = configuration.find("lane_items");
+    const int tile = kLanes * (lane_items == configuration.end() ? kLanes : lane_items->second);
+    for (const auto& shape : segment_cases(param.kind, kLanes, tile, problem.op.allows_empty())) {
+        const auto workload =
+            make_workload(param.op, with_index_bits(shape.segments.copy(), param.index_bits), 11);
+        const auto comparison = Judge(workload).compare(run_native(workload, emitted, stage.name));
+        ASSERT_TRUE(comparison.agrees()) << shape.name << ": " << segfold::print(comparison);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Matrix, NativeStages, testing::ValuesIn(all_cases()),
+                         [](const auto& info) { return print(info.param); });
+
+/// Operators of every type of state and column, on one mixture of lengths, by the plan that a run takes.
+class NativeOperators : public testing::TestWithParam<std::string> {};
+
+TEST_P(NativeOperators, AgreeWithTheReference)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto op = standard_operator(GetParam());
+    const auto& catalogue = Catalogue::native();
+    const std::int64_t first = op.allows_empty() ? 0 : 2;
+    const std::vector<std::int64_t> lengths = {first, 3, 700, 1, first, 2500, 17, 5, 6000, 1, 16, 15};
+    for (const auto kind : {LayoutKind::offsets, LayoutKind::ranges}) {
+        const auto workload = make_workload(op, segments_in_form(form_of(kind), lengths), 5);
+        const Problem problem(op, form_of(kind));
+        const Judge judge(workload);
+        for (const auto& stage : catalogue.stages()) {
+            if (catalogue.unmet(stage, problem))
+                continue;
+            const auto emitted = emit(problem, stage, small_configuration(stage), catalogue);
+            const auto comparison = judge.compare(run_native(workload, emitted, stage.name));
+            EXPECT_TRUE(comparison.agrees()) << stage.name << ": " << segfold::print(comparison);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Standard, NativeOperators,
+                         testing::Values("sum_i8", "sum_u16", "sum_f16", "sum_bf16", "sum_f64", "sum_i64",
+                                         "max_f16", "min_bf16", "max_f32", "min_f64", "max_i8", "min_u64",
+                                         "product_f32", "argmax_f32", "argmin_i32", "any", "all", "count",
+                                         "mean_f32", "mean_variance_f64", "log_sum_exp_f32", "dot_f32",
+                                         "affine_u64", "max_subarray_f32", "keep_first_f16", "trace_i32"),
+                         [](const auto& info) { return info.param; });
+
+/// A bug that a person may make, and the text in which it is made.
+struct PlantedBug {
+    std::string name, stage, from, to;
+};
+
+class NativeBugs : public testing::TestWithParam<PlantedBug> {};
+
+TEST_P(NativeBugs, AreNoticed)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto& bug = GetParam();
+    const auto& stage = Catalogue::native().stage(bug.stage);
+    const auto workload = make_workload(
+        "trace_u64",
+        segments_in_form(SegmentForm::offsets,
+                         {700, 0,  3,  40, 33, 64, 31, 45, 12, 9, 77, 20, 3, 1, 5, 28, 2500, 17, 5,  6000,
+                          1,   90, 50, 60, 70, 80, 1,  2,  3,  4, 5,  6,  7, 8, 9, 10, 11,   12, 900}),
+        5);
+    const Problem problem(workload.op, SegmentForm::offsets);
+    auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
+    const Judge judge(workload);
+    ASSERT_TRUE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
+    const auto at = emitted.source.find(bug.from);
+    ASSERT_NE(at, std::string::npos) << "the text has changed; plant the bug anew";
+    emitted.source.replace(at, bug.from.size(), bug.to);
+    EXPECT_FALSE(judge.compare(run_native(workload, emitted, stage.name)).agrees());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Planted, NativeBugs,
+    testing::Values(PlantedBug{"SwappedJoinOfShares", "lane_scan", "combine(carry, share_heads[share])",
+                               "combine(share_heads[share], carry)"},
+                    PlantedBug{"DroppedCarryOfShares", "vector_per_segment",
+                               "is_open ? combine(carry, share_tails[share]) : share_tails[share]",
+                               "share_tails[share]"},
+                    PlantedBug{"SwappedJoinOfLanes", "lane_scan", "combine(get(carry, copy), total)",
+                               "combine(total, get(carry, copy))"},
+                    PlantedBug{"DroppedCarryOfLanes", "lane_scan", "choose(is_cut, joined, total)", "total"},
+                    PlantedBug{"HeadAtTheNextItem", "lane_scan", "segment_end(segments, last) - item;",
+                               "segment_end(segments, last) - item + 1;"},
+                    PlantedBug{"SwappedAppend", "vector_per_segment", "combine(get(totals, lane), later)",
+                               "combine(later, get(totals, lane))"},
+                    PlantedBug{"LastItemOfASegmentLeftOut", "lane_per_segment",
+                               "if (position < length[lane])", "if (position + 1 < length[lane])"}),
+    [](const auto& info) { return info.param.name; });
+
+TEST(NativePlan, GivesTheSameBitsEachTime)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto op = standard_operator("sum_f32");
+    const auto workload =
+        make_workload(op, segments_in_form(SegmentForm::offsets, {100000, 3, 70000, 12}), 5);
+    for (const auto& stage : Catalogue::native().stages()) {
+        const auto emitted =
+            emit(Problem(op, SegmentForm::offsets), stage, small_configuration(stage), Catalogue::native());
+        const auto first = run_native(workload, emitted, stage.name);
+        for (int i = 0; i < 20; ++i) {
+            const auto again = run_native(workload, emitted, stage.name);
+            ASSERT_EQ(std::memcmp(first[0].array.data(), again[0].array.data(), first[0].array.bytes()), 0);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test
