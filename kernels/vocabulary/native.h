@@ -120,7 +120,7 @@ using Words = unsigned __attribute__((vector_size(64), aligned(4), may_alias));
 }
 
 //% piece transpose_pairs
-// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits. Columns begin `column_bytes` apart.
+// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits, columns `column_bytes` apart.
 [[gnu::always_inline]] static inline void transpose_pairs(const void* rows, i64 stride, void* columns, i64 column_bytes)
 {
     const char* from = (const char*)rows;
@@ -169,9 +169,10 @@ struct Items {
 //% end
 //% each pairs
     for (int k = 0; k < kColumns; k += 8) {
-        transpose_pairs(inputs.@name@ + first + k, i64(lane_items) * 8, items.@name@[k], sizeof items.@name@[k]);
-        transpose_pairs(inputs.@name@ + first + k + 8 * i64(lane_items), i64(lane_items) * 8,
-                        items.@name@[k] + 8, sizeof items.@name@[k]);
+        const auto* rows = inputs.@name@ + first + k;
+        transpose_pairs(rows, i64(lane_items) * 8, items.@name@[k], sizeof items.@name@[k]);
+        transpose_pairs(rows + 8 * lane_items, i64(lane_items) * 8, items.@name@[k] + 8,
+                        sizeof items.@name@[k]);
     }
 //% end
 //% each narrow
