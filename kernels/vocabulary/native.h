@@ -120,7 +120,8 @@ using Words = unsigned __attribute__((vector_size(64), aligned(4), may_alias));
 }
 
 //% piece transpose_pairs
-// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits, columns `column_bytes` apart.
+// Number k of row i becomes number i of column k: 8 rows of 8 numbers of 64 bits. Columns begin
+// `column_bytes` apart.
 [[gnu::always_inline]] static inline void transpose_pairs(const void* rows, i64 stride, void* columns, i64 column_bytes)
 {
     const char* from = (const char*)rows;

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "runtime/backends/cpu/native_plan.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 
@@ -125,6 +126,7 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     choose();
     if (is_on_device)
         device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
+    load_native();
 }
 
 Plan::State::State(const State& other)
@@ -135,7 +137,9 @@ Plan::State::State(const State& other)
       sizes(other.sizes),
       device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
       is_on_device(other.is_on_device)
-{}
+{
+    load_native();
+}
 
 Plan::State::~State() = default;
 
@@ -205,10 +209,35 @@ void Plan::State::choose()
     choice = std::make_shared<const PlanChoice>(std::move(made));
 }
 
+void Plan::State::load_native()
+{
+    const bool knows_sizes = !is_found(sizes.form) && sizes.form != SegmentForm::ranges;
+    if (choice && choice->emitted.dialect == Dialect::native && knows_sizes &&
+        cpu::reason_without_compiler().empty())
+        native = std::make_unique<cpu::NativePlan>(parts.op, choice->emitted, sizes.sizes);
+}
+
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                               std::span<const MutableArrayView> results)
 {
     const auto workload = borrow_workload(parts.op, inputs, segments);
+    if (native && sizes_of(workload.segments) == sizes.sizes) {
+        check_workload(workload);
+        std::vector<std::uint64_t> columns, places, outputs;
+        std::vector<std::int64_t> lengths;
+        for (const auto& input : inputs) {
+            columns.push_back(reinterpret_cast<std::uint64_t>(input.data));
+            lengths.push_back(input.length);
+        }
+        const auto arrays = segment_arrays(workload.segments, choice->emitted.form);
+        for (const auto& named : arrays)
+            places.push_back(reinterpret_cast<std::uint64_t>(named.array.data()));
+        for (const auto& result : results)
+            outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
+        native->run(columns, lengths, places, outputs);
+        refuse_noted_reads(workload, native->outside());
+        return;
+    }
     std::optional<PlanText> text;
     if (choice)
         text.emplace(choice->emitted, choice->stage->name);
@@ -296,6 +325,8 @@ void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
     if (state_->device)
         state_->device = std::make_unique<DevicePlan>(*state_->device, sizes);
     state_->sizes = sizes;
+    if (state_->native)
+        state_->load_native();
 }
 
 Plan Plan::copy() const

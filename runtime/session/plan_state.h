@@ -43,6 +43,10 @@ PlanSizes plan_sizes(const SegmentsView& segments, std::int64_t num_elements);
 /// A plan of the GPU.
 class DevicePlan;
 
+namespace cpu {
+class NativePlan;
+}
+
 struct Plan::State {
     PlanParts parts;
     std::mutex mutex = {};                     ///< of run
@@ -51,6 +55,8 @@ struct Plan::State {
     std::vector<std::string> warnings;
     PlanSizes sizes;
     std::unique_ptr<DevicePlan> device;  ///< null on the host
+    /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
+    std::unique_ptr<cpu::NativePlan> native;
     bool is_on_device = false;
     std::string nothing;
 
@@ -58,6 +64,7 @@ struct Plan::State {
     State(const State& other);
     ~State();
     void choose();
+    void load_native();
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);
 };
