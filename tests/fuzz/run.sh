@@ -22,10 +22,14 @@ case $target in
         files=$(cd kernels && find . -path ./vocabulary -prune -o \( -name '*.cu' -o -name '*.cuh' \) -print | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
         cmake -DOUTPUT="$folder/embedded_kernels.cpp" -DSYMBOL=embedded_kernels -DROOT=kernels -DFILES="$files" \
             -P codegen/embed.cmake
+        native=$(find kernels/cpu -name '*.cpp' -o -name '*.h' | sed 's|^kernels/||' | LC_ALL=C sort | paste -s -d '|' -)
+        cmake -DOUTPUT="$folder/embedded_native_kernels.cpp" -DSYMBOL=embedded_native_kernels -DROOT=kernels \
+            -DFILES="$native" -P codegen/embed.cmake
         words=$(cd kernels/vocabulary && find . -type f | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
         cmake -DOUTPUT="$folder/vocabulary_files.cpp" -DSYMBOL=vocabulary_files -DROOT=kernels/vocabulary \
             -DFILES="$words" -P codegen/embed.cmake
-        sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp $folder/vocabulary_files.cpp"
+        sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp $folder/embedded_native_kernels.cpp \
+            $folder/vocabulary_files.cpp"
         for unit in codegen/*.cpp; do
             sources="$sources $unit"
         done
