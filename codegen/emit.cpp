@@ -221,6 +221,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto all_sizes = plumbing.sizes;
     Emitted emitted;
     emitted.dialect = stage.dialect;
+    emitted.is_associative = problem.laws.associative;
     emitted.form = problem.form;
     emitted.state_bytes = state_bytes(problem.op);
     emitted.configuration = configuration;

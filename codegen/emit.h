@@ -49,6 +49,7 @@ struct Emitted {
     /// The `int` parameters of kernels, by name.
     std::map<std::string, int, std::less<>> numbers;
     std::vector<std::string> checked_tables;  ///< the problem's
+    bool is_associative = true;               ///< the problem's law
     Configuration configuration;
     /// Whether the order of combination follows from the data alone. Grids are then sized as for one GPU,
     /// whatever GPU is there, and products and sums are not contracted.

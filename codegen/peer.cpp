@@ -57,7 +57,25 @@ std::span<const Peer> peers()
          true,
          false,
          kTabulateHeader,
-         ""}};
+         ""},
+        {"thrust_omp",
+         "thrust::reduce_by_key",
+         "thrust",
+         {whole, uniform, offsets},
+         true,
+         false,
+         "thrust/system/omp/execution_policy.h",
+         "",
+         "omp"},
+        {"thrust_tbb",
+         "thrust::reduce_by_key",
+         "thrust",
+         {whole, uniform, offsets},
+         true,
+         false,
+         "thrust/system/tbb/execution_policy.h",
+         "",
+         "tbb"}};
     return all;
 }
 

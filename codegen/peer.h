@@ -1,6 +1,6 @@
 #pragma once
-// Peers: the same operator folded by CUB or Thrust, as a CUDA file of its own that is measured beside the
-// stages.
+// Peers: the same operator folded by CUB or Thrust, as a CUDA or C++ file of its own that is measured beside
+// the stages.
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +25,10 @@ struct Peer {
     bool needs_commutative = false;  ///< gives wrong results where the order of operands counts
     std::string_view header;         ///< a header of CCCL, from its include folder on
     std::string_view header_text;    ///< what that header must contain; empty: it must exist
+    std::string_view system = {};    ///< of Thrust on the host's cores: "omp" or "tbb"; empty: on a GPU
+
+    /// Whether it folds in the host's memory.
+    [[nodiscard]] bool is_of_host() const { return !system.empty(); }
 };
 
 /// Every peer, in the order of tables.
@@ -49,8 +53,8 @@ struct EmittedPeer {
 /// The name of the function with C linkage that every peer's text defines: `int segfold_peer(PeerCall*)`.
 inline constexpr const char* kPeerFunction = "segfold_peer";
 
-/// Writes the CUDA text of `peer` for `problem`, complete for nvcc with CCCL's headers. A pure function: same
-/// arguments, same bytes.
+/// Writes the text of `peer` for `problem`, complete for nvcc, or for the host's compiler, with CCCL's
+/// headers. A pure function: same arguments, same bytes.
 ///
 /// Elements are lifted as the library reads them and totals finished as it writes them, so that nothing is
 /// stored in between. A column that is lifted as it is, a result that is the state as it is, and a plain sum

@@ -93,15 +93,19 @@ public:
             peer_.is_by_key && is_cut && (finish_uses_segment_ || finish_uses_length_);
 
         const auto body = functors() + break_lines(function());
-        const auto kept = keep_mentioned(
-            operator_section(problem_, {}, [&](std::string_view path) { return part_text(path, problem_); }),
-            words_of(body));
-        emitted.source =
-            heading() + includes() + "\nnamespace {\n\n" + kept + "\n" + peer_piece("PeerCall") + "\n" + body;
+        const auto kept =
+            keep_mentioned(operator_section(
+                               problem_, {}, [&](std::string_view path) { return part_text(path, problem_); },
+                               peer_.is_of_host() ? Dialect::native : Dialect::cuda),
+                           words_of(body));
+        emitted.source = heading() + includes() + "\nnamespace {\n\n" + kept + "\n" +
+                         peer_piece(peer_.is_of_host() ? "PeerCall of the host" : "PeerCall") + "\n" + body;
         return emitted;
     }
 
 private:
+    static constexpr std::string_view kCudaFunction = "__device__ __forceinline__ ";
+
     [[nodiscard]] bool is_thrust() const { return peer_.library == "thrust"; }
     [[nodiscard]] bool starts_from_identity() const { return !peer_.is_by_key; }
 
@@ -113,9 +117,11 @@ private:
                                   : fmt::format("Segments given as {}", name(problem_.form));
         return fmt::format(
             "// {}: {}\n// {}, {}-bit indices.\n//\n{}//\n"
-            "// Written by segfold to be measured beside its own stages.\n"
-            "// nvcc -shared -Xcompiler -fPIC -O3 -std=c++17 -arch=native\n\n",
-            peer_.name, peer_.call, segments, problem_.index_bits, operator_comment(op_));
+            "// Written by segfold to be measured beside its own stages.\n// {}\n\n",
+            peer_.name, peer_.call, segments, problem_.index_bits, operator_comment(op_),
+            peer_.is_of_host() ? "g++ -shared -fPIC -O3 -std=c++20 -march=native" +
+                                     std::string(peer_.system == "omp" ? " -fopenmp" : " -ltbb")
+                               : "nvcc -shared -Xcompiler -fPIC -O3 -std=c++17 -arch=native");
     }
 
     [[nodiscard]] std::string includes() const
@@ -125,7 +131,10 @@ private:
                                             "thrust/iterator/transform_iterator.h", "cuda/std/functional"};
         if (is_thrust()) {
             headers.insert(headers.end(),
-                           {"thrust/execution_policy.h", "thrust/functional.h", "thrust/reduce.h"});
+                           {peer_.is_of_host() ? std::string(peer_.header) : "thrust/execution_policy.h",
+                            "thrust/functional.h", "thrust/reduce.h"});
+            if (peer_.is_of_host())
+                headers.emplace_back("thrust/iterator/discard_iterator.h");
         } else {
             headers.emplace_back(peer_.name == "cub_reduce" || peer_.is_by_key
                                      ? "cub/device/device_reduce.cuh"
@@ -208,8 +217,11 @@ private:
             text += offset_functors();
         if (starts_from_identity())
             text += peer_piece("identity") + "\n";
-        if (is_thrust())
+        if (is_thrust() && !peer_.is_of_host())
             text += peer_piece("Arena") + "\n";
+        if (peer_.is_of_host())  // members of a struct are inline by themselves
+            for (auto at = text.find(kCudaFunction); at != text.npos; at = text.find(kCudaFunction))
+                text.erase(at, kCudaFunction.size());
         return text + "}  // namespace\n\n";
     }
 
@@ -288,6 +300,14 @@ private:
             text.pop_back();  // the end of the line
             return lines_for(hole, {text});
         };
+        if (peer_.is_of_host())
+            return peer_piece("function of the host", {{{"function", std::string(kPeerFunction)},
+                                                        {"items", items()},
+                                                        {"totals", totals()},
+                                                        {"combination", combination()},
+                                                        {"call", std::string(peer_.call)},
+                                                        {"system", std::string(peer_.system)}},
+                                                       {{"offsets", present(uses_offsets())}}});
         return peer_piece("function", {{{"function", std::string(kPeerFunction)},
                                         {"items", items()},
                                         {"totals", totals()},

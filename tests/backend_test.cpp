@@ -96,9 +96,9 @@ TEST(Backends, ANewOneRunsThroughRunCheckAndRegress)
 TEST(Backends, ANewOneIsMeasuredByBench)
 {
     add_skeleton_backend();
-    const auto [text, code] =
-        run_verb(cli::verb_bench, {"sum", "--type", "i32", "--elements", "5000", "--layout",
-                                   "geometric:mean=9", "--backend", "skeleton", "--repeat", "3", "--json"});
+    const auto [text, code] = run_verb(
+        cli::verb_bench, {"sum", "--type", "i32", "--elements", "5000", "--layout", "geometric:mean=9",
+                          "--backend", "skeleton", "--repeat", "3", "--peers", "cub_segmented", "--json"});
     EXPECT_EQ(code, 0) << text;
     const auto document = nlohmann::json::parse(text);
     EXPECT_EQ(document["machine"]["device"], host_identity().name);

@@ -294,17 +294,18 @@ TEST_F(BenchVerb, PrintsPeers)
     EXPECT_EQ(result.output, emit_peer(problem, peer("thrust_reduce_by_key")).source);
 }
 
-TEST_F(BenchVerb, NeedsAGpu)
+TEST_F(BenchVerb, NeedsAGpuForStagesOfCuda)
 {
     if (!cuda::devices().empty())
         GTEST_SKIP() << "there is a GPU";
     for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"bench", "sum"},
-          {"bench", "sum,argmax", "--sweep", "layouts", "--markdown"}}) {
+         {std::vector<std::string>{"bench", "sum", "--stage", "grid_reduce"},
+          {"bench", "sum,argmax", "--sweep", "layouts", "--markdown", "--stage", "warp_stream"}}) {
         const auto result = folder_.run(arguments);
         EXPECT_EQ(result.exit_code, 3);
         EXPECT_EQ(result.output, "");
-        EXPECT_TRUE(result.errors.starts_with("segfold: bench measures on a GPU: ")) << result.errors;
+        EXPECT_TRUE(result.errors.starts_with("segfold: bench measures stages of CUDA on a GPU: "))
+            << result.errors;
         EXPECT_EQ(result.errors.find("--backend"), std::string::npos) << result.errors;
     }
 }

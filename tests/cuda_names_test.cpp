@@ -160,6 +160,12 @@ TEST(CudaNames, FileScopeOfStagesAndProbesIsTaken)
             add_file_scope_words(
                 emit(problem, stage, default_configuration(stage, plan_facts(problem))).source, names);
     }
+    for (const auto& stage : Catalogue::native().stages()) {
+        const auto configuration =
+            default_configuration(stage, plan_facts(Problem(op, SegmentForm::offsets)));
+        add_file_scope_words(
+            emit(Problem(op, SegmentForm::offsets), stage, configuration, Catalogue::native()).source, names);
+    }
     for (const auto& peer : peers()) {
         const Problem problem(standard_operator("sum_i32"), peer.forms.front());
         if (!unmet(peer, problem))
@@ -220,7 +226,7 @@ TEST(CudaNames, MacrosOfHeadersThatPeersIncludeAreTaken)
     std::string text;
     for (const auto& line : includes)
         text += line + "\n";
-    auto command = toolkit.command("", "", "sm_90");
+    auto command = toolkit.command("sm_90");
     std::erase_if(command,
                   [](const std::string& word) { return word.empty() || word == "-o" || word == "-shared"; });
     command.insert(command.end(), {"-E", "-Xcompiler", "-dM"});

@@ -46,9 +46,9 @@ TEST(Peer, NamesAreKnown)
     std::vector<std::string_view> names;
     for (const auto& known : peers())
         names.push_back(known.name);
-    EXPECT_EQ(names,
-              (std::vector<std::string_view>{"cub_segmented", "cub_segmented_hint", "cub_fixed_size",
-                                             "cub_reduce", "cub_reduce_by_key", "thrust_reduce_by_key"}));
+    EXPECT_EQ(names, (std::vector<std::string_view>{"cub_segmented", "cub_segmented_hint", "cub_fixed_size",
+                                                    "cub_reduce", "cub_reduce_by_key", "thrust_reduce_by_key",
+                                                    "thrust_omp", "thrust_tbb"}));
     try {
         (void)peer("cub_reduse");
         FAIL();
@@ -56,7 +56,8 @@ TEST(Peer, NamesAreKnown)
         EXPECT_STREQ(
             error.what(),
             "unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, cub_fixed_size, "
-            "cub_reduce, cub_reduce_by_key, thrust_reduce_by_key; did you mean 'cub_reduce'?");
+            "cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; did you mean "
+            "'cub_reduce'?");
     }
 }
 

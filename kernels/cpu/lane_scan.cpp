@@ -3,7 +3,7 @@
 //% after   vector_per_segment
 //% source  Blelloch, Heroux & Zagha 1993, section 3; Sengupta, Harris, Zhang & Owens 2007
 //% layout  whole, uniform, offsets
-//% needs   element_bytes > 0, !uses_position, !uses_segment
+//% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% suits   50
 //% tune    lane_items = 128, 32, 64, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144

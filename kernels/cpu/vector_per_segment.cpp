@@ -3,6 +3,7 @@
 //% after   lane_per_segment
 //% source  Bell & Garland 2009, section 4.3, CSR (vector); Merrill & Garland 2016
 //% layout  whole, uniform, offsets, ranges
+//% needs   associative
 //% let     is_long = num_segments > 0 && mean_length >= 512
 //% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
 //% suits   is_constant && mean_length <= 8 ? 90 : whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30

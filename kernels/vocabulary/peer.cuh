@@ -184,3 +184,46 @@ extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error
     if (!call->scratch)
         call->scratch_bytes = arena.used;
     return cudaGetLastError();
+
+//% piece PeerCall of the host
+// All pointers are to the host's memory.
+struct PeerCall {
+    const void* inputs;
+    const void* results;
+    const void* begins;
+    const void* offsets;        // [num_segments + 1], segments given as offsets
+    const int* keys;            // [num_elements], the segment of each element
+    int* unique_keys;
+    int* num_runs;
+    const int* segment_of_run;  // [number of runs], the segments with an element; null: all
+    long long num_elements, num_segments, segment_length;
+    void* scratch;
+    size_t scratch_bytes;
+    void* stream;
+};
+
+//% piece function of the host
+// Folds on all cores, and returns when that is done.
+extern "C" __attribute__((visibility("default"))) int @function@(PeerCall* call)
+{
+    const Inputs inputs = *static_cast<const Inputs*>(call->inputs);
+    const Results results = *static_cast<const Results*>(call->results);
+//% each offsets
+    const auto* offsets = static_cast<const Index*>(call->offsets);
+//% end
+    const auto items = @items@;
+    const auto totals = @totals@;
+    const @combination@ combination;
+    try {
+        @call@(thrust::@system@::par, call->keys, call->keys + call->num_elements, items,
+            thrust::make_discard_iterator(), totals, cuda::std::equal_to<int>(), combination);
+    } catch (const std::bad_alloc&) {
+        return 1;
+    }
+    return 0;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error(int)
+{
+    return "Thrust has no memory for its own arrays";
+}

@@ -330,6 +330,14 @@ std::unique_ptr<Timing> make_host_timing(HostPlans plans)
     return std::make_unique<HostTiming>(std::move(plans));
 }
 
+HostWorkload host_workload_of(PlacedWorkload& placed)
+{
+    auto* own = dynamic_cast<HostPlaced*>(&placed);
+    if (own == nullptr)
+        throw InternalError("a workload that is not in the host's memory");
+    return {own->own(), own->own_results()};
+}
+
 std::int64_t last_cache_bytes()
 {
     constexpr std::int64_t kUsual = 32 * kMebibyte;

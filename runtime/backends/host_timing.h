@@ -24,6 +24,14 @@ struct HostPlans {
 /// read together; the cache is the processor's last one.
 [[nodiscard]] std::unique_ptr<Timing> make_host_timing(HostPlans plans);
 
+/// A workload that a host's timing has placed: its arrays, and the results that plans write.
+struct HostWorkload {
+    const Workload& workload;
+    Results& results;
+};
+/// Throws InternalError for one of another timing.
+[[nodiscard]] HostWorkload host_workload_of(PlacedWorkload& placed);
+
 /// Bytes of the processor's last cache, as the system has them; 32 MiB where it has none to tell.
 [[nodiscard]] std::int64_t last_cache_bytes();
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -91,7 +92,7 @@ std::string first_error(const std::string& log)
             return line;
         at = end + 1;
     }
-    return "nvcc gave no reason";
+    return "the compiler gave no reason";
 }
 
 /// Different texts may share a name, which is why the text itself is compared before a library is taken.
@@ -116,7 +117,31 @@ PeerLibrary open_library(const fs::path& path)
     return library;
 }
 
+/// CCCL's headers in a toolkit or, as wheels have them, beside one.
+fs::path headers_in(const fs::path& folder)
+{
+    std::error_code ignored;
+    for (const auto* headers : {"include/cccl", "include"})
+        if (fs::is_regular_file(folder / headers / "cub/version.cuh", ignored))
+            return folder / headers;
+    return {};
+}
+
 }  // namespace
+
+fs::path cccl_folder()
+{
+    for (const auto& folder : toolkit_folders())
+        if (auto headers = headers_in(folder); !headers.empty())
+            return headers;
+    return {};
+}
+
+std::string cccl_description(const fs::path& folder)
+{
+    const int version = cccl_version(folder);
+    return version == 0 ? "CCCL of unknown version" : "CCCL " + cccl_version_text(version);
+}
 
 PeerToolkit::PeerToolkit()
 {
@@ -126,23 +151,17 @@ PeerToolkit::PeerToolkit()
         places += (places.empty() ? "" : ", ") + folder.string();
         if (!fs::is_regular_file(folder / "bin/nvcc", ignored))
             continue;
-        for (const auto* headers : {"include/cccl", "include"})
-            if (nvcc_.empty() && fs::is_regular_file(folder / headers / "cub/version.cuh", ignored)) {
-                nvcc_ = folder / "bin/nvcc";
-                cccl_ = folder / headers;
-            }
-        if (!nvcc_.empty())
-            return;
+        cccl_ = headers_in(folder);
+        if (cccl_.empty())
+            continue;
+        nvcc_ = folder / "bin/nvcc";
+        return;
     }
     reason_ = fmt::format("there is no nvcc with CUB's headers in {}; set SEGFOLD_TOOLKIT to a CUDA toolkit",
                           places);
 }
 
-std::string PeerToolkit::description() const
-{
-    const int version = cccl_version(cccl_);
-    return version == 0 ? "CCCL of unknown version" : "CCCL " + cccl_version_text(version);
-}
+std::string PeerToolkit::description() const { return cccl_description(cccl_); }
 
 std::string PeerToolkit::missing(const Peer& peer) const
 {
@@ -155,8 +174,7 @@ std::string PeerToolkit::missing(const Peer& peer) const
     return "";
 }
 
-std::vector<std::string> PeerToolkit::command(const fs::path& source, const fs::path& library,
-                                              const std::string& architecture) const
+std::vector<std::string> PeerToolkit::command(const std::string& architecture) const
 {
     return {nvcc_.string(),
             "-shared",
@@ -165,10 +183,7 @@ std::vector<std::string> PeerToolkit::command(const fs::path& source, const fs::
             "-O3",
             "-std=c++17",
             "-arch=" + architecture,
-            "-I" + cccl_.string(),
-            "-o",
-            library.string(),
-            source.string()};
+            "-I" + cccl_.string()};
 }
 
 PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& source,
@@ -176,9 +191,17 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
 {
     if (!reason_.empty())
         throw DeviceError(reason_);
-    const auto directory = peer_directory();
     // Whatever decides what the library becomes stands in the text that is compared.
-    const auto text = fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture);
+    return compile_peer(name,
+                        fmt::format("{}\n// {} {} {}\n", source, nvcc_.string(), description(), architecture),
+                        command(architecture));
+}
+
+PeerLibrary compile_peer(const std::string& name, const std::string& source,
+                         const std::vector<std::string>& command, const std::vector<std::string>& last)
+{
+    const auto directory = peer_directory();
+    const auto text = fmt::format("{}\n// {} {}\n", source, fmt::join(command, " "), fmt::join(last, " "));
     const auto stem = directory / file_stem(name, text);
     const auto kept = fs::path(stem.string() + ".so"), kept_text = fs::path(stem.string() + ".cu"),
                kept_time = fs::path(stem.string() + ".seconds");
@@ -200,14 +223,19 @@ PeerLibrary PeerToolkit::compile(const std::string& name, const std::string& sou
     }
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    const auto result = run_process(command(own_source, own_library, architecture));
+    auto words = command;
+    for (const auto& word : {std::string("-o"), own_library.string(), own_source.string()})
+        words.push_back(word);
+    words.insert(words.end(), last.begin(), last.end());
+    const auto result = run_process(words);
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
     if (result.status != 0) {
+        const auto compiler = fs::path(command[0]).filename().string();
         fs::rename(own_source, kept_text, error);
         fs::remove(own_library, error);
         throw DeviceError(
-            fmt::format("{}: nvcc does not compile it: {}\nthe source is kept in {}\n{} says:\n{}", name,
-                        first_error(result.output), kept_text.string(), nvcc_.string(), result.output));
+            fmt::format("{}: {} does not compile it: {}\nthe source is kept in {}\n{} says:\n{}", name,
+                        compiler, first_error(result.output), kept_text.string(), command[0], result.output));
     }
     // The library comes last, so that whoever finds it finds its text as well.
     if (!write_text(kept_time, fmt::format("{}\n", seconds)))

@@ -1,5 +1,5 @@
 #pragma once
-// A peer's text made into a shared library by nvcc.
+// A peer's text made into a shared library, by nvcc or by the host's compiler.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -52,10 +52,8 @@ public:
     /// What this CCCL lacks for `peer`, as a sentence without its end; empty where it lacks nothing.
     [[nodiscard]] std::string missing(const Peer& peer) const;
 
-    /// The command that makes `library` of `source` for "sm_90".
-    [[nodiscard]] std::vector<std::string> command(const std::filesystem::path& source,
-                                                   const std::filesystem::path& library,
-                                                   const std::string& architecture) const;
+    /// The command that makes a library for "sm_90", but for the names of the files.
+    [[nodiscard]] std::vector<std::string> command(const std::string& architecture) const;
 
     /// Compiles a text, or takes what an earlier run made of the same; safe to call from several threads at
     /// once.
@@ -71,6 +69,17 @@ private:
     std::filesystem::path cccl_;
     std::string reason_;
 };
+
+/// The library that `command` makes of a text, with `last` behind the names of the files, or what an earlier
+/// run made of the same; as PeerToolkit::compile() keeps it.
+[[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
+                                       const std::vector<std::string>& command,
+                                       const std::vector<std::string>& last = {});
+
+/// The folder of CCCL's headers, looked for as PeerToolkit does; empty where there is none.
+[[nodiscard]] std::filesystem::path cccl_folder();
+/// "CCCL 3.0.1"
+[[nodiscard]] std::string cccl_description(const std::filesystem::path& folder);
 
 /// The folder of compiled peers, private to the user. Throws DeviceError where it cannot be had.
 [[nodiscard]] std::filesystem::path peer_directory();

@@ -8,6 +8,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/cuda_timing.h"
+#include "runtime/bench/host_peers.h"
 #include "runtime/bench/loaded_peer.h"
 
 namespace segfold::bench {
@@ -117,10 +118,13 @@ public:
     }
     [[nodiscard]] std::string objection(const Peer& peer) const override
     {
+        if (peer.is_of_host())
+            return "runs on the host's cores, and the back end that is measured is a GPU";
         if (!peers_.toolkit.reason().empty())
             return peers_.toolkit.reason();
         return peers_.toolkit.missing(peer);
     }
+    [[nodiscard]] bool is_of_host() const override { return false; }
     [[nodiscard]] std::unique_ptr<WorkloadPeers> over(const Problem& problem, PlacedWorkload& placed) override
     {
         return std::make_unique<CudaWorkloadPeers>(peers_, problem, placed);
@@ -130,34 +134,13 @@ private:
     CudaPeers peers_;
 };
 
-/// Of a back end that has no libraries beside it.
-class NoPeers : public PeerLibraries, public WorkloadPeers {
-public:
-    [[nodiscard]] std::string description() const override { return "no peers"; }
-    [[nodiscard]] std::string objection(const Peer& /*peer*/) const override
-    {
-        return "runs on a GPU, and the back end that is measured uses none";
-    }
-    [[nodiscard]] std::unique_ptr<WorkloadPeers> over(const Problem& /*problem*/,
-                                                      PlacedWorkload& /*placed*/) override
-    {
-        return std::make_unique<NoPeers>();
-    }
-    void compile(std::span<const Peer* const> /*peers*/, const std::function<void()>& /*begins*/) override {}
-    [[nodiscard]] PeerBuild build(const Peer& /*peer*/) override { return {}; }
-    [[nodiscard]] std::unique_ptr<LoadedFold> load(const Peer& peer) override
-    {
-        throw InternalError(fmt::format("peer {} is loaded and {}", peer.name, objection(peer)));
-    }
-};
-
 }  // namespace
 
 std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing)
 {
     if (auto* own = dynamic_cast<cuda::CudaTiming*>(&timing))
         return std::make_unique<CudaPeerLibraries>(*own);
-    return std::make_unique<NoPeers>();
+    return make_host_peers();
 }
 
 }  // namespace segfold::bench

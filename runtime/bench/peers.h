@@ -42,17 +42,19 @@ public:
 class PeerLibraries {
 public:
     virtual ~PeerLibraries() = default;
-    /// "CCCL 3.0.1"; "no peers" where there are none.
+    /// "CCCL 3.0.1"; "no peers" where none can be compiled.
     [[nodiscard]] virtual std::string description() const = 0;
     /// Why a peer cannot be measured here, whatever the problem; empty where it can.
     [[nodiscard]] virtual std::string objection(const Peer& peer) const = 0;
+    /// Whether they fold in the host's memory.
+    [[nodiscard]] virtual bool is_of_host() const = 0;
     /// All must outlive what is returned.
     [[nodiscard]] virtual std::unique_ptr<WorkloadPeers> over(const Problem& problem,
                                                               PlacedWorkload& placed) = 0;
 };
 
-/// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere none, and objection() says so. `timing` must
-/// outlive what is returned.
+/// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere Thrust on the host's cores by the system's
+/// compiler. `timing` must outlive what is returned.
 [[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing);
 
 }  // namespace segfold::bench

@@ -90,7 +90,8 @@ void measure(Swept& swept, const Case& wanted)
     std::vector<const Peer*> peers;
     for (const auto* candidate : request.peers)
         if (!request.only_fitting_peers ||
-            std::ranges::find(candidate->forms, problem.form) != candidate->forms.end())
+            (candidate->is_of_host() == bench.peers->is_of_host() &&
+             std::ranges::find(candidate->forms, problem.form) != candidate->forms.end()))
             peers.push_back(candidate);
     std::vector<std::string> warnings;
     auto plans = ladder_plans(session, problem, shape_of(segments), laws, request.plans, warnings);

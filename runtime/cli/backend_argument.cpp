@@ -55,9 +55,9 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds
     return make_backend(name, options);
 }
 
-std::string no_timed_device()
+std::string no_timed_device(bool runs_cuda_stage)
 {
-    const auto name = automatic_backend();
+    const auto name = automatic_backend({}, runs_cuda_stage);
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
@@ -68,8 +68,8 @@ void require_timed_device(const Arguments& arguments)
 {
     if (arguments.value("backend").value_or("auto") != "auto")
         return;
-    if (const auto reason = no_timed_device(); !reason.empty())
-        throw DeviceError(fmt::format("{} measures on a GPU: {}", arguments.verb(), reason));
+    if (const auto reason = no_timed_device(asks_for_cuda(arguments)); !reason.empty())
+        throw DeviceError(fmt::format("{} measures stages of CUDA on a GPU: {}", arguments.verb(), reason));
 }
 
 std::unique_ptr<Backend> timed_backend_argument(const Arguments& arguments)

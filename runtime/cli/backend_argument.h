@@ -25,7 +25,8 @@ inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}
 /// Throws DeviceError where nothing is asked for and there is no device to measure on.
 void require_timed_device(const Arguments& arguments);
 
-/// Why there is no device to measure on, where none is asked for; empty where there is one.
-[[nodiscard]] std::string no_timed_device();
+/// Why there is no device to measure on, where none is asked for; empty where there is one. Stages of CUDA
+/// are timed on GPUs alone.
+[[nodiscard]] std::string no_timed_device(bool runs_cuda_stage = false);
 
 }  // namespace segfold::cli

@@ -67,12 +67,15 @@ struct Parts {
     bool relations, static_costs, times;
 };
 
+/// Whether --backend asks for the stages of the host's cores.
+bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
+
 Parts parts(const Arguments& arguments)
 {
     Parts asked{arguments.has("relations") || arguments.has("relation"), arguments.has("static"),
                 arguments.has("time") || arguments.has("self")};
     if (!asked.relations && !asked.static_costs && !asked.times)
-        return {true, true, true};
+        return {true, !is_native(arguments), true};
     return asked;
 }
 
@@ -92,6 +95,9 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
     if (!asked.relations && !asked.times)
         for (const auto flag : {"elements", "seed", "device", "backend"})
             arguments.refuse(flag, "speaks of runs, and nothing is run");
+    if (is_native(arguments))
+        for (const auto flag : {"static", "kernels"})
+            arguments.refuse(flag, "is about CUDA, and the back end is cpu");
     if (!asked.static_costs && !asked.times)
         for (const auto flag : {"baseline", "save"})
             arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
@@ -134,7 +140,7 @@ int verb_regress(const Words& words)
     const auto asked = parts(arguments);
     refuse_idle_flags(arguments, asked);
     const Kernels kernels(arguments);
-    const auto& catalogue = kernels.catalogue();
+    const auto& catalogue = is_native(arguments) ? Catalogue::native() : kernels.catalogue();
     (void)regress_stages(arguments, catalogue);
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))

@@ -46,8 +46,8 @@ std::string no_device(const Arguments& arguments)
             return fmt::format("the back end is {}, and times are those of a GPU", backend);
         return "";
     }
-    // What to do without a GPU is said for runs; times have no other back end.
-    const auto reason = backend == "auto" ? no_timed_device() : cuda::no_device_reason();
+    // What to do without a GPU is said for runs; without a back end's name times are those of CUDA's stages.
+    const auto reason = backend == "auto" ? no_timed_device(true) : cuda::no_device_reason();
     return reason.empty() ? "" : "times are those of a GPU: " + reason.substr(0, reason.find("; use "));
 }
 

@@ -344,7 +344,9 @@ int verb_tune(const Words& words)
     (void)tune_request(arguments);
     if (arguments.has("worker"))
         return serve_plans(arguments, op, request);
-    Session session(session_options(arguments, op));
+    auto options = session_options(arguments, op);
+    options.backend = arguments.value("backend").value_or("auto");
+    Session session(options);
     const auto laws = session.laws(op);
     if (!laws.has_sound_identity)  // the worker, who has the data, refuses them where they show it
         write_error(fmt::format("warning: operator {} states an identity that is none\n{}", op.name,

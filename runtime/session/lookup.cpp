@@ -110,9 +110,12 @@ private:
     void gather()
     {
         const auto wanted = class_of(question_.problem);
+        const auto is_host = [](const DeviceIdentity& device) { return device.compute_capability == 0; };
         for (const auto& record : store_.rows()) {
             if (record.problem != wanted || record.evaluation.outcome != Outcome::correct)
                 continue;
+            if (is_host(record.device) != is_host(question_.device))
+                continue;  // a GPU's stages and a host's have nothing to tell each other
             auto [known, is_new] = objections_.try_emplace(record.point);
             if (is_new)
                 known->second =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -75,6 +76,7 @@ struct Session::State {
         return own_catalogue ? *own_catalogue : is_native ? Catalogue::native() : Catalogue::standard();
     }
 
+    std::atomic<bool> has_told_note = false;  ///< what the back end's note() says
     SessionOptions options;
     std::optional<Catalogue> own_catalogue;
     std::mutex mutex;      ///< of what follows
@@ -160,7 +162,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     problem.target = backend->target();
     auto chosen = choose(problem, shape_of(workload.segments), laws, request, without_records);
     chosen.warnings = law_warnings(laws, workload.op);
-    if (auto note = backend->note(); !note.empty())
+    if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
     return chosen;
 }

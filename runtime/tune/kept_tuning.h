@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/session/lookup.h"
 #include "runtime/session/record_store.h"
 #include "runtime/tune/session.h"
 

@@ -5,9 +5,12 @@
 #include <cstring>
 #include <optional>
 
+#include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
+#include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/backends/cpu/sequential_fold.h"
+#include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/reference.h"
 #include "runtime/support/memory_at_hand.h"
@@ -32,6 +35,43 @@ struct ShiftedCopy {
     std::uint64_t place;
 };
 
+/// A native text, loaded, with what it folds.
+class BoundFold {
+public:
+    BoundFold(const Workload& workload, const Emitted& emitted)
+        : workload_(workload),
+          native_(workload.op, emitted, sizes_of(workload.segments)),
+          layout_(segment_arrays(workload.segments, emitted.form))
+    {
+        for (const auto& array : workload.arrays) {
+            inputs_.push_back(address(array));
+            lengths_.push_back(static_cast<std::int64_t>(array.length()));
+        }
+        for (const auto& named : layout_)
+            segments_.push_back(address(named.array));
+    }
+
+    [[nodiscard]] cpu::NativePlan& native() { return native_; }
+    [[nodiscard]] std::vector<std::uint64_t>& inputs() { return inputs_; }
+
+    /// Throws InputError where the text has read outside of a checked table.
+    void run(Results& results)
+    {
+        outputs_.clear();
+        for (const auto& named : results)
+            outputs_.push_back(address(named.array));
+        native_.run(inputs_, lengths_, segments_, outputs_);
+        refuse_noted_reads(workload_, native_.outside());
+    }
+
+private:
+    const Workload& workload_;
+    cpu::NativePlan native_;
+    std::vector<NamedArray> layout_;
+    std::vector<std::uint64_t> inputs_, segments_, outputs_;
+    std::vector<std::int64_t> lengths_;
+};
+
 class CpuBackend : public Backend {
 public:
     [[nodiscard]] std::string_view name() const override { return "cpu"; }
@@ -39,55 +79,85 @@ public:
     {
         const int threads = num_usable_cores();
         return fmt::format("{}, {} thread{}{}", cpu::processor_name(), threads, threads == 1 ? "" : "s",
-                           cpu::reason_without_compiler().empty() ? "" : ", interpreted");
+                           has_compiler() ? "" : ", interpreted");
     }
     [[nodiscard]] bool runs_stages() const override { return true; }
     [[nodiscard]] Dialect dialect() const override { return Dialect::native; }
+    [[nodiscard]] std::optional<DeviceIdentity> identity() const override { return host_identity(); }
     [[nodiscard]] std::string note() const override
     {
-        const auto& reason = cpu::reason_without_compiler();
-        return reason.empty() ? ""
-                              : reason + "; operators are interpreted, which takes about 20 times as long";
+        return has_compiler() ? "" : cpu::reason_without_compiler() + "; operators are interpreted";
+    }
+    [[nodiscard]] std::unique_ptr<Timing> timing() override
+    {
+        HostPlans plans;
+        plans.compiler = cpu::compiler_version();
+        plans.compile = [](const PlanText& plan) {
+            return has_compiler() && plan.emitted.dialect == Dialect::native
+                       ? cpu::NativeProgram::of(plan.emitted)->compile_seconds()
+                       : 0;
+        };
+        plans.prepare = prepare;
+        return make_host_timing(std::move(plans));
     }
 
 private:
+    static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
+
+    /// Where combine is not associative, strictly from left to right, as the only stage that serves does.
+    static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
+    {
+        if (is_associative)
+            cpu::interpret(workload, results);
+        else
+            results = reduce_sequentially(workload);
+    }
+
+    static TimedLaunch prepare(const Workload& workload, const PlanText& plan, Results& results)
+    {
+        if (plan.emitted.dialect == Dialect::cuda)
+            return [&workload, &results, emitted = plan.emitted, stage = plan.stage] {
+                RunTimes times;
+                results = run_as_gpu(workload, {emitted, stage}, {}, times);
+            };
+        if (!has_compiler())
+            return [&workload, &results, is_associative = plan.emitted.is_associative] {
+                fold_without_compiler(workload, is_associative, results);
+            };
+        const auto fold = std::make_shared<BoundFold>(workload, plan.emitted);
+        return [fold, &results] { fold->run(results); };
+    }
+
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,
                          RunTimes& times) override
     {
-        if (!cpu::reason_without_compiler().empty())
-            return reduce_sequentially(workload);
+        using Clock = std::chrono::steady_clock;
         if (plan->emitted.dialect == Dialect::cuda)
             return run_as_gpu(workload, *plan, circumstances, times);
         check_workload(workload);
-        using Clock = std::chrono::steady_clock;
-        cpu::NativePlan native(workload.op, plan->emitted, sizes_of(workload.segments));
-        if (native.program().compile_seconds() > 0)
-            times.compile_seconds = native.program().compile_seconds();
-        if (circumstances.scratch_poison)
-            native.poison_scratch(*circumstances.scratch_poison);
-        std::vector<ShiftedCopy> copies;
-        std::vector<std::uint64_t> inputs, segments, outputs;
-        std::vector<std::int64_t> lengths;
-        for (const auto& array : workload.arrays) {
-            lengths.push_back(static_cast<std::int64_t>(array.length()));
-            if (circumstances.shifted_elements == 0) {
-                inputs.push_back(address(array));
-                continue;
-            }
-            copies.emplace_back(array, circumstances.shifted_elements);
-            inputs.push_back(copies.back().place);
-        }
-        const auto layout = segment_arrays(workload.segments, plan->emitted.form);
-        for (const auto& named : layout)
-            segments.push_back(address(named.array));
         auto results = allocate_results(workload, plan->emitted.form);
-        for (const auto& named : results)
-            outputs.push_back(address(named.array));
-        const auto begin = Clock::now();
-        for (int launch = 0; launch < circumstances.launches; ++launch)
-            native.run(inputs, lengths, segments, outputs);
-        times.kernel_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        refuse_noted_reads(workload, native.outside());
+        const auto fold = [&](const auto& run) {
+            const auto begin = Clock::now();
+            for (int launch = 0; launch < circumstances.launches; ++launch)
+                run();
+            times.kernel_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        };
+        if (!has_compiler()) {
+            fold([&] { fold_without_compiler(workload, plan->emitted.is_associative, results); });
+            return results;
+        }
+        BoundFold bound(workload, plan->emitted);
+        if (bound.native().program().compile_seconds() > 0)
+            times.compile_seconds = bound.native().program().compile_seconds();
+        if (circumstances.scratch_poison)
+            bound.native().poison_scratch(*circumstances.scratch_poison);
+        std::vector<ShiftedCopy> copies;
+        if (circumstances.shifted_elements != 0)
+            for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+                copies.emplace_back(workload.arrays[i], circumstances.shifted_elements);
+                bound.inputs()[i] = copies.back().place;
+            }
+        fold([&] { bound.run(results); });
         return results;
     }
 
@@ -96,6 +166,9 @@ private:
     static Results run_as_gpu(const Workload& workload, const PlanText& plan,
                               const Circumstances& circumstances, RunTimes& times)
     {
+        if (!has_compiler())
+            throw DeviceError(cpu::reason_without_compiler() +
+                              "; a reproducible plan has the bits of a GPU's, whose text must be compiled");
         simt::Options options;
         options.shadow_check = false;
         options.endless_seconds = 0;

@@ -101,7 +101,8 @@ NativeCompiler::NativeCompiler()
     auto version = compiler;
     version.emplace_back("--version");
     const auto said = run_process(version).output;
-    identity_ = fmt::format("{}: {}", fmt::join(compiler, " "), said.substr(0, said.find('\n')));
+    version_ = said.substr(0, said.find('\n'));
+    identity_ = fmt::format("{}: {}", fmt::join(compiler, " "), version_);
 }
 
 std::string NativeCompiler::key(std::string_view source) const

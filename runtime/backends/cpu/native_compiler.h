@@ -17,6 +17,9 @@ public:
     /// The compiler's path and what it says of itself.
     [[nodiscard]] const std::string& identity() const { return identity_; }
 
+    /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0": what it says of itself.
+    [[nodiscard]] const std::string& version() const { return version_; }
+
     /// What compiling `source` depends on, as a digest: the text, the compiler, the flags, the processor.
     [[nodiscard]] std::string key(std::string_view source) const;
     /// The shared library of `source`. Throws DeviceError with the compiler's log, which names a kept copy of
@@ -25,7 +28,7 @@ public:
 
 private:
     std::vector<std::string> command_;
-    std::string identity_;
+    std::string identity_, version_;
 };
 
 /// The shared library of `source`, from the cache's folder where it is there; a damaged file counts as none.

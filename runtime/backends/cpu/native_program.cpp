@@ -72,6 +72,12 @@ std::string path_of(int file)
 
 const std::string& reason_without_compiler() { return found_compiler().reason; }
 
+std::string compiler_version()
+{
+    const auto& found = found_compiler();
+    return found.compiler ? found.compiler->version() : "none";
+}
+
 void NativeKernel::run(std::int64_t part, std::span<void* const> arguments) const
 {
     call_with(entry_, part, arguments, std::make_index_sequence<kMostArguments + 1>());
@@ -81,9 +87,11 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
 {
     static std::mutex mutex;
     static std::map<std::string, std::shared_ptr<const NativeProgram>, std::less<>> programs;
-    const std::lock_guard lock(mutex);
-    if (const auto known = programs.find(emitted.source); known != programs.end())
-        return known->second;
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto known = programs.find(emitted.source); known != programs.end())
+            return known->second;
+    }
     const auto& found = found_compiler();
     if (!found.compiler)
         throw DeviceError(found.reason);
@@ -94,10 +102,10 @@ std::shared_ptr<const NativeProgram> NativeProgram::of(const Emitted& emitted)
     if (was_compiled)
         program->compile_seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
     constexpr std::size_t kMostPrograms = 256;
+    const std::lock_guard lock(mutex);  // not while the compiler runs: texts are compiled side by side
     if (programs.size() >= kMostPrograms)
         programs.clear();  // who runs one keeps it
-    programs.emplace(emitted.source, program);
-    return program;
+    return programs.emplace(emitted.source, program).first->second;
 }
 
 NativeProgram::NativeProgram(const std::string& library)

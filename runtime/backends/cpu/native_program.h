@@ -49,5 +49,7 @@ private:
 
 /// Why there is no compiler; empty where there is one.
 [[nodiscard]] const std::string& reason_without_compiler();
+/// What the compiler says of itself; "none" where there is none.
+[[nodiscard]] std::string compiler_version();
 
 }  // namespace segfold::cpu

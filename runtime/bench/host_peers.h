@@ -1,0 +1,12 @@
+#pragma once
+// Thrust on the host's cores: the peers of back ends that fold in the host's memory.
+#include <memory>
+
+#include "runtime/bench/peers.h"
+
+namespace segfold::bench {
+
+/// Compiles with the system's C++ compiler and the headers of CCCL; objection() says what is missing here.
+[[nodiscard]] std::unique_ptr<PeerLibraries> make_host_peers();
+
+}  // namespace segfold::bench
