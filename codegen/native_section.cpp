@@ -119,11 +119,12 @@ Holes lift_arguments(const Operator& op)
 
 }  // namespace
 
-std::vector<Piece> native_helper_pieces()
+std::vector<Piece> native_helper_pieces(const Target& target)
 {
     std::vector<Piece> pieces = helper_pieces(Dialect::native);
-    for (const char* half : {"f16", "bf16"})
-        pieces.push_back(declaration(half, half, {}, std::string("to_") + half));
+    pieces.push_back(
+        declaration(target.has_f16_conversions ? "f16 of the machine" : "f16", "f16", {}, "to_f16"));
+    pieces.push_back(declaration("bf16", "bf16", {}, "to_bf16"));
     for (const Type type : {Type::f32, Type::f64})
         for (const char* extreme : {"least", "greatest"})
             pieces.push_back(declaration(extreme, fmt::format("{}_{}", extreme, name(type)),

@@ -12,7 +12,7 @@ inline constexpr int kNativeLanes = 16;
 
 /// The 16-bit formats and the small functions that printed expressions call, in the order in which they must
 /// stand.
-std::vector<Piece> native_helper_pieces();
+std::vector<Piece> native_helper_pieces(const Target& target);
 
 /// The struct of a checked table and gather(); see kernels/vocabulary/native.h.
 Piece native_table_piece(const std::string& table_name, Type type, const std::string& zero);

@@ -417,7 +417,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Co
         constant("int", "kLanes", std::to_string(kNativeLanes));
         constant("int", "kColumns", std::to_string(kNativeLanes));
         constant("int", "kPrefetchBytes", "8192");
-        for (auto& piece : native_helper_pieces())
+        for (auto& piece : native_helper_pieces(problem.target))
             pieces.push_back(std::move(piece));
         for (auto& piece : Section(problem, dialect).functions())
             pieces.push_back(std::move(piece));

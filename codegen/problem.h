@@ -16,13 +16,16 @@ struct UsableLaws {
     bool idempotent = false;
 };
 
-/// The capabilities of a GPU that texts and plans depend on. The defaults are a Hopper's.
+/// The capabilities of a device that texts and plans depend on. The defaults are a Hopper's, and those of any
+/// host.
 struct Target {
     /// Whether it copies to shared memory past registers: compute capability 8.0 and later.
     bool has_async_copies = true;
     bool has_bf16_conversions = true;                            ///< in hardware: likewise
     std::int64_t block_shared_bytes = std::int64_t{227} * 1024;  ///< most that a block may have
     int compute_capability = 90;  ///< ten times the major number, and the minor
+    /// Of a host: whether its compiler knows _Float16 and its processor converts it.
+    bool has_f16_conversions = false;
 };
 
 struct Problem {

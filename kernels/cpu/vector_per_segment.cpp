@@ -4,9 +4,10 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector); Merrill & Garland 2016
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
-//% let     is_long = num_segments > 0 && mean_length >= 512
+//% let     is_long = num_segments > 0 && mean_length >= (costly_combine ? 128 : 512)
 //% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
-//% suits   is_constant && mean_length <= 8 ? 90 : whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30
+//% let     is_cheap = is_constant && (!costly_combine || mean_length >= 64)
+//% suits   is_cheap ? 90 : whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  accumulators = costly_combine ? 2 : 4

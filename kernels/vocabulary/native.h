@@ -299,6 +299,22 @@ struct f16 {
     return {(unsigned short)((bits >> 16 & 0x8000u) | (magnitude >= 0x477ff000u ? large : finite))};
 }
 
+//% piece f16 of the machine
+// IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
+struct f16 {
+    unsigned short bits;
+};
+
+[[gnu::always_inline]] static inline float to_f32(f16 half)
+{
+    return float(__builtin_bit_cast(_Float16, half.bits));
+}
+
+[[gnu::always_inline]] static inline f16 to_f16(float value)
+{
+    return {__builtin_bit_cast(unsigned short, _Float16(value))};
+}
+
 //% piece bf16
 // bfloat16, by its bits; arithmetic happens in float and is rounded back to nearest even.
 struct bf16 {

@@ -141,6 +141,8 @@ int verb_emit(const Words& words)
         return 0;
     }
     auto problem = make_problem(op, request.form, index_bits, laws);
+    if (shows_native(arguments))
+        problem.target = session.backend().target();  // the text that a run here has
     problem.key_bytes = key_bytes;
     problem.checked_tables = tables_to_check(arguments, op);
     const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),

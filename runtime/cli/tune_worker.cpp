@@ -26,7 +26,7 @@ std::string greeting_of(const tune::Record& record, const Problem& problem, doub
     return Json{{"record", tune::print(record)},
                 {"target",
                  {target.has_async_copies, target.has_bf16_conversions, target.block_shared_bytes,
-                  target.compute_capability}},
+                  target.compute_capability, target.has_f16_conversions}},
                 {"ceiling", ceiling}}
         .dump();
 }
@@ -71,12 +71,13 @@ TuneGreeting parse_greeting(const std::string& line)
         const auto document = read_json("greeting", line);
         const JsonValue greeting("greeting", document);
         const auto target = greeting.at("target").elements();
-        constexpr std::size_t kMembers = 4;
+        constexpr std::size_t kMembers = 5;
         if (target.size() != kMembers)
-            greeting.at("target").refuse("a list of 4 is needed");
-        return {tune::parse_record("worker", greeting.at("record").text()),
-                {target[0].truth(), target[1].truth(), target[2].integer(), target[3].small()},
-                greeting.at("ceiling").number()};
+            greeting.at("target").refuse("a list of 5 is needed");
+        return {
+            tune::parse_record("worker", greeting.at("record").text()),
+            {target[0].truth(), target[1].truth(), target[2].integer(), target[3].small(), target[4].truth()},
+            greeting.at("ceiling").number()};
     } catch (const InputError& error) {
         throw InternalError(fmt::format("a worker greets with '{}': {}", line.substr(0, 80), error.what()));
     }

@@ -83,6 +83,7 @@ public:
     }
     [[nodiscard]] bool runs_stages() const override { return true; }
     [[nodiscard]] Dialect dialect() const override { return Dialect::native; }
+    [[nodiscard]] Target target() const override { return cpu::native_target(); }
     [[nodiscard]] std::optional<DeviceIdentity> identity() const override { return host_identity(); }
     [[nodiscard]] std::string note() const override
     {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -103,6 +104,18 @@ NativeCompiler::NativeCompiler()
     const auto said = run_process(version).output;
     version_ = said.substr(0, said.find('\n'));
     identity_ = fmt::format("{}: {}", fmt::join(compiler, " "), version_);
+}
+
+bool NativeCompiler::has_f16_conversions() const
+{
+    // "g++ (Debian 12.2.0-14) 12.2.0"; clang++ knows the type from another version on for each processor.
+    constexpr int kFirstMajor = 12;
+    const auto number = version_.rfind(' ');
+    if (version_.find("clang") != std::string::npos || number == std::string::npos ||
+        std::atoi(version_.c_str() + number + 1) < kFirstMajor)
+        return false;
+    static const bool is_able = (processor_identity() + " ").find(" f16c ") != std::string::npos;
+    return is_able;
 }
 
 std::string NativeCompiler::key(std::string_view source) const

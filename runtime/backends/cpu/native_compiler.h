@@ -20,6 +20,10 @@ public:
     /// "g++ (Debian 12.2.0-14+deb12u1) 12.2.0": what it says of itself.
     [[nodiscard]] const std::string& version() const { return version_; }
 
+    /// Whether it knows _Float16 and the processor converts it. bfloat16 has no such thing: the conversions
+    /// of processors take small numbers for 0.
+    [[nodiscard]] bool has_f16_conversions() const;
+
     /// What compiling `source` depends on, as a digest: the text, the compiler, the flags, the processor.
     [[nodiscard]] std::string key(std::string_view source) const;
     /// The shared library of `source`. Throws DeviceError with the compiler's log, which names a kept copy of

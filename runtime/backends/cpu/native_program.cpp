@@ -72,6 +72,14 @@ std::string path_of(int file)
 
 const std::string& reason_without_compiler() { return found_compiler().reason; }
 
+Target native_target()
+{
+    Target target;
+    const auto& found = found_compiler();
+    target.has_f16_conversions = found.compiler && found.compiler->has_f16_conversions();
+    return target;
+}
+
 std::string compiler_version()
 {
     const auto& found = found_compiler();

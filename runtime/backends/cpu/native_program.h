@@ -49,6 +49,8 @@ private:
 
 /// Why there is no compiler; empty where there is one.
 [[nodiscard]] const std::string& reason_without_compiler();
+/// What texts for the compiler and this processor may rely on.
+[[nodiscard]] Target native_target();
 /// What the compiler says of itself; "none" where there is none.
 [[nodiscard]] std::string compiler_version();
 
