@@ -136,7 +136,7 @@ std::string power_of_two(unsigned exponent, const std::string& real)
     return text + (real == "float" ? "f" : "");
 }
 
-void add_conversion(std::vector<Piece>& pieces, Type type)
+void add_conversion(std::vector<Piece>& pieces, Type type, Dialect dialect)
 {
     const auto t = cuda_name(type);
     const auto function = fmt::format("to_{}", name(type));
@@ -151,8 +151,9 @@ void add_conversion(std::vector<Piece>& pieces, Type type)
         holes.values["end_" + real] = end;
         holes.values["least_" + real] = is_signed ? "-" + end : real == "float" ? "0.0f" : "0.0";
     }
-    const auto text = vocabulary("helpers.cuh", "conversion", holes);
-    pieces.push_back({function, text, Piece::Kind::declaration});
+    holes.lists["sign"] = std::vector<Holes>(is_signed ? 1 : 0);
+    const auto* file = dialect == Dialect::native ? "native.h" : "helpers.cuh";
+    pieces.push_back({function, vocabulary(file, "conversion", holes), Piece::Kind::declaration});
 }
 
 /// A function of CUDA as one of C++, which needs nothing hidden.
@@ -183,7 +184,7 @@ std::vector<Piece> helper_pieces(Dialect dialect)
         add_division(pieces, type);
         if (is_signed_integer(type))
             add_absolute(pieces, type);
-        add_conversion(pieces, type);
+        add_conversion(pieces, type, dialect);
     }
     if (dialect == Dialect::native)
         for (auto& piece : pieces)

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
+#include "codegen/catalogue.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/backends/backend.h"
@@ -12,6 +14,7 @@
 #include "runtime/support/process.h"
 #include "runtime/support/thread_pool.h"
 #include "tests/cli_program.h"
+#include "tests/files.h"
 
 namespace segfold::test {
 namespace {
@@ -53,25 +56,40 @@ TEST(NativeBackend, PlansRunOnArraysOfTheHostInPlace)
     EXPECT_EQ(two, (std::vector<std::int64_t>{10, 140}));
 }
 
+/// Sums that round, several fields, no commutativity, by every form of segments.
 TEST(NativeBackend, AReproduciblePlanGivesTheBitsOfTheGpusText)
 {
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;
-    const auto op = standard_operator("sum_f32");
     std::vector<float> values(20000);
     for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = 1.0F / static_cast<float>(i + 1);
     const std::vector<std::int32_t> ends = {0, 7, 5000, 5000, 20000};
+    const struct {
+        const char* op;
+        SegmentsView segments;
+        std::size_t count;
+    } cases[] = {{"sum_f32", offsets(ends), 4},
+                 {"sum_f32", whole(), 1},
+                 {"sum_f32", uniform(8), 2500},
+                 {"mean_variance_f32", offsets(ends), 4}};
     FoldOptions options;
     options.plan.is_reproducible = true;
-    std::vector<std::vector<float>> totals;
-    for (const auto* backend : {"cpu", "simt"}) {
-        Session session({.backend = backend});
-        auto& total = totals.emplace_back(4);
-        options.results = {MutableArrayView(total)};
-        (void)session.fold(op, {ArrayView(values)}, offsets(ends), options);
+    for (const auto& [name, segments, count] : cases) {
+        const auto op = standard_operator(name);
+        std::vector<std::vector<std::vector<float>>> all;
+        for (const auto* backend : {"cpu", "simt"}) {
+            Session session({.backend = backend});
+            auto& results = all.emplace_back(op.results.size(), std::vector<float>(count));
+            options.results.clear();
+            for (auto& result : results)
+                options.results.emplace_back(result);
+            (void)session.fold(op, {ArrayView(values)}, segments, options);
+        }
+        for (std::size_t f = 0; f < op.results.size(); ++f)
+            EXPECT_EQ(std::memcmp(all[0][f].data(), all[1][f].data(), count * sizeof(float)), 0)
+                << name << " " << op.results[f].name;
     }
-    EXPECT_EQ(std::memcmp(totals[0].data(), totals[1].data(), totals[0].size() * sizeof(float)), 0);
 }
 
 TEST(NativeBackend, ReadsOutsideOfATableAreRefused)
@@ -98,14 +116,116 @@ TEST(NativeBackend, ReadsOutsideOfATableAreRefused)
     }
 }
 
-TEST(NativeBackend, WithoutACompilerOperatorsAreInterpretedAndThatIsSaid)
+/// The program where there is no compiler.
+ProcessResult run_without_compiler(const std::vector<std::string>& words)
+{
+    std::vector<std::string> all = {"/usr/bin/env", "PATH=/nonexistent", "CXX=", SEGFOLD_PROGRAM};
+    all.insert(all.end(), words.begin(), words.end());
+    return run_process(all);
+}
+
+TEST(NativeBackend, WithoutACompilerOperatorsAreInterpretedAndThatIsSaidOnce)
+{
+    const auto result = run_without_compiler({"run", "mean_variance", "--backend", "cpu", "--layout",
+                                              "geometric:mean=5", "--elements", "5000", "--check"});
+    EXPECT_EQ(result.status, 0) << result.output;
+    const auto said = result.output.find("no C++ compiler");
+    EXPECT_NE(said, std::string::npos) << result.output;
+    EXPECT_EQ(result.output.find("no C++ compiler", said + 1), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("operators are interpreted"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("agree with the reference"), std::string::npos) << result.output;
+}
+
+TEST(NativeBackend, WithoutACompilerThereAreNoBitsOfAGpu)
 {
     const auto result =
-        run_process({"/usr/bin/env", "PATH=/nonexistent", "CXX=", SEGFOLD_PROGRAM, "run", "mean_variance",
-                     "--backend", "cpu", "--layout", "geometric:mean=5", "--elements", "5000"});
+        run_without_compiler({"run", "sum", "--backend", "cpu", "--elements", "5000", "--reproducible"});
+    EXPECT_EQ(result.status, 3) << result.output;
+    EXPECT_NE(result.output.find("a reproducible plan has the bits of a GPU's, whose text must be compiled"),
+              std::string::npos)
+        << result.output;
+}
+
+/// What tuning records of GPUs say is nothing that a host's user must read.
+TEST(NativeBackend, ARunSaysNothingButItsResults)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto result = run_process(
+        {SEGFOLD_PROGRAM, "run", "sum", "--backend", "cpu", "--elements", "5000", "--layout", "zipf"});
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(result.output.find("warning"), std::string::npos) << result.output;
+}
+
+nlohmann::json bench(const std::vector<std::string>& words)
+{
+    std::vector<std::string> all = {SEGFOLD_PROGRAM,    "bench",    "affine",     "--type", "u32",
+                                    "--backend",        "cpu",      "--elements", "20000",  "--layout",
+                                    "geometric:mean=9", "--repeat", "3",          "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    const auto result = run_process(all);
     EXPECT_EQ(result.status, 0) << result.output;
-    EXPECT_NE(result.output.find("no C++ compiler"), std::string::npos) << result.output;
-    EXPECT_NE(result.output.find("interpreted"), std::string::npos) << result.output;
+    return nlohmann::json::parse(result.output.substr(result.output.find('{')));
+}
+
+TEST(NativeBackend, StagesAreMeasuredBesideTheReadRate)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto document = bench({"--peers", "none"});
+    EXPECT_EQ(document["machine"]["device"], host_identity().name);
+    EXPECT_GT(document["machine"]["ceiling_bytes_per_second"].get<double>(), 1e8);
+    const auto& entries = document["workloads"][0]["entries"];
+    ASSERT_EQ(entries.size(), Catalogue::native().stages().size());
+    int chosen = 0;
+    for (const auto& entry : entries) {
+        EXPECT_EQ(entry["outcome"], "measured") << entry;
+        EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
+        EXPECT_GT(entry["milliseconds"]["median"].get<double>(), 0) << entry;
+        chosen += entry["chosen"].get<bool>() ? 1 : 0;
+    }
+    EXPECT_EQ(chosen, 1);
+}
+
+TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
+{
+    const auto document = bench({"--stage", "lane_scan", "--peers", "thrust"});
+    int measured = 0;
+    for (const auto& entry : document["workloads"][0]["entries"]) {
+        if (!entry["peer"].get<bool>() || entry["outcome"] == "left_out")
+            continue;
+        if (entry["name"] == "thrust_tbb" && entry["outcome"] == "failed") {
+            EXPECT_NE(entry["reason"].get<std::string>().find("tbb"), std::string::npos) << entry;
+            continue;  // the headers of TBB are a package of their own
+        }
+        EXPECT_EQ(entry["outcome"], "measured") << entry;
+        EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
+        ++measured;
+    }
+    if (measured == 0)
+        GTEST_SKIP() << "no headers of CCCL, or no compiler";
+}
+
+TEST(NativeBackend, ATunedPlanIsTheOneThatARunTakes)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    TemporaryFolder folder;
+    const std::vector<std::string> data = {"sum",      "--type",     "i32",        "--backend", "cpu",
+                                           "--layout", "uniform=32", "--elements", "65536"};
+    const auto run = [&](const std::string& verb, const std::vector<std::string>& words) {
+        std::vector<std::string> all = {"/usr/bin/env", "SEGFOLD_TUNING_DIR=" + folder.file("records"),
+                                        SEGFOLD_PROGRAM, verb};
+        all.insert(all.end(), data.begin(), data.end());
+        all.insert(all.end(), words.begin(), words.end());
+        const auto result = run_process(all);
+        EXPECT_EQ(result.status, 0) << result.output;
+        return result.output;
+    };
+    const auto tuned = run("tune", {"--evaluations", "3"});
+    EXPECT_NE(tuned.find("agree with the reference"), std::string::npos) << tuned;
+    const auto output = run("run", {});
+    EXPECT_NE(output.find("(tuning record)"), std::string::npos) << output;
 }
 
 TEST(ThreadPool, CallsEachPartOnce)

@@ -268,6 +268,30 @@ struct @table@ {
     return 1.0 / __builtin_sqrt(x);
 }
 
+//% piece conversion
+// Toward zero; what does not fit becomes the nearest end of the type, NaN becomes 0.
+[[gnu::always_inline]] static inline @type@ @function@(float x)
+{
+    if (!(x > @least_float@))
+        return x != x ? 0 : @lowest@;
+//% each sign
+    if (x > -1.0f && x < 1.0f)
+        return 0;  // compilers take float(int(x)) for trunc(x), which may be -0
+//% end
+    return x >= @end_float@ ? @highest@ : @type@(x);
+}
+
+[[gnu::always_inline]] static inline @type@ @function@(double x)
+{
+    if (!(x > @least_double@))
+        return x != x ? 0 : @lowest@;
+//% each sign
+    if (x > -1.0 && x < 1.0)
+        return 0;
+//% end
+    return x >= @end_double@ ? @highest@ : @type@(x);
+}
+
 //% piece f16
 // IEEE binary16, by its bits; arithmetic happens in float and is rounded back to nearest even.
 struct f16 {

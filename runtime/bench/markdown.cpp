@@ -30,9 +30,8 @@ std::string element_text(std::int64_t count)
 
 std::string markdown_header(const MachineRecord& machine)
 {
-    return fmt::format("{}, driver for CUDA {}, {}, {}, {}; read ceiling {:.0f} GB/s.\n", machine.device,
-                       machine.driver, machine.compiler, machine.library, machine.date,
-                       machine.ceiling / kGigabyte);
+    return fmt::format("{}{}, {}, {}, {}; read ceiling {:.0f} GB/s.\n", machine.device, driver_text(machine),
+                       machine.compiler, machine.library, machine.date, machine.ceiling / kGigabyte);
 }
 
 std::string markdown_titles(bool with_operators)

@@ -17,6 +17,11 @@ const Entry* fastest(const std::vector<Entry>& entries, bool among_peers)
 
 }  // namespace
 
+std::string driver_text(const MachineRecord& machine)
+{
+    return machine.driver.empty() ? "" : ", driver for CUDA " + machine.driver;
+}
+
 std::string_view name(Outcome outcome) { return kOutcomeNames[static_cast<std::size_t>(outcome)]; }
 
 const Entry* WorkloadRecord::chosen() const

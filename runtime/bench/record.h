@@ -94,7 +94,10 @@ struct MachineRecord {
     std::string date;          ///< "2026-11-20"
     double ceiling = 0;        ///< bytes per second
     std::string ceiling_text;  ///< the grid that reached it
-    std::string host = {};     ///< the CPU
+    std::string host = {};
+    /// ", driver for CUDA 13.0"; empty for a host, which has none.
+    [[nodiscard]] std::string driver_text(const MachineRecord& machine);
+    ///< the CPU
 };
 
 }  // namespace segfold::bench

@@ -95,7 +95,7 @@ std::string notes(const WorkloadRecord& record)
 
 std::string print(const bench::MachineRecord& machine)
 {
-    return print_facts({{"device", fmt::format("{}, driver for CUDA {}", machine.device, machine.driver)},
+    return print_facts({{"device", machine.device + bench::driver_text(machine)},
                         {"compiled by", fmt::format("{}; peers of {}", machine.compiler, machine.library)},
                         {"read ceiling", fmt::format("{:.0f} GB/s ({})", machine.ceiling / kGigabyte,
                                                      machine.ceiling_text)}});
