@@ -160,12 +160,6 @@ TEST(CudaNames, FileScopeOfStagesAndProbesIsTaken)
             add_file_scope_words(
                 emit(problem, stage, default_configuration(stage, plan_facts(problem))).source, names);
     }
-    for (const auto& stage : Catalogue::native().stages()) {
-        const auto configuration =
-            default_configuration(stage, plan_facts(Problem(op, SegmentForm::offsets)));
-        add_file_scope_words(
-            emit(Problem(op, SegmentForm::offsets), stage, configuration, Catalogue::native()).source, names);
-    }
     for (const auto& peer : peers()) {
         const Problem problem(standard_operator("sum_i32"), peer.forms.front());
         if (!unmet(peer, problem))

@@ -151,8 +151,8 @@ TEST(NativeBackend, ARunSaysNothingButItsResults)
 {
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;
-    const auto result = run_process(
-        {SEGFOLD_PROGRAM, "run", "sum", "--backend", "cpu", "--elements", "5000", "--layout", "zipf"});
+    const auto result = run_process({SEGFOLD_PROGRAM, "run", "sum", "--backend", "cpu", "--elements", "5000",
+                                     "--layout", "zipf:exponent=1.9"});
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.output.find("warning"), std::string::npos) << result.output;
 }

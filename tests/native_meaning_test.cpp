@@ -115,6 +115,30 @@ TEST_P(Ways, RandomAssociativeOperatorsAreCombinedInOrder)
 INSTANTIATE_TEST_SUITE_P(NativeMeaning, Ways, testing::ValuesIn(kWays),
                          [](const auto& info) { return info.param.name; });
 
+/// Functions of the texts' vocabulary are no names that a user must keep off.
+TEST(NativeMeaning, NamesOfTheVocabularyStayUsable)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto op = parse_operator("names.seg", R"(
+operator lanes(get: i32, put: table i32, kLanes: i32) -> (choose: i32, store_total: i32) {
+  state { clear: i32 = 0; append: i32 = 0; totals: i32 = 0 }
+  lift { let lift_item = get & 7; let fold_items = lift_item + kLanes;
+         clear = fold_items; append = put[lift_item]; totals = get }
+  combine(carry, lane) { let take_items = carry.clear + lane.clear; let take_item = take_items;
+                         clear = take_item; append = carry.append + lane.append;
+                         totals = carry.totals + lane.totals }
+  finish { let share_begin = clear; choose = share_begin; store_total = append + totals }
+})");
+    std::mt19937_64 random(3);
+    Workload workload{op, {}, uniform_segments(3000, 100)};
+    workload.arrays.push_back(random_array(Type::i32, 3000, random));
+    workload.arrays.push_back(random_array(Type::i32, 8, random));
+    workload.arrays.push_back(random_array(Type::i32, 3000, random));
+    for (const auto& stage : Catalogue::native().stages())
+        expect_equal(workload, run_native(workload, stage.name), reduce_sequentially(workload));
+}
+
 /// Lets, states of two fields, semigroups, tables, finish and empty, over every form of segments.
 TEST(NativeMeaning, RandomOperatorsAreFoldedFromLeftToRight)
 {

@@ -88,16 +88,16 @@ struct WorkloadRecord {
 /// Where it was measured.
 struct MachineRecord {
     std::string device;
-    std::string driver;        ///< the driver's CUDA version
+    std::string driver;        ///< the driver's CUDA version; empty for a host
     std::string compiler;      ///< "NVRTC 13.0"
     std::string library;       ///< "CCCL 3.0.1", or why there are no peers
     std::string date;          ///< "2026-11-20"
     double ceiling = 0;        ///< bytes per second
     std::string ceiling_text;  ///< the grid that reached it
-    std::string host = {};
-    /// ", driver for CUDA 13.0"; empty for a host, which has none.
-    [[nodiscard]] std::string driver_text(const MachineRecord& machine);
-    ///< the CPU
+    std::string host = {};     ///< the CPU
 };
+
+/// ", driver for CUDA 13.0"; empty for a host, which has none.
+[[nodiscard]] std::string driver_text(const MachineRecord& machine);
 
 }  // namespace segfold::bench

@@ -18,10 +18,16 @@ bool asks_for_cuda(const Arguments& arguments)
     };
     if (is_given("kernels") || is_given("at-launch"))
         return true;
-    if (!is_given("stage"))
-        return false;
+    std::vector<std::string> stages;
+    if (is_given("stage"))
+        stages.push_back(*arguments.value("stage"));
+    if (is_given("plan"))
+        for (const auto& plan : arguments.values("plan"))
+            stages.push_back(plan.substr(0, plan.find(':')));
     const auto& native = Catalogue::native().stages();
-    return std::ranges::find(native, *arguments.value("stage"), &Stage::name) == native.end();
+    return std::ranges::any_of(stages, [&](const std::string& stage) {
+        return std::ranges::find(native, stage, &Stage::name) == native.end();
+    });
 }
 
 }  // namespace
@@ -53,6 +59,14 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds
         arguments.refuse("schedule-seed",
                          fmt::format("orders the threads of simt, and the back end is {}", name));
     return make_backend(name, options);
+}
+
+bool takes_native_stages(const Arguments& arguments)
+{
+    const auto name = arguments.value("backend").value_or("auto");
+    if (name != "auto")
+        return name == "cpu";
+    return !arguments.has("device") && automatic_backend({}, asks_for_cuda(arguments)) == "cpu";
 }
 
 std::string no_timed_device(bool runs_cuda_stage)

@@ -22,6 +22,10 @@ inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}
 /// mean nothing is no device to measure on.
 [[nodiscard]] std::unique_ptr<Backend> timed_backend_argument(const Arguments& arguments);
 
+/// Whether the stages that a verb measures are those of the host's cores; asked before a device is looked
+/// for.
+[[nodiscard]] bool takes_native_stages(const Arguments& arguments);
+
 /// Throws DeviceError where nothing is asked for and there is no device to measure on.
 void require_timed_device(const Arguments& arguments);
 

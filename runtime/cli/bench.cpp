@@ -268,10 +268,11 @@ int verb_bench(const Words& words)
         return emit_peer_text(arguments);
     const auto [operators, asked] = bench_request(arguments);
     const Kernels kernels(arguments);
+    const auto& catalogue = takes_native_stages(arguments) ? Catalogue::native() : kernels.catalogue();
     if (const auto& stage = asked.plans.chosen.stage)
-        check_tunables(kernels.catalogue().stage(*stage), asked.plans.chosen.settings);
+        check_tunables(catalogue.stage(*stage), asked.plans.chosen.settings);
     for (const auto& plan : asked.plans.others)
-        check_tunables(kernels.catalogue().stage(plan.stage), plan.settings);
+        check_tunables(catalogue.stage(plan.stage), plan.settings);
     auto options = session_options(arguments, operators.front());
     for (const auto& op : operators)
         options.assume = assumed_laws(arguments, op);
