@@ -124,7 +124,10 @@ private:
                     fmt::format("    {} {};\n", table_name(parameter.type), cuda_identifier(parameter.name));
             else
                 text += fmt::format("    const {}* {};{}\n", cuda_name(parameter.type),
-                                    cuda_identifier(parameter.name), parameter.table ? "  // table" : "");
+                                    cuda_identifier(parameter.name),
+                                    parameter.scalar  ? "  // one value"
+                                    : parameter.table ? "  // table"
+                                                      : "");
         return text + "};\n";
     }
 

@@ -54,7 +54,7 @@ private:
     void check_name(const std::string& name, Position position) const
     {
         check_spelling(name, position);
-        if (std::ranges::find(kReserved, name) != kReserved.end() || find_type(name) || find_function(name))
+        if (is_taken(name))
             fail(position, "'" + name + "' has a meaning in the language and cannot be a name of your own");
     }
 
@@ -409,6 +409,11 @@ private:
 };
 
 }  // namespace
+
+bool is_taken(std::string_view name)
+{
+    return std::ranges::find(kReserved, name) != kReserved.end() || find_type(name) || find_function(name);
+}
 
 Operator check(Operator op)
 {

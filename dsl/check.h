@@ -15,6 +15,9 @@ namespace segfold {
 /// Throws SpecError, with place and caret where the operator came from text.
 Operator check(Operator op);
 
+/// True for words that stand for something in the language, so that no name of one's own may be one.
+bool is_taken(std::string_view name);
+
 /// What of a text could not be read; nothing is said about what may follow from that alone.
 struct Unread {
     std::set<std::string> declared;  ///< words of the parameters, fields and results that are left out

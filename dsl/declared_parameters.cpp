@@ -17,7 +17,8 @@ std::vector<DeclaredParameter> declared_parameters(std::string name, std::string
     do {
         auto parameter = cursor.name("a parameter's name");
         cursor.expect(":");
-        const bool table = cursor.accept("table");
+        const bool table =
+            cursor.accept("table") || (cursor.peek(1).kind == TokenKind::word && cursor.accept("scalar"));
         parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table});
     } while (cursor.accept(","));
     return parameters;

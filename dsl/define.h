@@ -140,6 +140,15 @@ private:
     Term term_;
 };
 
+/// One value for all elements, which the launch gives: another one needs no compiling.
+template <ValueType T>
+class Scalar : public Value<T> {
+public:
+    Scalar(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : Value<T>(op.add_scalar(std::move(name), kTypeOf<T>, place(at)))
+    {}
+};
+
 /// A result, which finish and empty set. Without finish, the results are the fields in their order.
 template <ValueType T>
 class Result {

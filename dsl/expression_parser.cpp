@@ -20,6 +20,15 @@ Expression make_member(const Token& owner, std::string field, Position position)
     return Expression(std::move(node));
 }
 
+/// `a.bins[k]`, before the arrays are known: a gather whose owner is still a name.
+Expression make_entry(const Expression& member, Expression index)
+{
+    ExpressionNode node = *member;
+    node.kind = ExpressionKind::gather;
+    node.arguments = {std::move(index)};
+    return Expression(std::move(node));
+}
+
 Expression positioned(const Expression& expression, Position position)
 {
     ExpressionNode node = *expression;
@@ -154,7 +163,8 @@ void ExpressionParser::refuse_foreign_word() const
 }
 
 /// primary ::= number | "true" | "false" | "inf" | "nan" | "(" expression ")" | name ["." name]
-///           | name "(" arguments ")" | type "(" expression ")" | limit "(" type ")" | name "[" expression
+///           | name "." name "[" expression "]" | name "(" arguments ")" | type "(" expression ")" | limit
+///           "(" type ")" | name "[" expression
 ///           "]"
 Expression ExpressionParser::primary()
 {
@@ -183,8 +193,15 @@ Expression ExpressionParser::primary()
     }
     if (cursor_.accept(".")) {
         const Token field = cursor_.peek();
-        return bounded(make_member(token, cursor_.name("a field's name"), field.position));
+        auto member = make_member(token, cursor_.name("a field's name"), field.position);
+        if (!cursor_.accept("["))
+            return bounded(std::move(member));
+        auto index = expression();
+        cursor_.expect("]");
+        return bounded(make_entry(member, std::move(index)));
     }
+    if (const auto found = replaced.find(token.text); found != replaced.end())
+        return bounded(positioned(found->second, token.position));
     return bounded(make_name(token.text, token.position));
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // The grammar of expressions and types, one function per production.
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ public:
     Expression expression();
     /// A type's name.
     Type type();
+
+    /// What names stand for: the counter of a loop for a number, a local of its body for that of one round.
+    std::map<std::string, Expression> replaced;
 
     /// True once a limit of the whole text is passed, so that reading on is no use.
     [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }

@@ -9,9 +9,9 @@ namespace segfold {
 namespace {
 
 /// Longest first, so that "<<" is not read as two "<".
-constexpr std::string_view kSymbols[] = {"->", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "+", "-",
-                                         "*",  "/",  "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|", "^",
-                                         "?",  ":",  ";",  ",",  ".",  "(",  ")",  "[",  "]",  "{", "}"};
+constexpr std::string_view kSymbols[] = {"..", "->", "||", "&&", "==", "!=", "<=", ">=", "<<", ">>", "+", "-",
+                                         "*",  "/",  "%",  "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^", "?",
+                                         ":",  ";",  ",",  ".",  "(",  ")",  "[",  "]",  "{",  "}"};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -118,7 +118,8 @@ private:
         if (is_digit(c))
             return number();
         for (const auto symbol : kSymbols)
-            if (symbol[0] == c && text_.substr(at_).starts_with(symbol))
+            if (symbol[0] == c && text_.substr(at_).starts_with(symbol) &&
+                !(symbol == ".." && text_.substr(at_).starts_with("...")))
                 return take(TokenKind::symbol, symbol.size());
         unexpected();
     }
@@ -164,6 +165,8 @@ private:
         } else {
             while (is_digit(peek(n)))
                 ++n;
+            if (peek(n) == '.' && peek(n + 1) == '.' && peek(n + 2) != '.')
+                return take(kind, n);  // the first bound of 0..8
             if (peek(n) == '.') {
                 kind = TokenKind::real;
                 for (++n; is_digit(peek(n));)

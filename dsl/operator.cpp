@@ -95,7 +95,7 @@ bool rounds_freely(const ExpressionNode& node, const Operator& op)
 bool same(const Operator& left, const Operator& right)
 {
     const auto same_parameter = [](const Parameter& a, const Parameter& b) {
-        return a.name == b.name && a.type == b.type && a.table == b.table;
+        return a.name == b.name && a.type == b.type && a.table == b.table && a.scalar == b.scalar;
     };
     const auto same_field = [](const StateField& a, const StateField& b) {
         return a.name == b.name && a.type == b.type && same_optional(a.identity, b.identity);

@@ -8,12 +8,15 @@
 
 namespace segfold {
 
-/// An input of an operator: a column read at the element's place, or a table read at any place.
+/// An input of an operator: a column read at the element's place, a table read at any place, or a scalar.
+///
+/// A scalar is a table of one entry, which the launch gives; an expression reads its entry 0.
 struct Parameter {
     std::string name;
     Type type;
     bool table = false;
     Position position;
+    bool scalar = false;  ///< one value for all elements; then `table` is true as well
 };
 
 /// A field of the state; `identity` is its value in combine's identity, absent in a semigroup.

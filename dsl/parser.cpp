@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "dsl/check.h"
+#include "dsl/expand.h"
 #include "dsl/expression_parser.h"
 #include "dsl/lexer.h"
+#include "dsl/product.h"
 #include "dsl/slips.h"
 #include "dsl/suggest.h"
 
@@ -59,7 +61,11 @@ public:
     }
 
     /// What the faults have left out.
-    [[nodiscard]] const Unread& unread() const { return unread_; }
+    [[nodiscard]] Unread& unread() { return unread_; }
+    [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
+    [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
+    /// The first part that is neither `use` nor `def`; empty where there is none.
+    [[nodiscard]] std::string first_part() const { return seen_.empty() ? std::string() : seen_.front(); }
 
 private:
     /// Items with commas between them, up to the closing parenthesis.
@@ -106,7 +112,7 @@ private:
         if (cursor_.place() == start)
             cursor_.take();
         for (int depth = 0; !cursor_.at_end(); cursor_.take()) {
-            if (depth == 0 && (cursor_.is("}") || is_part(cursor_.peek())))
+            if (depth == 0 && (cursor_.is("}") || cursor_.at_part()))
                 return;
             depth += cursor_.is("{") ? 1 : cursor_.is("}") ? -1 : 0;
         }
@@ -154,10 +160,10 @@ private:
 
     [[nodiscard]] bool begins_part() const
     {
-        return is_part(cursor_.peek()) && cursor_.begins_line() && !cursor_.is("=", 1);
+        return cursor_.at_part() && cursor_.begins_line() && !cursor_.is("=", 1);
     }
 
-    /// parameter ::= name ":" ["table"] type
+    /// parameter ::= name ":" ["table" | "scalar"] type
     Parameter parameter()
     {
         const Position position = cursor_.peek().position;
@@ -166,11 +172,28 @@ private:
             cursor_.fail(position, "a parameter begins with its name, not with its type",
                          "write " + cursor_.peek().text + ": " + parameter_name);
         cursor_.expect(":");
-        const bool table = cursor_.accept("table");
-        return {std::move(parameter_name), expressions_.type(), table, position};
+        const bool scalar = cursor_.peek(1).kind == TokenKind::word && cursor_.accept("scalar");
+        const bool table = scalar || cursor_.accept("table");
+        return {std::move(parameter_name), expressions_.type(), table, position, scalar};
     }
 
-    /// results ::= type | "(" name ":" type {"," name ":" type} ")"
+    /// ["[" number "]"] behind a type
+    std::optional<std::int64_t> array_size()
+    {
+        if (!cursor_.accept("["))
+            return std::nullopt;
+        const Position position = cursor_.peek().position;
+        const auto size = constant_value(expressions_.expression());
+        if (!size)
+            cursor_.fail(position, "the size of an array is a number", "write i32[8], say");
+        if (*size < 1 || *size > kMostEntries)
+            cursor_.fail(position, "an array of " + std::to_string(*size) + " entries",
+                         "arrays have 1 to " + std::to_string(kMostEntries));
+        cursor_.expect("]");
+        return size;
+    }
+
+    /// results ::= type | "(" name ":" type [size] {"," name ":" type [size]} ")"
     void results(Operator& op)
     {
         if (!cursor_.accept("(")) {
@@ -182,7 +205,12 @@ private:
             const Position position = cursor_.peek().position;
             auto field = cursor_.name("a result's name");
             cursor_.expect(":");
-            op.results.push_back({std::move(field), expressions_.type(), position});
+            const Type type = expressions_.type();
+            const auto size = array_size();
+            if (size)
+                shorthands_.results.emplace(field, *size);
+            for (std::int64_t k = 0; k < size.value_or(1); ++k)
+                op.results.push_back({size ? entry_name(field, k) : field, type, position});
         });
     }
 
@@ -197,6 +225,10 @@ private:
             cursor_.take();
             return;
         }
+        if (keyword.text == "def" && cursor_.at_part())
+            return definition();
+        if (keyword.text == "use" && cursor_.at_part())
+            return use();
         if (!is_part(keyword))
             refuse_part(keyword);
         const bool again = std::ranges::find(seen_, keyword.text) != seen_.end();
@@ -234,12 +266,12 @@ private:
     /// it.
     void refuse_what_follows(const Token& keyword) const
     {
-        if (is_part(cursor_.peek()) || cursor_.is("}") || cursor_.at_end())
+        if (cursor_.at_part() || cursor_.is("}") || cursor_.at_end())
             return;
         if (cursor_.is("="))
             cursor_.fail(cursor_.peek().position, "expected a part of the operator, found '='",
                          "fields are set in braces: " + keyword.text + " { FIELD = VALUE; ... }");
-        if (cursor_.is(";") && (is_part(cursor_.peek(1)) || cursor_.is("}", 1)))
+        if (cursor_.is(";") && (cursor_.at_part(1) || cursor_.is("}", 1)))
             return;  // which part() refuses and passes over
         if (!advice_at(cursor_.tokens(), cursor_.place()).empty())
             cursor_.unexpected("the next part");
@@ -269,7 +301,7 @@ private:
     {
         const Position open = cursor_.peek().position;
         if (!cursor_.accept("{")) {
-            op.state.push_back(state_field());
+            state_field(op);
             return;
         }
         while (!cursor_.accept("}")) {
@@ -277,7 +309,7 @@ private:
                 cursor_.fail(open, "this '{' is never closed", unclosed());
             const auto start = cursor_.place();
             const bool read = complaints_.attempt([&] {
-                op.state.push_back(state_field());
+                state_field(op);
                 if (!cursor_.accept(";") && !cursor_.is("}"))
                     cursor_.unexpected("';' or '}' after a state field");
             });
@@ -293,8 +325,8 @@ private:
         }
     }
 
-    /// field ::= name ":" type ["=" expression]
-    StateField state_field()
+    /// field ::= name ":" type [size] ["=" expression]
+    void state_field(Operator& op)
     {
         const Position position = cursor_.peek().position;
         auto field = cursor_.name("a state field's name");
@@ -302,10 +334,99 @@ private:
             cursor_.fail(position, "the state field '" + field + "' has no type",
                          "write " + field + ": f32 = ...");
         cursor_.expect(":");
-        StateField result{std::move(field), expressions_.type(), std::nullopt, position};
+        const Type type = expressions_.type();
+        const auto size = array_size();
+        if (size)
+            shorthands_.state.emplace(field, *size);
+        std::optional<Expression> identity;
         if (cursor_.accept("="))
-            result.identity = expressions_.expression();
-        return result;
+            identity = expressions_.expression();
+        for (std::int64_t k = 0; k < size.value_or(1); ++k)
+            op.state.push_back({size ? entry_name(field, k) : field, type, identity, position});
+    }
+
+    /// use ::= "use" name ["(" expression {"," expression} ")"] ["as" name]
+    void use()
+    {
+        cursor_.take();
+        Use made;
+        made.position = cursor_.peek().position;
+        made.name = cursor_.name("an operator's name");
+        made.has_arguments = cursor_.accept("(");
+        if (made.has_arguments) {
+            do
+                made.arguments.push_back(expressions_.expression());
+            while (cursor_.accept(","));
+            cursor_.expect(")");
+        }
+        if (cursor_.accept("as"))
+            made.label = cursor_.name("a name after 'as'");
+        cursor_.accept(";");
+        uses_.push_back(std::move(made));
+    }
+
+    /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
+    void definition()
+    {
+        cursor_.take();
+        OwnFunction made;
+        made.position = cursor_.peek().position;
+        made.name = cursor_.name("a function's name");
+        if (is_taken(made.name))
+            cursor_.fail(
+                made.position,
+                "'" + made.name + "' has a meaning in the language and cannot be a function of your own");
+        if (std::ranges::find(shorthands_.functions, made.name, &OwnFunction::name) !=
+            shorthands_.functions.end())
+            cursor_.fail(made.position, "function '" + made.name + "' is defined twice", "one is enough");
+        cursor_.expect("(");
+        if (!cursor_.accept(")")) {
+            do {
+                const Position position = cursor_.peek().position;
+                auto argument = cursor_.name("an argument's name");
+                if (is_taken(argument))
+                    cursor_.fail(position, "'" + argument +
+                                               "' has a meaning in the language and cannot be a "
+                                               "name of your own");
+                if (std::ranges::find(made.arguments, argument) != made.arguments.end())
+                    cursor_.fail(position, "argument '" + argument + "' is named twice");
+                if (cursor_.is(":"))
+                    cursor_.fail(cursor_.peek().position, "the arguments of a def have no types",
+                                 "it takes the types that it is called with: def " + made.name + "(" +
+                                     argument + ") = ...");
+                made.arguments.push_back(std::move(argument));
+            } while (cursor_.accept(","));
+            cursor_.expect(")");
+        }
+        if (cursor_.is("{"))
+            cursor_.fail(cursor_.peek().position, "expected '=', found '{'",
+                         "a def is one expression: def " + made.name + "(...) = ...");
+        cursor_.expect("=");
+        made.value = expressions_.expression();
+        check_arguments(made, made.value);
+        cursor_.accept(";");
+        shorthands_.functions.push_back(std::move(made));
+    }
+
+    /// Refuses names in a definition that are none of its arguments.
+    void check_arguments(const OwnFunction& made, const Expression& value) const
+    {
+        const auto& node = *value;
+        const auto& name = node.symbol.empty() || node.kind == ExpressionKind::name ? node.name : node.symbol;
+        const bool is_name = node.kind == ExpressionKind::name || node.kind == ExpressionKind::field ||
+                             node.kind == ExpressionKind::gather;
+        if (is_name && std::ranges::find(made.arguments, name) == made.arguments.end()) {
+            std::string list;
+            for (const auto& argument : made.arguments)
+                list += (list.empty() ? "" : ", ") + argument;
+            const std::vector<std::string_view> known(made.arguments.begin(), made.arguments.end());
+            cursor_.fail(node.position, "unknown name '" + name + "'; " +
+                                            (list.empty() ? "this def has no arguments"
+                                                          : "a def knows its arguments alone: " + list) +
+                                            did_you_mean(name, known));
+        }
+        for (const auto& argument : node.arguments)
+            check_arguments(made, argument);
     }
 
     /// combine ::= "(" name "," name ")" block
@@ -372,9 +493,19 @@ private:
                                 : "the part " + cursor_.found() + " begins inside it";
     }
 
-    /// A statement with what ends it; goes on behind it whatever it holds.
-    void terminated_statement(Block& block, const std::string& part)
+    /// A statement with what ends it; goes on behind it whatever it holds. False where there was a fault.
+    bool terminated_statement(Block& block, const std::string& part)
     {
+        if (cursor_.is("for") && cursor_.peek(1).kind == TokenKind::word && !cursor_.is("=", 1)) {
+            bool good = true;
+            const auto start = cursor_.place();
+            if (complaints_.attempt([&] { good = loop(block, part); }))
+                return good;
+            stop_if_exhausted();
+            skip_statement();
+            note_names(start, unread_.blocks[part]);
+            return false;
+        }
         const auto start = cursor_.place();
         const auto lets = block.lets.size();
         const auto assignments = block.assignments.size();
@@ -384,15 +515,98 @@ private:
                 cursor_.unexpected("';' or '}'");
         });
         if (read)
-            return;
+            return true;
         stop_if_exhausted();
         const bool is_complete = block.lets.size() + block.assignments.size() > lets + assignments;
         if (is_complete && cursor_.begins_line())
-            return;  // only the ';' is missing
+            return false;  // only the ';' is missing
         block.lets.resize(lets);
         block.assignments.resize(assignments);
         skip_statement();
         note_names(start, unread_.blocks[part]);
+        return false;
+    }
+
+    /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}", read once a round
+    ///
+    /// False where its body has a fault, of which one round tells.
+    bool loop(Block& block, const std::string& part)
+    {
+        cursor_.take();
+        const Position position = cursor_.peek().position;
+        const auto counter = cursor_.name("a counter's name");
+        if (is_taken(counter))
+            cursor_.fail(position,
+                         "'" + counter + "' has a meaning in the language and cannot be a name of your own");
+        if (expressions_.replaced.contains(counter) ||
+            std::ranges::find(op_->parameters, counter, &Parameter::name) != op_->parameters.end() ||
+            std::ranges::find(block.lets, counter, &Let::name) != block.lets.end())
+            cursor_.fail(position, "'" + counter + "' is already a name here", "choose another");
+        if (!cursor_.accept("in"))
+            cursor_.unexpected("'in'");
+        const Position bounds = cursor_.peek().position;
+        const auto first = bound();
+        if (!cursor_.accept(".."))
+            cursor_.fail(
+                cursor_.peek().position, "expected '..', found " + cursor_.found(),
+                "a loop names its first number and the one behind its last: for " + counter + " in 0..8");
+        const auto last = bound();
+        if (last < first)
+            cursor_.fail(bounds, "a loop from " + std::to_string(first) + " to " + std::to_string(last),
+                         "the second bound lies behind the last round, so it is no less than the first");
+        if (last - first > kMostEntries)
+            cursor_.fail(bounds, "a loop of more than " + std::to_string(kMostEntries) + " rounds",
+                         "loops are written out, so they are short");
+        const Position open = cursor_.peek().position;
+        cursor_.expect("{");
+        const auto body = cursor_.place();
+        const auto outer = expressions_.replaced;
+        bool good = true;
+        Block unused;
+        for (auto k = first; good && (k < last || (k == first && first == last)); ++k) {
+            if (++rounds_ > kMostNodes)
+                cursor_.fail(position, "loops of more than " + std::to_string(kMostNodes) + " rounds in all",
+                             "loops are written out, so they are short");
+            cursor_.go_back(body);
+            expressions_.replaced = outer;
+            expressions_.replaced.insert_or_assign(counter, make_counter(k));
+            ++loops_;
+            while (!cursor_.accept("}")) {
+                if (cursor_.at_end() || begins_part()) {
+                    --loops_;
+                    expressions_.replaced = outer;
+                    cursor_.fail(open, "this '{' is never closed", unclosed());
+                }
+                good = terminated_statement(first == last ? unused : block, part) && good;
+            }
+            --loops_;
+        }
+        expressions_.replaced = outer;
+        cursor_.accept(";");
+        return good;
+    }
+
+    /// A bound of a loop, or the index of an entry that is set.
+    std::int64_t bound()
+    {
+        const Position position = cursor_.peek().position;
+        const auto value = constant_value(expressions_.expression());
+        if (!value)
+            cursor_.fail(position, "the bounds of a loop are numbers", "write for k in 0..8 { ... }");
+        return *value;
+    }
+
+    /// A local of a loop's body gets a name of its own in each round.
+    std::string local_of_round(const Block& block, const std::string& target)
+    {
+        const auto taken = [&](const std::string& made) {
+            return std::ranges::find(block.lets, made, &Let::name) != block.lets.end() ||
+                   std::ranges::find(op_->parameters, made, &Parameter::name) != op_->parameters.end();
+        };
+        std::int64_t number = 0;
+        while (taken(entry_name(target, number)))
+            ++number;
+        return entry_name(target, number);
     }
 
     void statement(Block& result, const std::string& part)
@@ -403,6 +617,19 @@ private:
             if (const auto advice = advice_on_word(cursor_.peek().text); !advice.empty())
                 cursor_.fail(position, "'" + cursor_.peek().text + "' is not a word of the language", advice);
         auto target = cursor_.name(let ? "a name after 'let'" : "a field to set");
+        const auto written = target;
+        if (cursor_.is("[") && expressions_.replaced.contains(target))
+            cursor_.fail(position, "'" + target + "' is already a name here", "choose another");
+        const bool is_entry = cursor_.accept("[");
+        if (is_entry) {
+            const Position at = cursor_.peek().position;
+            const auto index = constant_value(expressions_.expression());
+            if (!index)
+                cursor_.fail(at, "the index of what is set is a number or a loop's counter",
+                             "set every entry: for k in 0..8 { " + target + "[k] = k == i ? ... : ... }");
+            cursor_.expect("]");
+            target += "[" + std::to_string(*index) + "]";
+        }
         if (!let && cursor_.is(".") && cursor_.peek(1).kind == TokenKind::word)
             cursor_.fail(position, "a field is set by its name alone",
                          "write " + cursor_.peek(1).text + " = ...");
@@ -411,6 +638,12 @@ private:
                          let ? "" : "a block sets fields: " + field_of(part) + " = VALUE");
         cursor_.expect("=");
         auto value = expressions_.expression();
+        if (let && loops_ > 0 && !is_entry) {
+            if (is_taken(target) || expressions_.replaced.contains(target))
+                cursor_.fail(position, "'" + target + "' is already a name here", "choose another");
+            target = local_of_round(result, target);
+            expressions_.replaced.insert_or_assign(written, make_name(target, position));
+        }
         if (let)
             result.lets.push_back({std::move(target), std::move(value), position});
         else
@@ -431,6 +664,10 @@ private:
     ExpressionParser expressions_;
     Complaints& complaints_;
     Unread unread_;
+    Shorthands shorthands_;
+    std::vector<Use> uses_;
+    int loops_ = 0;   ///< that are open
+    int rounds_ = 0;  ///< of all loops
     std::vector<std::string> seen_;
 };
 
@@ -446,6 +683,16 @@ Operator read_operator(const SourcePointer& source, Tokens tokens, std::optional
     Operator op;
     if (!complaints.attempt([&] { op = parser.whole_operator(); }))
         complaints.raise_if_any();
+    if (!parser.uses().empty() && complaints.empty()) {
+        if (!parser.first_part().empty() || !op.results.empty())
+            throw placed_error(source, op.position,
+                               "operator " + op.name + " has both 'use' and " +
+                                   (parser.first_part().empty() ? "results of its own"
+                                                                : "a " + parser.first_part() + " of its own"),
+                               "state, parts, laws and results are those of the operators that it uses");
+        return product_of_uses(op, parser.uses());
+    }
+    expand(op, parser.shorthands(), parser.unread(), complaints);
     op = check(std::move(op), parser.unread(), complaints);
     complaints.raise_if_any();
     return op;

@@ -23,7 +23,7 @@ Operator parse_printed(std::string text);
 struct DeclaredParameter {
     std::string name;
     std::optional<Type> type;  ///< nothing where it is `T`, or no type at all
-    bool table = false;
+    bool table = false;        ///< or a scalar
 };
 
 /// The parameters of the operator in `text`, of which no more is read. Throws SpecError.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "dsl/visible.h"
@@ -84,9 +85,19 @@ private:
             case ExpressionKind::convert:
                 return std::string(name(*node.type)) + "(" + list(node.arguments) + ")";
             case ExpressionKind::gather:
-                return node.name + "[" + list(node.arguments) + "]";
+                if (is_scalar(node.name))
+                    return node.name;
+                return (node.symbol.empty() ? "" : node.symbol + ".") + node.name + "[" +
+                       list(node.arguments) + "]";
         }
         throw InternalError("unknown kind of expression");
+    }
+
+    [[nodiscard]] bool is_scalar(const std::string& name) const
+    {
+        return op_ != nullptr && std::ranges::any_of(op_->parameters, [&](const Parameter& parameter) {
+                   return parameter.scalar && parameter.name == name;
+               });
     }
 
     [[nodiscard]] std::string field(const ExpressionNode& node) const
@@ -151,7 +162,10 @@ std::string print_parameters(const Operator& op)
     std::string text;
     for (const auto& parameter : op.parameters)
         text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", parameter.name,
-                            parameter.table ? "table " : "", name(parameter.type));
+                            parameter.scalar  ? "scalar "
+                            : parameter.table ? "table "
+                                              : "",
+                            name(parameter.type));
     return text;
 }
 

@@ -259,6 +259,12 @@ Term Recorder::add_parameter(std::string name, Type type, bool table, Position a
     return {make_name(std::move(name), at), home_};
 }
 
+Term Recorder::add_scalar(std::string name, Type type, Position at)
+{
+    operator_.parameters.push_back({name, type, true, at, true});
+    return {make_gather(std::move(name), Expression(0), at), home_};
+}
+
 Term Recorder::add_result(std::string name, Type type, Position at)
 {
     operator_.results.push_back({name, type, at});
@@ -308,7 +314,7 @@ void Recorder::check_tables() const
 {
     for (const auto& table : operator_.parameters) {
         const auto reads = [&](const auto& said) { return reads_table(said.value, table.name); };
-        if (table.table && std::ranges::none_of(operator_.lift.lets, reads) &&
+        if (table.table && !table.scalar && std::ranges::none_of(operator_.lift.lets, reads) &&
             std::ranges::none_of(operator_.lift.assignments, reads))
             fail(table.position, "table '" + table.name + "' is never read",
                  "read it in lift, as in " + table.name + "[index()], or leave it out");

@@ -94,6 +94,8 @@ public:
 
     /// A column, or a table, as a handle.
     Term add_parameter(std::string name, Type type, bool table, Position at);
+    /// A parameter of one value for all elements, as a handle to the value.
+    Term add_scalar(std::string name, Type type, Position at);
     Term add_result(std::string name, Type type, Position at);
 
 protected:

@@ -17,8 +17,7 @@ constexpr std::string_view kChoice = "use CONDITION ? A : B";
 constexpr std::string_view kChoiceElse = "use CONDITION ? A : B, which has both sides";
 constexpr std::string_view kNoLoop = "there are no loops: combine joins the elements of a segment";
 constexpr std::string_view kLet = "bind it with let: let NAME = VALUE;";
-constexpr std::string_view kNoFunction =
-    "an operator is the only function: operator NAME(x: f32) -> f32 { ... }";
+constexpr std::string_view kFunction = "functions stand inside an operator: def square(x) = x * x";
 
 constexpr Slip kWords[] = {
     {"if", kChoice},
@@ -30,7 +29,7 @@ constexpr Slip kWords[] = {
     {"else", kChoiceElse},
     {"elif", kChoiceElse},
     {"return", "write the value alone: finish VALUE, or set each field: finish { FIELD = VALUE; ... }"},
-    {"for", kNoLoop},
+    {"for", "loops are written for k in 0..8 { ... }; combine joins the elements of a segment"},
     {"while", kNoLoop},
     {"do", kNoLoop},
     {"loop", kNoLoop},
@@ -48,11 +47,11 @@ constexpr Slip kWords[] = {
     {"div", "write /, which is toward zero for integers"},
     {"is", "write =="},
     {"as", "conversions are written f32(x)"},
-    {"def", kNoFunction},
-    {"fn", kNoFunction},
-    {"func", kNoFunction},
-    {"function", kNoFunction},
-    {"lambda", kNoFunction},
+    {"def", kFunction},
+    {"fn", kFunction},
+    {"func", kFunction},
+    {"function", kFunction},
+    {"lambda", kFunction},
 };
 
 constexpr Slip kFunctionSlips[] = {

@@ -24,6 +24,13 @@ bool TokenCursor::is(std::string_view text, std::size_t ahead) const
     return peek(ahead).text == text && peek(ahead).kind != TokenKind::end;
 }
 
+bool TokenCursor::at_part(std::size_t ahead) const
+{
+    const bool named = peek(ahead + 1).kind == TokenKind::word;
+    return is_part(peek(ahead)) || (named && is("def", ahead) && is("(", ahead + 2)) ||
+           (named && is("use", ahead) && !is(":", ahead + 1));
+}
+
 bool TokenCursor::begins_line() const
 {
     return at_ == 0 || tokens_[at_ - 1].position.line != peek().position.line;

@@ -33,6 +33,11 @@ public:
     [[nodiscard]] bool is(std::string_view text, std::size_t ahead = 0) const;
     /// How many tokens have been read.
     [[nodiscard]] std::size_t place() const { return at_; }
+    /// Reads on from a place that was read before.
+    void go_back(std::size_t place) { at_ = place; }
+    /// True where a part begins: a word of kParts, or `def NAME (` or `use NAME`, whose words may be names
+    /// elsewhere.
+    [[nodiscard]] bool at_part(std::size_t ahead = 0) const;
     /// True if the next token is the first of its line.
     [[nodiscard]] bool begins_line() const;
     [[nodiscard]] std::span<const Token> tokens() const { return tokens_; }

@@ -180,6 +180,8 @@ std::optional<Type> Typing::stated(const Expression& expression) const
                 return found->second;
             if (const auto found = scope_.state_fields.find(node.name); found != scope_.state_fields.end())
                 return found->second;
+            if (is_scalar(node.name))
+                return scope_.tables.find(node.name)->second;
             return scope_.operands.contains(node.name) && op_.state.size() == 1
                        ? std::optional(op_.state[0].type)
                        : std::nullopt;

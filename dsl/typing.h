@@ -64,6 +64,7 @@ private:
     Expression convert(const Expression& expression);
     Expression gather(const Expression& expression);
 
+    [[nodiscard]] bool is_scalar(std::string_view name) const;
     [[nodiscard]] const StateField* find_field(std::string_view name) const;
     [[nodiscard]] std::vector<std::string_view> known_names() const;
     /// How to get at a name that is not known here; empty for a name known nowhere.

@@ -33,6 +33,12 @@ bool Typing::knows(std::string_view name) const
            scope_.state_fields.contains(name);
 }
 
+bool Typing::is_scalar(std::string_view name) const
+{
+    const auto found = std::ranges::find(op_.parameters, name, &Parameter::name);
+    return scope_.tables.contains(name) && found != op_.parameters.end() && found->scalar;
+}
+
 const StateField* Typing::find_field(std::string_view name) const
 {
     const auto found = std::ranges::find(op_.state, name, &StateField::name);
@@ -87,6 +93,8 @@ Expression Typing::name(const Expression& expression)
         fail(expression, "'" + node.name + "' is a whole state",
              "name one of its fields: " + node.name + "." + op_.state[0].name);
     }
+    if (is_scalar(node.name))
+        return gather(make_gather(node.name, Expression(0), node.position));
     if (scope_.tables.contains(node.name))
         fail(expression, "'" + node.name + "' is a table",
              "read one of its entries: " + node.name + "[index]");
@@ -151,6 +159,9 @@ Expression Typing::gather(const Expression& expression)
         fail(expression, "'" + node.name + "' is not a table" + did_you_mean(node.name, names),
              "declare it as a parameter: " + node.name + ": table f32");
     }
+    const auto& written = *node.arguments[0];
+    if (is_scalar(node.name) && (written.kind != ExpressionKind::integer || written.magnitude != 0))
+        fail(expression, "'" + node.name + "' is a scalar", "it has one value: " + node.name);
     auto index = resolve(node.arguments[0], Type::i64);
     if (!is_integer(*index->type))
         fail(node.arguments[0], "an index of type " + std::string(segfold::name(*index->type)),

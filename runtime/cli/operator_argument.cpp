@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "dsl/parser.h"
+#include "dsl/product.h"
 #include "dsl/standard_operators.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/input_types.h"
@@ -190,6 +191,23 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
             fmt::format("{} needs an operator: a name ('segfold operators' lists them), a .seg file, or "
                         "--op EXPRESSION",
                         arguments.verb()));
+    if (operand.find('&') != operand.npos && !is_file(operand)) {
+        std::vector<Factor> factors;
+        for (std::size_t at = 0; at <= operand.size();) {
+            const auto end = std::min(operand.find('&', at), operand.size());
+            auto word = operand.substr(at, end - at);
+            word.erase(0, word.find_first_not_of(' '));
+            word.erase(word.find_last_not_of(' ') + 1);
+            if (word.empty())
+                throw InputError(
+                    fmt::format("'{}': an operator's name is missing at a '&'; write names such as "
+                                "'mean_variance & argmax'",
+                                operand));
+            factors.push_back({single_operator(arguments, word)});
+            at = end + 1;
+        }
+        return product(std::move(factors));
+    }
     return is_file(operand) ? read_operator(arguments, operand, type)
                             : find_standard_operator(arguments, operand, type);
 }
@@ -230,7 +248,10 @@ std::string signature(const Operator& op)
     std::string text = op.name + "(";
     for (const auto& parameter : op.parameters)
         text += fmt::format("{}{}: {}{}", text.back() == '(' ? "" : ", ", parameter.name,
-                            parameter.table ? "table " : "", name(parameter.type));
+                            parameter.scalar  ? "scalar "
+                            : parameter.table ? "table "
+                                              : "",
+                            name(parameter.type));
     text += ") -> ";
     if (op.results.size() == 1 && op.results[0].name == kResultName)
         return text + std::string(name(op.results[0].type));

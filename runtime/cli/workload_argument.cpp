@@ -65,6 +65,35 @@ std::map<std::string, std::string> input_files(const Arguments& arguments, const
     return files;
 }
 
+/// What --scalar gives the scalars of the operator.
+std::map<std::string, std::string> scalar_values(const Arguments& arguments, const Operator& op)
+{
+    std::map<std::string, std::string> values;
+    std::vector<std::string_view> scalars;
+    for (const auto& parameter : op.parameters)
+        if (parameter.scalar)
+            scalars.push_back(parameter.name);
+    for (const auto& text : arguments.values("scalar")) {
+        const auto equals = text.find('=');
+        const auto name = text.substr(0, equals);
+        if (scalars.empty())
+            throw InputError(
+                fmt::format("--scalar '{}': operator {} has no scalars; a parameter is declared "
+                            "as one by {}: scalar f32",
+                            text, op.name, equals == text.npos || equals == 0 ? "threshold" : name));
+        if (equals == text.npos || equals + 1 == text.size())
+            throw InputError(fmt::format("--scalar '{}': the value is missing; write {}=15", text,
+                                         name.empty() ? scalars[0] : name));
+        if (std::ranges::find(scalars, name) == scalars.end())
+            throw InputError(fmt::format("--scalar '{}': operator {} has no scalar '{}'; it has {}{}", text,
+                                         op.name, name, fmt::join(scalars, ", "),
+                                         did_you_mean(name, scalars)));
+        if (!values.emplace(name, text.substr(equals + 1)).second)
+            throw InputError(fmt::format("--scalar: '{}' is given twice; once is enough", name));
+    }
+    return values;
+}
+
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
 {
     WorkloadRequest request;
@@ -77,6 +106,8 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
         request.index_bits = *width == 0 ? 32 : 64;
     if (with_inputs)
         request.inputs = input_files(arguments, op);
+    if (with_inputs)
+        request.scalars = scalar_values(arguments, op);
     return request;
 }
 

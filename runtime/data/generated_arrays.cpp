@@ -84,6 +84,9 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
                           const std::map<std::string, Array>& arrays)
 {
     std::int64_t length = 1;
+    const auto parameter = std::ranges::find(op.parameters, table, &Parameter::name);
+    if (parameter != op.parameters.end() && parameter->scalar)
+        return length;
     for (const auto& use : table_uses(op)) {
         if (use.table != table)
             continue;

@@ -40,6 +40,9 @@ void check_workload(const Workload& workload)
                              std::string(name(array.type())) + "; give an array of " +
                              std::string(name(parameter.type)) + ", or write the operator for " +
                              std::string(name(array.type())));
+        if (parameter.scalar && array.length() != 1)
+            throw InputError("scalar '" + parameter.name + "' has " + std::to_string(array.length()) +
+                             " values; give it one");
         if (!parameter.table && static_cast<std::int64_t>(array.length()) != segments.num_elements)
             throw InputError("column '" + parameter.name + "' has " + std::to_string(array.length()) +
                              " elements, but the layout covers " + std::to_string(segments.num_elements) +

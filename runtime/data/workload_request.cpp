@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/evaluator.h"
+#include "dsl/parser.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
 #include "runtime/support/memory_at_hand.h"
@@ -18,12 +20,35 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
+/// The value that a scalar is given as text: a number of its type, or true, false, inf, -inf, nan.
+Array read_scalar(const Parameter& parameter, const std::string& text)
+{
+    const auto written = fmt::format(
+        "operator scalar(x: {0}) -> {0} {{ state value: {0} = {1}\nlift x\n"
+        "combine(a, b) a }}",
+        name(parameter.type), text);
+    try {
+        const auto bytecode = compile_bytecode(parse_operator("--scalar", written));
+        Evaluator<double> evaluator(bytecode);
+        Slot<double> value{};
+        evaluator.identity(&value);
+        Array array(parameter.type, 1);
+        Machine<double>::store(value, parameter.type, array.data(), 0);
+        return array;
+    } catch (const SpecError&) {
+        throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
+                                     name(parameter.type)));
+    }
+}
+
 /// Columns from files, all of one length; `num_elements` is set to it.
 void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
                  std::optional<std::int64_t>& num_elements)
 {
     std::string counted = num_elements ? "--elements says " : "";
     for (const auto& parameter : op.parameters) {
+        if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end())
+            arrays.emplace(parameter.name, read_scalar(parameter, scalar->second));
         const auto input = request.inputs.find(parameter.name);
         if (input == request.inputs.end())
             continue;
@@ -127,6 +152,8 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
 
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values}, arrays));
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments)}, {}};
+    for (const auto& [parameter, value] : request.scalars)
+        origins[parameter] = "--scalar " + parameter + "=" + value;
     for (const auto& parameter : op.parameters) {
         prepared.workload.arrays.push_back(std::move(arrays.at(parameter.name)));
         prepared.origins.push_back(origins.at(parameter.name));

@@ -14,7 +14,8 @@ namespace segfold {
 
 /// The data of a run as it is asked for; nothing has been read or generated yet.
 struct WorkloadRequest {
-    std::map<std::string, std::string> inputs = {};  ///< parameter -> file
+    std::map<std::string, std::string> inputs = {};   ///< parameter -> file
+    std::map<std::string, std::string> scalars = {};  ///< parameter -> its value, as text
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
     std::int64_t standard_elements =

@@ -159,7 +159,7 @@ void Plan::State::choose()
     problem.has_ends = is_on_device;
     if (!options.trusts_tables)
         for (const auto& parameter : parts.op.parameters)
-            if (parameter.table)
+            if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
     const Shape shape{sizes.sizes.num_elements,
                       is_found(sizes.form) ? std::max<std::int64_t>(1, sizes.sizes.num_elements / 64)
@@ -271,10 +271,13 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         const auto& parameter = op.parameters[i];
         const auto& input = inputs[i];
         if (input.type == parameter.type && input.place == place &&
-            (parameter.table || input.length == sizes.num_elements))
+            (parameter.scalar ? input.length == 1 : parameter.table || input.length == sizes.num_elements))
             continue;
         require_array(fmt::format("the elements of '{}'", parameter.name), input.type, input.length,
-                      input.place, parameter.type, parameter.table ? input.length : sizes.num_elements,
+                      input.place, parameter.type,
+                      parameter.scalar  ? 1
+                      : parameter.table ? input.length
+                                        : sizes.num_elements,
                       place);
     }
     if (segments.kind != state.sizes.kind ||
