@@ -6,6 +6,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "dsl/functions.h"
 #include "dsl/recorder.h"
@@ -15,6 +16,8 @@ namespace segfold {
 
 template <ValueType T>
 class Field;
+template <ValueType T, int N>
+class FieldArray;
 
 /// The base of a state: derive from it and give it fields.
 ///
@@ -27,6 +30,8 @@ class Field;
 struct State {
     template <class T>
     using Field = segfold::Field<T>;
+    template <class T, int N>
+    using FieldArray = segfold::FieldArray<T, N>;
 
     State() : whole_(Making::state()) {}
     [[nodiscard]] const Term& whole() const { return whole_; }
@@ -92,6 +97,31 @@ private:
     {}
 
     StateField declared_;
+};
+
+/// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
+template <ValueType T, int N>
+class FieldArray {
+public:
+    static_assert(N > 0 && N <= 256, "segfold: an array has 1 to 256 entries");
+
+    explicit FieldArray(const std::string& name, SourceLocation at = SourceLocation::current())
+    {
+        for (int k = 0; k < N; ++k)
+            entries_.emplace_back(name + "_" + std::to_string(k), at);
+    }
+    FieldArray(const std::string& name, const Argument<T>& identity,
+               SourceLocation at = SourceLocation::current())
+    {
+        for (int k = 0; k < N; ++k)
+            entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
+    }
+
+    Field<T>& operator[](int k) { return entries_.at(static_cast<std::size_t>(k)); }
+    const Field<T>& operator[](int k) const { return entries_.at(static_cast<std::size_t>(k)); }
+
+private:
+    std::vector<Field<T>> entries_;
 };
 
 /// A column of the input: its value is that of the element.

@@ -91,6 +91,16 @@ std::string list(const std::vector<Type>& types)
     return text;
 }
 
+/// The rest of the line that begins with `mark`, behind the operator.
+std::string note_of(std::string_view text, std::string_view mark)
+{
+    const auto at = text.rfind("\n" + std::string(mark));
+    if (at == std::string_view::npos)
+        return {};
+    const auto rest = text.substr(at + 1 + mark.size());
+    return std::string(rest.substr(0, rest.find('\n')));
+}
+
 /// `split` of a name that is known; throws for others.
 NameAndType known(std::string_view name)
 {
@@ -113,7 +123,8 @@ std::vector<StandardOperator> standard_operators()
     for (const auto& [name, versions] : files()) {
         const auto text = versions.front().text;
         const auto end = text.find_first_of(".\n");
-        result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name)});
+        result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name),
+                          note_of(text, "# source: "), note_of(text, "# example: ")});
     }
     return result;
 }
