@@ -239,6 +239,7 @@ private:
     /// An expression as a part or field has it.
     Expression whole(const Expression& expression)
     {
+        open_.clear();
         auto result = walk(expression, nullptr);
         if (result->size > kMostNodes)
             too_large(expression->position);
@@ -273,6 +274,8 @@ private:
             return named(expression, given);
         if (node.kind == ExpressionKind::gather)
             return entry(expression, given);
+        if (node.kind == ExpressionKind::call && shorthands_.unread.contains(node.name))
+            throw Silence();
         if (node.kind == ExpressionKind::call)
             for (const auto& definition : shorthands_.functions)
                 if (definition.name == node.name)

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ using Arrays = std::map<std::string, std::int64_t, std::less<>>;
 /// What a text says beyond what an Operator holds.
 struct Shorthands {
     std::vector<OwnFunction> functions;
+    std::set<std::string> unread;  ///< names of functions that have a fault, which get no further message
     Arrays state;
     Arrays results;
 };

@@ -325,7 +325,7 @@ private:
         }
     }
 
-    /// field ::= name ":" type [size] ["=" expression]
+    /// field ::= name ":" type [size] ["=" (expression | "[" expression {"," expression} "]")]
     void state_field(Operator& op)
     {
         const Position position = cursor_.peek().position;
@@ -338,11 +338,28 @@ private:
         const auto size = array_size();
         if (size)
             shorthands_.state.emplace(field, *size);
-        std::optional<Expression> identity;
-        if (cursor_.accept("="))
-            identity = expressions_.expression();
+        std::vector<Expression> identities;  // one for all entries, or one for each
+        if (cursor_.accept("=")) {
+            const Position list = cursor_.peek().position;
+            if (size && cursor_.accept("[")) {
+                do
+                    identities.push_back(expressions_.expression());
+                while (cursor_.accept(","));
+                cursor_.expect("]");
+                if (static_cast<std::int64_t>(identities.size()) != *size)
+                    cursor_.fail(list,
+                                 "'" + field + "' has " + std::to_string(*size) + " entries, and " +
+                                     std::to_string(identities.size()) + " identities are listed",
+                                 "list one for each entry, or write one for all");
+            } else {
+                identities.assign(static_cast<std::size_t>(size.value_or(1)), expressions_.expression());
+            }
+        }
         for (std::int64_t k = 0; k < size.value_or(1); ++k)
-            op.state.push_back({size ? entry_name(field, k) : field, type, identity, position});
+            op.state.push_back(
+                {size ? entry_name(field, k) : field, type,
+                 identities.empty() ? std::nullopt : std::optional(identities[static_cast<std::size_t>(k)]),
+                 position});
     }
 
     /// use ::= "use" name ["(" expression {"," expression} ")"] ["as" name]
@@ -379,6 +396,7 @@ private:
         if (std::ranges::find(shorthands_.functions, made.name, &OwnFunction::name) !=
             shorthands_.functions.end())
             cursor_.fail(made.position, "function '" + made.name + "' is defined twice", "one is enough");
+        shorthands_.unread.insert(made.name);
         cursor_.expect("(");
         if (!cursor_.accept(")")) {
             do {
@@ -405,6 +423,7 @@ private:
         made.value = expressions_.expression();
         check_arguments(made, made.value);
         cursor_.accept(";");
+        shorthands_.unread.erase(made.name);
         shorthands_.functions.push_back(std::move(made));
     }
 

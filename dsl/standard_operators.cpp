@@ -124,7 +124,8 @@ std::vector<StandardOperator> standard_operators()
         const auto text = versions.front().text;
         const auto end = text.find_first_of(".\n");
         result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name),
-                          note_of(text, "# source: "), note_of(text, "# example: ")});
+                          note_of(text, "# source: "), note_of(text, "# example: "),
+                          std::string(text.substr(0, text.find("\n# source: ") + 1))});
     }
     return result;
 }

@@ -87,7 +87,7 @@ const std::map<std::string, std::function<Made(Type)>> kDefinitions = {
 TEST(DefineStandard, EveryOperatorOfEveryTypeEqualsItsText)
 {
     std::size_t found = 0;
-    for (const auto& [name, summary, types, source, example] : standard_operators()) {
+    for (const auto& [name, summary, types, source, example, text] : standard_operators()) {
         if (!kDefinitions.contains(name))
             continue;  // those that the language alone says
         ++found;

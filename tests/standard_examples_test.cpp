@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "dsl/evaluator.h"
 #include "dsl/standard_operators.h"
+#include "tests/cli_program.h"
 
 namespace segfold {
 namespace {
@@ -145,6 +147,15 @@ TEST(StandardExamples, EveryExampleIsTrueInEveryGrouping)
                 expect_example(standard, type);
     }
     EXPECT_EQ(examples + 1, operators.size()) << "trace alone has a result that nobody could check by hand";
+}
+
+TEST(StandardExamples, ThePageIsWhatTheProgramPrints)
+{
+    std::ifstream file(SEGFOLD_SOURCE_DIR "/dsl/standard/README.md", std::ios::binary);
+    std::stringstream page;
+    page << file.rdbuf();
+    const auto printed = test::ProgramFolder().run({"operators", "--markdown"}).output;
+    EXPECT_EQ(page.str(), printed) << "segfold operators --markdown > dsl/standard/README.md";
 }
 
 }  // namespace

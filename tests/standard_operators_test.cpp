@@ -326,9 +326,11 @@ TEST(StandardOperators, EveryOneIsDescribed)
             EXPECT_FALSE(op.description.empty()) << standard.name << " of " << name(type);
         }
     }
-    EXPECT_EQ(names, (std::vector<std::string>{"affine", "all", "any", "argmax", "argmin", "count", "dot",
-                                               "keep_first", "log_sum_exp", "max", "max_subarray", "mean",
-                                               "mean_variance", "min", "product", "sum", "trace"}));
+    // Tuning records, goldens and pages name these.
+    for (const std::string known :
+         {"affine", "all", "any", "argmax", "argmin", "count", "dot", "keep_first", "log_sum_exp", "max",
+          "max_subarray", "mean", "mean_variance", "min", "product", "sum", "trace"})
+        EXPECT_NE(std::ranges::find(names, known), names.end()) << known;
 }
 
 }  // namespace

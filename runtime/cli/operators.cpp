@@ -14,6 +14,8 @@
 namespace segfold::cli {
 namespace {
 
+constexpr Flag kListFlags[] = {{"markdown"}};
+
 std::string types_of(const StandardOperator& op)
 {
     std::string all, integers, reals;
@@ -54,11 +56,59 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
+std::string laws_of(const Operator& op)
+{
+    std::string laws = "associative";
+    laws += op.has_identity() ? ", with identity" : ", without identity";
+    laws += op.laws.commutative ? ", commutative" : "";
+    laws += op.laws.idempotent ? ", idempotent" : "";
+    return laws;
+}
+
+/// The page dsl/standard/README.md.
+std::string operators_page()
+{
+    const auto operators = standard_operators();
+    std::string page = fmt::format(
+        "# The operators that come with the program\n\n"
+        "`segfold operators --markdown` prints this page: {} operators, each with what it folds to, the laws "
+        "that it "
+        "claims, where it comes from, and an example that a test computes in every grouping. `segfold check "
+        "NAME` "
+        "judges the laws. `T` is the type asked for; floats are `f16 bf16 f32 f64`, and sums of narrow ones "
+        "are taken "
+        "in a wider state by `lift f32(x)`, as `wide_sum` does. Two of them fold in one pass as "
+        "`'mean_variance & argmax'`.\n\n"
+        "To add one, write `NAME.seg` here, or `NAME.float.seg` and `NAME.integer.seg` where they differ, "
+        "with the "
+        "lines `# source:` and `# example:` behind the operator, name it in `dsl/CMakeLists.txt`, and print "
+        "this page "
+        "again.\n\n| operator | types | folds to |\n| --- | --- | --- |\n",
+        operators.size());
+    for (const auto& op : operators)
+        page += fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", op.name, types_of(op), op.summary);
+    for (const auto& op : operators) {
+        page += fmt::format("\n## {}\n\n{}.\n\n* Laws: {}.\n* Source: {}.\n", op.name, op.summary,
+                            laws_of(standard_operator(op.name)), op.source);
+        if (!op.example.empty())
+            page += fmt::format("* Example: `{}`\n", op.example);
+        page += fmt::format("\n```\n{}```\n", op.text);
+    }
+    return page;
+}
+
 }  // namespace
 
 int verb_operators(const Words& words)
 {
-    const Arguments arguments("operators", words, join({kOperatorFlags}), 1);
+    const Arguments arguments("operators", words, join({kOperatorFlags, kListFlags}), 1);
+    if (arguments.has("markdown")) {
+        if (names_operator(arguments) || arguments.json())
+            throw InputError(
+                "--markdown prints the page of all operators; leave out the operator and --json");
+        write_output(operators_page());
+        return 0;
+    }
     if (!names_operator(arguments)) {
         for (const auto& flag : kOperatorFlags)
             arguments.refuse(flag.name, "belongs to one operator; name it");

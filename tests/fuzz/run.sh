@@ -36,8 +36,12 @@ case $target in
         ;;
     *) echo "run.sh: unknown target '$target'; the targets are parser_fuzz and emit_fuzz" >&2; exit 2 ;;
 esac
+names=$(cd dsl/standard && find . -name '*.seg' | sed 's|^\./||' | LC_ALL=C sort | paste -s -d '|' -)
+cmake -DOUTPUT="$folder/standard_operator_files.cpp" -DSYMBOL=standard_operator_files -DROOT=dsl/standard \
+    -DFILES="$names" -P codegen/embed.cmake
+sources="$sources $folder/standard_operator_files.cpp"
 for unit in dsl/*.cpp; do
-    case $unit in dsl/standard_operators.cpp) ;; *) sources="$sources $unit" ;; esac
+    sources="$sources $unit"
 done
 # shellcheck disable=SC2086
 "$compiler" -std=c++20 -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -DFMT_HEADER_ONLY \
