@@ -17,7 +17,8 @@ namespace cli {
 namespace {
 
 /// What a user of the program asks of the README; the rest is for those who build on it.
-constexpr std::array<std::string_view, 3> kSections = {"Parts", "Types and expressions", "Grammar"};
+constexpr std::array<std::string_view, 4> kSections = {"Parts", "Functions, arrays, loops, scalars, products",
+                                                       "Types and expressions", "Grammar"};
 
 /// The text between the marks of code is code, so `|` in it separates nothing.
 std::vector<std::string> split_row(std::string_view row)
