@@ -73,7 +73,9 @@ private:
         if (name.starts_with("__"))
             fail(position, "'" + name + "' begins with two underscores; such names are kept for compilers");
         if (name == "let")
-            fail(position, "'let' cannot be a name", "it begins a local name: let NAME = VALUE;");
+            fail(position, "'let' cannot be a name",
+                 position.file != nullptr ? "in the text of an operator it begins a local name"
+                                          : "it begins a local name: let NAME = VALUE;");
     }
 
     /// The sizes that all later walks may rely on, and the values that C++ may have left out.

@@ -212,7 +212,7 @@ private:
         if (array == targets.end() && !entry)
             return name;
         if (array == targets.end()) {
-            if (unread_.declared.contains(name))
+            if (unread_.declared.contains(name) || unread_.parts)
                 throw Silence();
             fail(assignment.position, "'" + name + "' is not an array",
                  "declare it as one, " + name + ": i32[8], or write " + entry_name(name, entry->second));
@@ -370,7 +370,7 @@ private:
 
     [[noreturn]] void refuse_entry(const ExpressionNode& node) const
     {
-        if (unread_.declared.contains(node.name))
+        if (unread_.declared.contains(node.name) || unread_.parts)
             throw Silence();
         const bool is_field = std::ranges::find(op_.state, node.name, &StateField::name) != op_.state.end();
         std::vector<std::string_view> arrays;
@@ -406,9 +406,11 @@ private:
             return entry(*known);
         }
         auto result = entry(size - 1);
-        for (std::int64_t i = size - 1; i-- > 0;)
-            result = made(*make_conditional(make_binary("==", index, Expression(i), index->position),
-                                            entry(i), result, node.position));
+        for (std::int64_t i = size - 1; i-- > 0;) {
+            ExpressionNode is_chosen = *make_binary("==", index, Expression(i), index->position);
+            is_chosen.name = kChoosesEntry;
+            result = made(*make_conditional(made(std::move(is_chosen)), entry(i), result, node.position));
+        }
         return result;
     }
 

@@ -31,6 +31,10 @@ struct Shorthands {
     Arrays results;
 };
 
+/// The name of a comparison that chooses an entry by a computed index, which check() takes away. Only there
+/// the index has a type, which must be an integer's.
+inline constexpr const char* kChoosesEntry = "index";
+
 /// Longest array, and most rounds of one loop.
 inline constexpr std::int64_t kMostEntries = 256;
 

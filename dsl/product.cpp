@@ -8,19 +8,21 @@
 #include "dsl/complaints.h"
 #include "dsl/laws.h"
 #include "dsl/standard_operators.h"
+#include "dsl/uses.h"
 
 namespace segfold {
 namespace {
 
 using Names = std::map<std::string, std::string>;
 
-/// A checked expression with other names of fields and locals.
+/// A checked expression with other names of fields and locals, as if it stood at `position`.
 Expression renamed(const Expression& expression, const Names& fields, const Names& locals,
-                   const std::map<std::string, Expression>& parameters)
+                   const std::map<std::string, Expression>& parameters, Position position)
 {
     ExpressionNode node = *expression;
+    node.position = position;
     for (auto& argument : node.arguments)
-        argument = renamed(argument, fields, locals, parameters);
+        argument = renamed(argument, fields, locals, parameters, position);
     const bool is_local = node.kind == ExpressionKind::name && locals.contains(node.name);
     if (const auto given = parameters.find(node.name); given != parameters.end() && !is_local) {
         if (node.kind == ExpressionKind::name)
@@ -93,12 +95,13 @@ public:
         for (std::size_t i = 0; i < factors_.size(); ++i) {
             const auto& op = factors_[i].op;
             const auto& names = renamings_[i];
-            add(whole.lift, op.lift, names, names.fields, whole, factors_[i].arguments);
-            add(whole.combine, op.combine, names, names.fields, whole);
+            const auto at = factors_[i].position;
+            add(whole.lift, op.lift, names, names.fields, whole, at, factors_[i].arguments);
+            add(whole.combine, op.combine, names, names.fields, whole, at);
             if (finishes)
-                add(*whole.finish, op.finish ? *op.finish : copies(op), names, names.results, whole);
+                add(*whole.finish, op.finish ? *op.finish : copies(op), names, names.results, whole, at);
             if (empties)
-                add(*whole.empty, *op.empty, names, names.results, whole);
+                add(*whole.empty, *op.empty, names, names.results, whole, at);
         }
         return check(std::move(whole));
     }
@@ -113,7 +116,7 @@ private:
             std::ranges::all_of(factors_, [](const Factor& f) { return f.op.allows_empty(); });
         const bool says_empty =
             std::ranges::any_of(factors_, [](const Factor& f) { return f.op.empty.has_value(); });
-        for (auto& [op, label, arguments] : factors_) {
+        for (auto& [op, label, arguments, position] : factors_) {
             auto semigroup = without_identity(op);
             if (!is_monoid)
                 op = semigroup;
@@ -127,7 +130,7 @@ private:
     void name_all()
     {
         std::map<std::string, int> labels, fields, results;
-        for (auto& [op, label, arguments] : factors_) {
+        for (auto& [op, label, arguments, position] : factors_) {
             renamings_.push_back({label.empty() ? op.name : label, {}, {}});
             for (const auto& field : op.state)
                 ++fields[field.name];
@@ -153,7 +156,7 @@ private:
     [[nodiscard]] std::string joined_name() const
     {
         std::string name;
-        for (const auto& [op, label, arguments] : factors_)
+        for (const auto& [op, label, arguments, position] : factors_)
             name += (name.empty() ? "" : "_and_") + op.name;
         return name.size() <= kLongestName ? name : "product_of_" + std::to_string(factors_.size());
     }
@@ -186,7 +189,8 @@ private:
     }
 
     static void add(Block& into, const Block& from, const Renaming& names, const Names& targets,
-                    const Operator& whole, const std::map<std::string, Expression>& parameters = {})
+                    const Operator& whole, Position at,
+                    const std::map<std::string, Expression>& parameters = {})
     {
         const auto taken = [&](const std::string& local) {
             return local == whole.earlier || local == whole.later ||
@@ -202,12 +206,11 @@ private:
             while (taken(local))
                 local += "_";
             locals[let.name] = local;
-            into.lets.push_back({local, renamed(let.value, names.fields, locals, parameters), {}});
+            into.lets.push_back({local, renamed(let.value, names.fields, locals, parameters, at), at});
         }
         for (const auto& assignment : from.assignments)
             into.assignments.push_back({targets.at(assignment.field),
-                                        renamed(assignment.value, names.fields, locals, parameters),
-                                        {}});
+                                        renamed(assignment.value, names.fields, locals, parameters, at), at});
     }
 
     std::vector<Factor> factors_;
@@ -252,7 +255,7 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
             if (is_generic && !type)
                 fail("nothing here says of which type " + use.name + " is",
                      "write the type behind its name, as in " + use.name + "_f32");
-            Factor factor{standard_operator(use.name, type), use.label, {}};
+            Factor factor{standard_operator(use.name, type), use.label, {}, use.position};
             for (std::size_t i = 0; i < declared.size(); ++i) {
                 if (declared[i].table && arguments[i]->kind != ExpressionKind::name)
                     fail("'" + declared[i].name + "' of " + use.name + " is a table",
@@ -269,6 +272,9 @@ Operator product_of_uses(const Operator& head, const std::vector<Use>& uses)
     return whole;
 }
 
-Operator operator&(const Operator& left, const Operator& right) { return product({{left}, {right}}); }
+Operator operator&(const Operator& left, const Operator& right)
+{
+    return product({Factor{left}, Factor{right}});
+}
 
 }  // namespace segfold

@@ -14,7 +14,8 @@ struct Factor {
     std::string label =
         {};  ///< stands before the names of its results; empty: only before those that collide
     std::map<std::string, Expression> arguments =
-        {};  ///< what its parameters stand for, in those of the product
+        {};                  ///< what its parameters stand for, in those of the product
+    Position position = {};  ///< of what messages speak; parts of standard operators stand in other texts
 };
 
 /// The operator that folds to the results of all `factors`, in their order.
@@ -24,19 +25,6 @@ struct Factor {
 /// its operator. A law holds where it holds for all. Where one factor has no identity the product has none.
 /// Throws InputError.
 Operator product(std::vector<Factor> factors);
-
-/// `use NAME(arguments) as LABEL` of a text; without arguments the parameters of its own names.
-struct Use {
-    std::string name;
-    std::vector<Expression> arguments = {};
-    bool has_arguments = false;
-    std::string label = {};
-    Position position = {};
-};
-
-/// The operator that `head`, of which the name and the parameters count, makes of standard operators. Throws
-/// PlacedError.
-Operator product_of_uses(const Operator& head, const std::vector<Use>& uses);
 
 /// product() of two operators: `mean_variance & argmax`.
 Operator operator&(const Operator& left, const Operator& right);

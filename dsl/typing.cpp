@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "dsl/expand.h"
 #include "dsl/half.h"
 #include "dsl/printer.h"
 
@@ -349,6 +350,13 @@ Expression Typing::binary(const Expression& expression, std::optional<Type> cont
                                          : "it takes integers or bools");
     else if (symbol != "==" && symbol != "!=")
         need(is_number(l), "it takes numbers");
+    if (node.name == kChoosesEntry) {
+        if (!is_integer(l))
+            fail(node.arguments[0], "an index of type " + text(l), "convert it to an integer: i32(...)");
+        ExpressionNode plain = node;
+        plain.name.clear();
+        return with_type(Expression(std::move(plain)), {std::move(left), std::move(right)}, Type::boolean);
+    }
     const bool divides = symbol == "/" || symbol == "%";
     if (divides && is_integer(l) && right->kind == ExpressionKind::integer && right->magnitude == 0)
         fail(expression, "division by zero", "the divisor is the number 0");

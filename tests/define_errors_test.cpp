@@ -96,7 +96,8 @@ TEST(DefineErrors, NamesThatNoOperatorMayHave)
         expect(of_column(name), "HERE: '" + std::string(name) +
                                     "' has a meaning in the language and cannot be a name of your own");
     expect(of_column("__x"), "HERE: '__x' begins with two underscores; such names are kept for compilers");
-    expect(of_column("let"), "HERE: 'let' cannot be a name; it begins a local name: let NAME = VALUE;");
+    expect(of_column("let"),
+           "HERE: 'let' cannot be a name; in the text of an operator it begins a local name");
     for (const char* name : {"", "1st", "a-b", "a\n"})
         expect(of_column(name), "HERE: '" + std::string(name) + "' is not a name" + rule);
     expect(of_column(std::string(65, 'x')), "HERE: '" + std::string(64, 'x') + "' is not a name" + rule);

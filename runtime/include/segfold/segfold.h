@@ -13,6 +13,7 @@
 #include "dsl/define.h"
 #include "dsl/error.h"
 #include "dsl/parser.h"
+#include "dsl/product.h"
 #include "dsl/standard_operators.h"
 #include "runtime/bench/bench_workload.h"
 #include "runtime/session/session.h"
