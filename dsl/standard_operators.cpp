@@ -14,8 +14,9 @@ std::span<const EmbeddedFile> standard_operator_files();
 
 namespace {
 
-/// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers.
-enum class Family : std::uint8_t { number, integer, real };
+/// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers,
+/// gcd.narrow.seg integers of at most 32 bits.
+enum class Family : std::uint8_t { number, integer, narrow, real };
 
 struct File {
     Family family;
@@ -34,6 +35,7 @@ const std::map<std::string, std::vector<File>, std::less<>>& files()
             const auto suffix = dot == std::string_view::npos ? "" : stem.substr(dot + 1);
             const Family family = suffix == "float"     ? Family::real
                                   : suffix == "integer" ? Family::integer
+                                  : suffix == "narrow"  ? Family::narrow
                                                         : Family::number;
             result[std::string(stem.substr(0, dot))].push_back({family, path, text});
         }
@@ -46,6 +48,8 @@ bool takes(Family family, std::string_view name, Type type)
 {
     if (type == Type::boolean)
         return name == "any" || name == "all" || name == "count" || name == "keep_first";
+    if (family == Family::narrow)
+        return is_integer(type) && size_bytes(type) <= 4;
     return family == Family::number || (family == Family::real) == is_float(type);
 }
 

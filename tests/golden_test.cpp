@@ -23,10 +23,11 @@ constexpr std::array<std::string_view, 4> kShownOperators = {"sum_i32", "mean_va
                                                              "keep_first_i32"};
 /// Of every other stage and of every rung this one is kept whole.
 constexpr std::string_view kShownOperator = "sum_i32";
-/// Those, and: 64-bit states; four fields; a type whose values expressions convert.
-constexpr std::array<std::string_view, 7> kOperators = {
-    "sum_i32",   "mean_variance_f32", "affine_u32", "keep_first_i32",
-    "trace_u64", "max_subarray_i32",  "sum_f16"};
+/// Those, and: 64-bit states; four fields; a type whose values expressions convert; a scalar; an array that
+/// is read at a computed place; arrays of locals; an array in an operator of many operations.
+constexpr std::array<std::string_view, 11> kOperators = {
+    "sum_i32", "mean_variance_f32", "affine_u32",    "keep_first_i32", "trace_u64",     "max_subarray_i32",
+    "sum_f16", "count_above_f32",   "automaton_i32", "top_four_f32",   "binned_sum_f32"};
 
 constexpr const char* kHashes = "hashes.csv";
 constexpr const char* kHashesHead = "stage,text,sha256";

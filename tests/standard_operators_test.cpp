@@ -320,6 +320,9 @@ TEST(StandardOperators, EveryOneIsDescribed)
         EXPECT_FALSE(standard.types.empty()) << standard.name;
         EXPECT_GT(standard.summary.size(), 10u) << standard.name;
         EXPECT_TRUE(std::isupper(static_cast<unsigned char>(standard.summary[0]))) << standard.summary;
+        EXPECT_TRUE(standard.text.starts_with("# " + standard.summary + ".\n"))
+            << "the first line is a sentence";
+        EXPECT_EQ(standard.summary.find('|'), std::string::npos) << standard.summary << ": tables show it";
         for (const Type type : standard.types) {
             const auto op = standard_operator(standard.name, type);
             EXPECT_EQ(op.name, standard.name);

@@ -1,8 +1,10 @@
 // segfold operators: the operators that come with the program, and the text of one.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "dsl/laws.h"
 #include "dsl/printer.h"
 #include "dsl/standard_operators.h"
 #include "runtime/cli/json.h"
@@ -56,13 +58,39 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
+/// How far the search of `segfold check` can rely on a law, in the words of the page.
+std::string_view judged(Verdict verdict)
+{
+    switch (verdict) {
+        case Verdict::proved:
+            return "proved";
+        case Verdict::holds_exhaustively:
+            return "holds for all states";
+        case Verdict::not_refuted:
+            return "not refuted";
+        case Verdict::holds_up_to_rounding:
+            return "up to rounding";
+        case Verdict::refuted:
+            break;
+    }
+    return "refuted";
+}
+
+/// The laws that an operator claims, each with what a search of the same cases on every machine finds.
 std::string laws_of(const Operator& op)
 {
-    std::string laws = "associative";
-    laws += op.has_identity() ? ", with identity" : ", without identity";
-    laws += op.laws.commutative ? ", commutative" : "";
-    laws += op.laws.idempotent ? ", idempotent" : "";
-    return laws;
+    constexpr LawOptions kSearch{2000, 3600, 1};
+    std::string laws;
+    for (const auto& finding : check_laws(op, kSearch).findings)
+        laws += fmt::format("{}{} ({}{})", laws.empty() ? "" : ", ", name(finding.law),
+                            judged(finding.verdict), finding.eight_bit ? " of its 8-bit version" : "");
+    return laws + (op.has_identity() ? "" : "; it has no identity");
+}
+
+/// The default of --type, which the laws are judged for.
+std::string_view judged_type(const StandardOperator& op)
+{
+    return name(std::ranges::find(op.types, Type::f32) != op.types.end() ? Type::f32 : Type::i32);
 }
 
 /// The page dsl/standard/README.md.
@@ -72,24 +100,22 @@ std::string operators_page()
     std::string page = fmt::format(
         "# The operators that come with the program\n\n"
         "`segfold operators --markdown` prints this page: {} operators, each with what it folds to, the laws "
-        "that it "
-        "claims, where it comes from, and an example that a test computes in every grouping. `segfold check "
-        "NAME` "
-        "judges the laws. `T` is the type asked for; floats are `f16 bf16 f32 f64`, and sums of narrow ones "
-        "are taken "
-        "in a wider state by `lift f32(x)`, as `wide_sum` does. Two of them fold in one pass as "
+        "that it claims and what a search for counter-examples finds, where it comes from, and an example "
+        "that a test computes in every grouping. `segfold check NAME` searches longer, and in any type. `T` "
+        "is the type asked for; floats are `f16 bf16 f32 f64`, and sums of narrow ones are taken in a wider "
+        "state by `lift f32(x)`, as `wide_sum` does. Two of them fold in one pass as "
         "`'mean_variance & argmax'`.\n\n"
-        "To add one, write `NAME.seg` here, or `NAME.float.seg` and `NAME.integer.seg` where they differ, "
-        "with the "
-        "lines `# source:` and `# example:` behind the operator, name it in `dsl/CMakeLists.txt`, and print "
-        "this page "
-        "again.\n\n| operator | types | folds to |\n| --- | --- | --- |\n",
+        "To add one, write `NAME.seg` here, or `NAME.float.seg` and `NAME.integer.seg` where they differ "
+        "(`NAME.narrow.seg` takes integers of at most 32 bits), with the lines `# source:` and `# example:` "
+        "behind the operator. Its first line is one sentence, which tables show. Name it in "
+        "`dsl/CMakeLists.txt`, and print this page again.\n\n"
+        "| operator | types | folds to |\n| --- | --- | --- |\n",
         operators.size());
     for (const auto& op : operators)
         page += fmt::format("| [`{0}`](#{0}) | {1} | {2} |\n", op.name, types_of(op), op.summary);
     for (const auto& op : operators) {
-        page += fmt::format("\n## {}\n\n{}.\n\n* Laws: {}.\n* Source: {}.\n", op.name, op.summary,
-                            laws_of(standard_operator(op.name)), op.source);
+        page += fmt::format("\n## {}\n\n{}.\n\n* Laws of {}: {}.\n* Source: {}.\n", op.name, op.summary,
+                            judged_type(op), laws_of(standard_operator(op.name)), op.source);
         if (!op.example.empty())
             page += fmt::format("* Example: `{}`\n", op.example);
         page += fmt::format("\n```\n{}```\n", op.text);
