@@ -69,8 +69,10 @@ Json json_of(const Operator& op)
 {
     Json parameters = Json::array();
     for (const auto& parameter : op.parameters)
-        parameters.push_back(
-            {{"name", parameter.name}, {"type", name(parameter.type)}, {"table", parameter.table}});
+        parameters.push_back({{"name", parameter.name},
+                              {"type", name(parameter.type)},
+                              {"table", parameter.table && !parameter.scalar},
+                              {"scalar", parameter.scalar}});
     Json laws = Json::array();
     if (op.laws.commutative)
         laws.push_back("commutative");

@@ -1,0 +1,101 @@
+// Every standard operator on the fiber executor, against the reference and Thrust.
+//
+// Operators take turns with the pairs of a stage and a layout, so that each operator meets one pair and each
+// pair an operator; SEGFOLD_LIBRARY=all has every operator meet every pair, which takes some minutes.
+#include <cstdlib>
+#include <map>
+
+#include "runtime/backends/simt/simt_backend.h"
+#include "tests/library_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                 LayoutKind::keys};
+
+struct Pair {
+    Stage stage;
+    LayoutKind kind;
+};
+
+std::vector<Pair> pairs()
+{
+    std::vector<Pair> all;
+    for (const auto& stage : plans())
+        for (const auto kind : kKinds)
+            all.push_back({stage, kind});
+    return all;
+}
+
+bool serves(const Pair& pair, const Operator& op)
+{
+    return !Catalogue::standard().unmet(pair.stage, Problem(op, form_of(pair.kind)));
+}
+
+/// The pairs that an operator meets: from the one of its number on the first that serves it, or all.
+std::vector<Pair> pairs_of(const LibraryOperator& library)
+{
+    static const auto all = pairs();
+    const auto op = library.op();
+    const char* asked = std::getenv("SEGFOLD_LIBRARY");
+    const bool every = asked != nullptr && std::string(asked) == "all";
+    std::vector<Pair> met;
+    for (std::size_t i = 0; i < all.size() && (every || met.empty()); ++i)
+        if (const auto& pair = all[(library.number + i) % all.size()]; serves(pair, op))
+            met.push_back(pair);
+    return met;
+}
+
+Segments segments_of(LayoutKind kind, std::int64_t tile, bool empties)
+{
+    std::vector<std::int64_t> lengths = {3, tile - 3, 1, tile + 2, 31, 2, 64};
+    if (kind == LayoutKind::whole)
+        return whole_segments(2 * tile + 5);
+    if (kind == LayoutKind::uniform)
+        return uniform_segments(33 * 4, 33);
+    if (empties && kind != LayoutKind::flags && kind != LayoutKind::keys)
+        lengths.insert(lengths.begin() + 2, {0, 0});
+    if (kind == LayoutKind::lengths)
+        return segments_from_lengths(index_array(lengths), total(lengths));
+    return segments_in_form(form_of(kind), lengths);
+}
+
+class LibraryOnSimt : public testing::TestWithParam<LibraryOperator> {};
+
+TEST_P(LibraryOnSimt, AgreesWithReferenceAndThrust)
+{
+    const auto op = GetParam().op();
+    const auto met = pairs_of(GetParam());
+    ASSERT_FALSE(met.empty()) << "no stage takes it";
+    for (const auto& [stage, kind] : met) {
+        const Problem problem(op, form_of(kind));
+        const auto configuration = smallest_configuration(stage, problem);
+        const auto tile = std::min<std::int64_t>(block_and_tile(configuration).second, 300);
+        const auto workload = library_workload(op, segments_of(kind, tile, op.allows_empty()), 11);
+        const auto results = simt::run(workload, emit(problem, stage, configuration),
+                                       simt::options_from_seed(GetParam().number + 1));
+        expect_agreement(workload, results, stage.name + ", " + std::string(name(kind)));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Library, LibraryOnSimt, testing::ValuesIn(library()),
+                         [](const auto& info) { return print(info.param); });
+
+TEST(LibraryOnSimt, EveryPairMeetsAnOperator)
+{
+    std::map<std::string, int> met;
+    for (const auto& library : library())
+        for (const auto& [stage, kind] : pairs_of(library))
+            ++met[stage.name + ", " + std::string(name(kind))];
+    const auto sum = standard_operator("sum_i32");
+    for (const auto& pair : pairs())
+        if (serves(pair, sum)) {
+            const auto called = pair.stage.name + ", " + std::string(name(pair.kind));
+            EXPECT_GT(met[called], 0) << called;
+        }
+}
+
+}  // namespace
+}  // namespace segfold::test
