@@ -9,6 +9,7 @@
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/matrix_market.h"
 #include "runtime/data/npz.h"
+#include "runtime/data/written_array.h"
 
 namespace segfold::cli {
 namespace {
@@ -56,7 +57,7 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
     std::string first;
     for (const auto& parameter : parameters) {
         const auto file = files.find(parameter.name);
-        if (parameter.type || file == files.end())
+        if (parameter.type || file == files.end() || is_written_array(file->second))
             continue;
         const Type type = read_array_type(file->second);
         if (found && found->candidates[0] != type)

@@ -11,6 +11,7 @@
 #include "dsl/error.h"
 #include "dsl/suggest.h"
 #include "runtime/data/npy.h"
+#include "runtime/data/written_array.h"
 #include "runtime/data/zip.h"
 #include "runtime/support/file.h"
 #include "runtime/support/refuse.h"
@@ -169,9 +170,15 @@ void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzO
     file.commit();
 }
 
-Array read_array(const std::string& place) { return read_place(place, nullptr); }
+Array read_array(const std::string& place)
+{
+    return is_written_array(place) ? read_written_array(place) : read_place(place, nullptr);
+}
 
-Array read_array_as(const std::string& place, Type type) { return read_place(place, &type); }
+Array read_array_as(const std::string& place, Type type)
+{
+    return is_written_array(place) ? read_written_array(place, type) : read_place(place, &type);
+}
 
 Type read_array_type(const std::string& place)
 {

@@ -1,0 +1,166 @@
+#include "runtime/data/written_array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "dsl/error.h"
+#include "dsl/half.h"
+#include "dsl/law_elements.h"
+#include "dsl/visible.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
+constexpr std::string_view kTimes = " x ";
+constexpr std::size_t kLeastRepeated = 3;
+
+/// A value and how often it stands there.
+struct Written {
+    std::string_view value;
+    std::int64_t count = 1;
+};
+
+std::string_view without_blanks(std::string_view text)
+{
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
+    return text;
+}
+
+[[noreturn]] void refuse_array(std::string_view text, const std::string& what)
+{
+    constexpr std::size_t kShown = 60;
+    const auto shown =
+        text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
+    throw InputError(
+        fmt::format("'{}': {}; write [1, 2, 3], or [0 x 32, 1] with 32 zeros", visible(shown), what));
+}
+
+template <class Number>
+std::optional<Number> parse(std::string_view text)
+{
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+std::vector<Written> split(std::string_view text)
+{
+    if (text.size() < 2 || text.back() != ']')
+        refuse_array(text, "the closing bracket is missing");
+    auto rest = without_blanks(text.substr(1, text.size() - 2));
+    std::vector<Written> list;
+    std::int64_t total = 0;
+    for (bool more = !rest.empty(); more;) {
+        const auto comma = rest.find(',');
+        auto value = without_blanks(rest.substr(0, comma));
+        more = comma != rest.npos;
+        if (more)
+            rest.remove_prefix(comma + 1);
+        Written one;
+        if (const auto times = value.find(kTimes); times != value.npos) {
+            const auto digits = without_blanks(value.substr(times + kTimes.size()));
+            const auto count = parse<std::int64_t>(digits);
+            if (!count || *count < 0 || *count > kMostValues)
+                refuse_array(text, fmt::format("'{}' is no count from 0 to {}", visible(std::string(digits)),
+                                               kMostValues));
+            one.count = *count;
+            value = without_blanks(value.substr(0, times));
+        }
+        if (value.empty())
+            refuse_array(text, "a value is missing");
+        one.value = value;
+        total += one.count;
+        if (total > kMostValues)
+            refuse_array(text, fmt::format("there are more than {} values; longer arrays belong in a file",
+                                           kMostValues));
+        list.push_back(one);
+    }
+    return list;
+}
+
+/// The bytes of a value in `type`, in the low ones; nothing where the type does not hold it.
+std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
+{
+    if (type == Type::boolean)
+        return value == "true" || value == "1"    ? std::optional<std::uint64_t>(1)
+               : value == "false" || value == "0" ? std::optional<std::uint64_t>(0)
+                                                  : std::nullopt;
+    if (is_unsigned_integer(type)) {
+        const auto number = parse<std::uint64_t>(value);
+        return number && *number <= highest_integer(type) ? number : std::nullopt;
+    }
+    if (!is_float(type)) {
+        const auto number = parse<std::int64_t>(value);
+        const bool fits = number && *number <= static_cast<std::int64_t>(highest_integer(type)) &&
+                          *number >= static_cast<std::int64_t>(lowest_integer(type));
+        return fits ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+    }
+    if (type == Type::f64) {
+        const auto number = parse<double>(value);
+        return number ? std::optional(std::bit_cast<std::uint64_t>(*number)) : std::nullopt;
+    }
+    const auto number = parse<float>(value);
+    if (!number)
+        return std::nullopt;
+    return type == Type::f32   ? std::bit_cast<std::uint32_t>(*number)
+           : type == Type::f16 ? f32_to_f16(*number)
+                               : f32_to_bf16(*number);
+}
+
+}  // namespace
+
+bool is_written_array(std::string_view text) { return text.starts_with('['); }
+
+Array read_written_array(const std::string& text, Type type)
+{
+    const auto list = split(text);
+    std::int64_t length = 0;
+    for (const auto& one : list)
+        length += one.count;
+    Array array(type, static_cast<std::size_t>(length));
+    auto* at = array.data();
+    for (const auto& [value, count] : list) {
+        const auto bits = bits_of(value, type);
+        if (!bits)
+            refuse_array(text,
+                         fmt::format("'{}' is no value of type {}", visible(std::string(value)), name(type)));
+        for (std::int64_t i = 0; i < count; ++i, at += size_bytes(type))
+            std::memcpy(at, &*bits, size_bytes(type));
+    }
+    return array;
+}
+
+Array read_written_array(const std::string& text)
+{
+    const bool all_integers = std::ranges::all_of(
+        split(text), [](const Written& one) { return bits_of(one.value, Type::i64).has_value(); });
+    return read_written_array(text, all_integers ? Type::i64 : Type::f64);
+}
+
+std::string written_array(const std::vector<std::string>& values)
+{
+    std::string text = "[";
+    for (std::size_t i = 0; i < values.size();) {
+        auto end = i + 1;
+        while (end < values.size() && values[end] == values[i])
+            ++end;
+        const bool is_repeated = end - i >= kLeastRepeated;
+        text += (i == 0 ? "" : ", ") + values[i] + (is_repeated ? fmt::format("{}{}", kTimes, end - i) : "");
+        i = is_repeated ? end : i + 1;
+    }
+    return text + "]";
+}
+
+}  // namespace segfold

@@ -1,0 +1,62 @@
+// Arrays written out where a file could be named.
+#include "runtime/data/written_array.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "runtime/data/npz.h"
+#include "tests/files.h"
+
+namespace segfold {
+namespace {
+
+TEST(WrittenArrayTest, HoldsWhatIsWritten)
+{
+    EXPECT_EQ(to_vector<std::int32_t>(read_array_as("[1, -2,3 x 2]", Type::i32)),
+              (std::vector<std::int32_t>{1, -2, 3, 3}));
+    EXPECT_EQ(to_vector<std::uint64_t>(read_array_as("[18446744073709551615]", Type::u64)),
+              std::vector<std::uint64_t>{18446744073709551615U});
+    EXPECT_EQ(read_array_as("[]", Type::f32).length(), 0U);
+    EXPECT_EQ(to_vector<bool>(read_array_as("[true, 0]", Type::boolean)), (std::vector<bool>{true, false}));
+    const auto floats = to_vector<float>(read_array_as("[0.1, -inf, nan, -0.0, 1e-45]", Type::f32));
+    EXPECT_EQ(floats[0], 0.1F);
+    EXPECT_EQ(floats[1], -INFINITY);
+    EXPECT_TRUE(std::isnan(floats[2]));
+    EXPECT_TRUE(std::signbit(floats[3]));
+    EXPECT_GT(floats[4], 0);
+    EXPECT_EQ(to_vector<std::uint16_t>(read_array_as("[1.5]", Type::f16)),
+              std::vector<std::uint16_t>{0x3e00});
+    EXPECT_EQ(to_vector<std::uint16_t>(read_array_as("[1.5]", Type::bf16)),
+              std::vector<std::uint16_t>{0x3fc0});
+    EXPECT_EQ(read_array("[1, 2]").type(), Type::i64);
+    EXPECT_EQ(read_array("[1, 2.5]").type(), Type::f64);
+}
+
+TEST(WrittenArrayTest, WritesWhatItReads)
+{
+    const auto text = written_array({"1", "1", "2", "2", "2", "nan"});
+    EXPECT_EQ(text, "[1, 1, 2 x 3, nan]");
+    EXPECT_EQ(read_written_array(text, Type::f64).length(), 6U);
+    EXPECT_EQ(written_array({}), "[]");
+}
+
+TEST(WrittenArrayTest, RefusesWhatIsNone)
+{
+    const auto refused = [](const std::string& text, Type type) {
+        return refusal([&] { (void)read_array_as(text, type); });
+    };
+    const std::string ways = "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros";
+    EXPECT_EQ(refused("[1, 2", Type::i32), "'[1, 2': the closing bracket is missing" + ways);
+    EXPECT_EQ(refused("[1,, 2]", Type::i32), "'[1,, 2]': a value is missing" + ways);
+    EXPECT_EQ(refused("[1, 300]", Type::i8), "'[1, 300]': '300' is no value of type i8" + ways);
+    EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8" + ways);
+    EXPECT_EQ(refused("[1.5]", Type::i32), "'[1.5]': '1.5' is no value of type i32" + ways);
+    EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576" + ways);
+    EXPECT_EQ(
+        refused("[1 x 1048576, 2]", Type::i32),
+        "'[1 x 1048576, 2]': there are more than 1048576 values; longer arrays belong in a file" + ways);
+}
+
+}  // namespace
+}  // namespace segfold
