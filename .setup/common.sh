@@ -5,7 +5,7 @@
 # Everything here writes to stderr or to a log; stdout belongs to the program. A failed set-up ends with exit code 3.
 
 packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
-          libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev"
+          libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev libz3-dev"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
 python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"

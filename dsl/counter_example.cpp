@@ -148,7 +148,7 @@ std::string text(const CounterExample& example, const StatePrinter& printer, Equ
 }
 
 /// The names of lift that tell the place of an element, with their values.
-std::string place_text(const Operator& op, const Place& place, std::size_t start)
+std::string place_text(const Operator& op, const ElementPlace& place, std::size_t start)
 {
     const auto at = static_cast<std::int64_t>(start);
     const std::pair<const char*, std::int64_t> names[] = {

@@ -96,6 +96,20 @@ private:
 
 }  // namespace
 
+std::vector<Equation> equations(Law law)
+{
+    switch (law) {
+        case Law::associative:
+            return {Equation::associative};
+        case Law::identity:
+            return {Equation::identity_left, Equation::identity_right, Equation::identity_twice};
+        case Law::commutative:
+            return {Equation::commutative};
+        default:
+            return {Equation::idempotent};
+    }
+}
+
 std::array<std::size_t, 3> starts(const LawCase& recipes)
 {
     return {0, recipes[0].size(), recipes[0].size() + recipes[1].size()};

@@ -18,6 +18,9 @@ enum class Equation : std::uint8_t {
     idempotent,      ///< combine(a, a) == a
 };
 
+/// The equations that a law consists of.
+std::vector<Equation> equations(Law law);
+
 /// How many states the equation speaks of, 0 to 3.
 constexpr std::size_t num_states(Equation equation)
 {

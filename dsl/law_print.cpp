@@ -58,6 +58,12 @@ std::string_view name(Law law)
     return names[static_cast<int>(law)];
 }
 
+std::string_view name(Means means)
+{
+    constexpr std::string_view names[] = {"search", "all states", "bit vectors", "integers", "reals"};
+    return names[static_cast<int>(means)];
+}
+
 std::string print(const FieldValue& value)
 {
     if (value.type == Type::boolean)
@@ -81,25 +87,41 @@ std::string print(const LawFinding& finding, const Operator& op)
     const std::string cases = count(finding.cases, finding.law) + of;
     const std::string nan =
         finding.nan_differs ? "; where values are not finite, one side alone may be NaN" : "";
+    const std::string unproved = finding.unproved.empty() ? "" : "; no proof: " + finding.unproved;
+    const std::string kept =
+        finding.invariants.empty() ? "" : ", while " + finding.invariants + ", which every state keeps";
     switch (finding.verdict) {
         case Verdict::proved:
-            return head + "proved";
+            return head + "proved" + kept;
+        case Verdict::proved_while_nothing_overflows:
+            return head + "proved while nothing overflows" + kept;
+        case Verdict::proved_over_reals:
+            return head + "proved over the reals" + kept +
+                   (finding.cases == 0   ? std::string()
+                    : finding.spread > 0 ? fmt::format("; rounding differences up to {:.2g}, relative, in {}",
+                                                       finding.spread, cases)
+                                         : "; no rounding difference in " + cases) +
+                   nan;
         case Verdict::holds_exhaustively: {
             const auto all = "holds for all " + count(finding.exhaustive_cases, finding.law);
-            return head + (finding.eight_bit ? all + " of its 8-bit version, and for " + cases : all + of);
+            return head + (finding.eight_bit ? all + " of its 8-bit version, and for " + cases + unproved
+                                             : all + of);
         }
         case Verdict::holds_up_to_rounding:
-            return head + fmt::format("holds up to rounding for {}; largest relative difference {:.2g}{}",
-                                      cases, finding.spread, nan);
+            return head +
+                   fmt::format("holds up to rounding for {}; largest relative difference {:.2g}{}", cases,
+                               finding.spread, nan) +
+                   unproved;
         case Verdict::refuted:
             return (finding.counter_example ? finding.counter_example->text : head + "refuted") +
-                   (finding.small_cases == 0
-                        ? ""
+                   (finding.holds_without_overflow ? "\n    (proved while nothing overflows" + kept + ")"
+                    : finding.small_cases == 0
+                        ? std::string()
                         : fmt::format("\n    (not refuted by {} of small integers, 100 at most)",
                                       count(finding.small_cases, finding.law)));
         default:
             return finding.cases == 0 ? head + "not tried, because no element could be lifted"
-                                      : head + "not refuted by " + cases + nan;
+                                      : head + "not refuted by " + cases + nan + unproved;
     }
 }
 
@@ -108,6 +130,8 @@ std::string print(const LawReport& report, const Operator& op)
     std::string text;
     for (const auto& finding : report.findings)
         text += print(finding, op) + "\n";
+    for (const auto& finding : report.undeclared)
+        text += print(finding, op) + ", and not declared\n";
     return text;
 }
 

@@ -23,9 +23,9 @@ constexpr std::size_t kLongLengths[] = {16, 17, 33, 64, 100, 127, 129, 255, 257,
 constexpr std::size_t kMostLongElements = 1000;
 
 /// A case begins a little below the bounds of narrow types and of the constants of the text.
-std::vector<Place> choose_places(const Operator& op, const Bytecode& bytecode)
+std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& bytecode)
 {
-    std::vector<Place> places = {{kFirstIndex, 0, kSegment}};
+    std::vector<ElementPlace> places = {{kFirstIndex, 0, kSegment}};
     if (!uses_name(op.lift, "index") && !uses_name(op.lift, "position") && !uses_name(op.lift, "segment"))
         return places;
     const auto add = [&](std::int64_t bound) {

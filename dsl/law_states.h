@@ -18,7 +18,7 @@ using Recipe = std::vector<Element>;
 inline constexpr std::size_t kMostDrawnElements = 4;
 
 /// Where the first element of a case lies.
-struct Place {
+struct ElementPlace {
     std::int64_t index, position, segment;
 };
 
@@ -49,12 +49,12 @@ public:
 
     /// Where cases begin: near the front, and where narrow conversions of large places wrap. One alone where
     /// lift does not look at the place.
-    [[nodiscard]] const std::vector<Place>& places() const { return places_; }
+    [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
 
 private:
     Bytecode bytecode_;
     const DataRanges* data_;
-    std::vector<Place> places_;
+    std::vector<ElementPlace> places_;
     std::vector<Array> tables_;
     Evaluator<double> working_;
     Evaluator<long double> wide_;

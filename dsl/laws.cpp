@@ -29,6 +29,11 @@ constexpr std::int64_t kMostRecipes = 1024;
 constexpr std::int64_t kRecipesPerLong = 8;
 constexpr std::int64_t kMostLongRecipes = 48;
 
+/// Tries to make a counter-example smaller, per instruction.
+constexpr int kShrinkingWork = 200000;
+constexpr int kLeastTries = 100;
+constexpr int kMostTries = 3000;
+
 /// Cases of small integers that are tried after a law is refuted by large ones.
 constexpr std::int64_t kSmallCases = 2000;
 
@@ -38,32 +43,6 @@ constexpr int kNarrowedStates = 256;
 /// Seconds per case of all states: a table look-up, and a combine to fill the table.
 constexpr double kLookUpSeconds = 2e-9;
 constexpr double kCombineSeconds = 60e-9;
-
-std::vector<Equation> equations(Law law)
-{
-    switch (law) {
-        case Law::associative:
-            return {Equation::associative};
-        case Law::identity:
-            return {Equation::identity_left, Equation::identity_right, Equation::identity_twice};
-        case Law::commutative:
-            return {Equation::commutative};
-        default:
-            return {Equation::idempotent};
-    }
-}
-
-std::vector<Law> claimed_laws(const Operator& op)
-{
-    std::vector<Law> laws = {Law::associative};
-    if (op.has_identity())
-        laws.push_back(Law::identity);
-    if (op.laws.commutative)
-        laws.push_back(Law::commutative);
-    if (op.laws.idempotent)
-        laws.push_back(Law::idempotent);
-    return laws;
-}
 
 /// True if an element has an integer that is not small in the sense of Draw::small_integers.
 bool has_large_integer(const CounterExample& example)
@@ -76,6 +55,12 @@ bool has_large_integer(const CounterExample& example)
             if (std::ranges::any_of(element, large))
                 return true;
     return false;
+}
+
+int shrinking_tries(const Bytecode& programs)
+{
+    const auto work = static_cast<int>(programs.lift.code.size() + programs.combine.code.size());
+    return std::clamp(kShrinkingWork / (work + 1), kLeastTries, kMostTries);
 }
 
 /// Checks the laws of one operator.
@@ -176,9 +161,7 @@ private:
         if (!breaks(recipes))
             return false;
         const auto& programs = machine_.bytecode();
-        const auto work = static_cast<int>(programs.lift.code.size() + programs.combine.code.size());
-        recipes =
-            shrink(std::move(recipes), programs.columns, breaks, std::clamp(200000 / (work + 1), 100, 3000));
+        recipes = shrink(std::move(recipes), programs.columns, breaks, shrinking_tries(programs));
         finding.verdict = Verdict::refuted;
         finding.counter_example = make_counter_example(op_, equation, recipes, machine_, judge_);
         if (options_.data == nullptr && has_large_integer(*finding.counter_example))
@@ -256,6 +239,7 @@ private:
         finding.verdict = Verdict::holds_exhaustively;
         finding.eight_bit = narrowed;
         finding.exhaustive_cases = cases;
+        finding.means = Means::all_states;
     }
 
     /// What is close to an end of the 8-bit type as close to the end of the column's type.
@@ -306,7 +290,50 @@ bool LawReport::any_refuted() const
     return std::ranges::any_of(findings, [](const auto& f) { return f.verdict == Verdict::refuted; });
 }
 
+std::optional<CounterExample> confirmed(const Operator& op, Law law,
+                                        const std::vector<std::vector<std::vector<FieldValue>>>& states)
+{
+    std::mt19937_64 random(LawOptions().seed);
+    LawMachine machine(op, random);
+    LawJudge judge(op, machine);
+    const auto& columns = machine.bytecode().columns;
+    LawCase recipes;
+    for (std::size_t i = 0; i < states.size() && i < 3; ++i)
+        for (const auto& values : states[i]) {
+            if (values.size() != columns.size())
+                return std::nullopt;
+            auto& element = recipes[i].emplace_back(columns.size());
+            for (std::size_t k = 0; k < columns.size(); ++k)
+                if (is_float(columns[k]))
+                    Machine<double>::set_real(element[k], columns[k], values[k].real);
+                else
+                    element[k].bits = wrap(columns[k], values[k].bits);
+        }
+    for (const auto equation : equations(law)) {
+        if (num_states(equation) > states.size())
+            continue;
+        const auto breaks = [&](const LawCase& tried) { return judge.refutes(equation, tried); };
+        if (!breaks(recipes))
+            continue;
+        auto shrunk = shrink(recipes, columns, breaks, shrinking_tries(machine.bytecode()));
+        return make_counter_example(op, equation, shrunk, machine, judge);
+    }
+    return std::nullopt;
+}
+
 LawReport check_laws(const Operator& op, const LawOptions& options) { return LawChecker(op, options).run(); }
+
+std::vector<Law> claimed_laws(const Operator& op)
+{
+    std::vector<Law> laws = {Law::associative};
+    if (op.has_identity())
+        laws.push_back(Law::identity);
+    if (op.laws.commutative)
+        laws.push_back(Law::commutative);
+    if (op.laws.idempotent)
+        laws.push_back(Law::idempotent);
+    return laws;
+}
 
 bool law_usable(const LawReport& report, Law law, const Operator& op)
 {

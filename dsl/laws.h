@@ -19,12 +19,29 @@ std::string_view name(Law law);
 
 /// How far a law can be relied on, from most to least.
 enum class Verdict : std::uint8_t {
-    proved,                ///< for every state, by a theorem prover
+    proved,                          ///< for every state that elements reach, by a theorem prover
+    proved_while_nothing_overflows,  ///< the same, as far as every integer stays inside of its type
+    proved_over_reals,     ///< the same, with floats taken for real numbers and integers for unbounded ones
     holds_exhaustively,    ///< for every state of the operator, or of its 8-bit version
     not_refuted,           ///< no case of the search breaks it
     holds_up_to_rounding,  ///< both sides differ, but by no more than rounding explains
     refuted,               ///< there is a counter-example
 };
+
+/// How a verdict was found.
+enum class Means : std::uint8_t {
+    search,       ///< drawn states
+    all_states,   ///< every state of the operator, or of its 8-bit version
+    bit_vectors,  ///< Z3, with integers as words and floats bit for bit
+    integers,     ///< Z3, with unbounded integers
+    reals,        ///< Z3, with real numbers
+};
+
+/// "search", "all states", "bit vectors", ...
+std::string_view name(Means means);
+
+/// True for the three that a prover gives.
+constexpr bool is_proof(Verdict verdict) { return verdict <= Verdict::proved_over_reals; }
 
 /// A value of one field or column; integers and bools sign- or zero-extended in `bits`, floats in `real`.
 struct FieldValue {
@@ -63,11 +80,19 @@ struct LawFinding {
     bool nan_differs = false;           ///< where states are not finite, one side alone may be NaN
     std::int64_t small_cases = 0;       ///< refuted by large integers: small ones tried, all of which hold
     std::optional<CounterExample> counter_example;
+    Means means = Means::search;
+    double seconds = 0;           ///< that the prover took
+    std::string invariants = {};  ///< that the proof needs and every state keeps: "0 <= leading <= flights"
+    std::string unproved = {};    ///< why there is no proof, where one was tried
+    /// Refuted by what overflows alone: proved while nothing does.
+    bool holds_without_overflow = false;
 };
 
 /// The findings on all laws that an operator claims.
 struct LawReport {
     std::vector<LawFinding> findings;
+    std::vector<LawFinding> undeclared = {};  ///< laws that the operator does not claim, and that are proved
+    std::string prover = {};  ///< "Z3 4.8.12", or why nothing was proved; empty: none was asked
 
     /// The finding on `law`, or nullptr if the operator does not claim it.
     [[nodiscard]] const LawFinding* find(Law law) const;
@@ -115,12 +140,21 @@ inline constexpr LawOptions kQuickLawOptions{2000, 0.002, 1};
 /// 8 bits, all states are tried. A counter-example is shrunk, and is always one of the operator itself.
 LawReport check_laws(const Operator& op, const LawOptions& options = {});
 
+/// The counter-example that the elements of `states`, one list for each state that `law` speaks of, shrink
+/// to; nothing where the evaluator does not find that they break the law. They begin at element 10 of a
+/// segment.
+std::optional<CounterExample> confirmed(const Operator& op, Law law,
+                                        const std::vector<std::vector<std::vector<FieldValue>>>& states);
+
 /// The operator as a semigroup, without its identity. A state that no element has reached is absent. The
 /// result of an empty segment is that of `empty` or, where there is none, finish of the removed identity.
 ///
 /// Gives the same results wherever the identity is neutral, and those of a fold from the first element
 /// wherever it is not. An operator without identity is returned as it is.
 Operator without_identity(Operator op);
+
+/// The laws that the operator claims: associativity, the identity where it states one, and what it declares.
+std::vector<Law> claimed_laws(const Operator& op);
 
 /// True if a stage may rely on `law`: the operator claims it and the report does not refute it.
 bool law_usable(const LawReport& report, Law law, const Operator& op);

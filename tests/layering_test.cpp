@@ -93,6 +93,7 @@ int height(std::string_view path)
                                                          "runtime/data/",
                                                          "runtime/judge/",
                                                          "runtime/backends/",
+                                                         "runtime/prove/",
                                                          "runtime/session/",
                                                          "runtime/bench/",
                                                          "runtime/tune/",
@@ -120,7 +121,7 @@ bool is_cccl(std::string_view path)
 constexpr const char* kDirection =
     "points up: the direction is dsl <- codegen <- runtime, and in runtime support <- data <- judge <- "
     "backends <- "
-    "session <- bench <- tune <- regress <- papers <- cli, python";
+    "prove <- session <- bench <- tune <- regress <- papers <- cli, python";
 
 /// What is wrong with an include of `path` in `file`, or nothing.
 std::string objection(std::string_view file, std::string_view path)

@@ -14,6 +14,7 @@
 #include "runtime/cli/json.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/prove/verdict_cache.h"
 #include "runtime/support/cache_folder.h"
 #include "runtime/support/cache_settings.h"
 #include "runtime/support/text_table.h"
@@ -24,13 +25,19 @@ namespace {
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kShownDigits = 12;
 
-/// A file of the cache: a kernel, a record of a compiler, or what is wrong with it.
+/// A file of the cache: a kernel, a record of a compiler, verdicts on laws, or what is wrong with it.
 struct Stored {
     cache::FileInfo file;
-    bool is_kernel = false;
+    bool is_kernel = false, has_laws = false;
     cuda::KernelEntry entry;
-    std::string compiler;  ///< of a record
-    std::string damage;    ///< empty: none
+    std::string compiler;            ///< of a record
+    prove::StoredVerdicts verdicts;  ///< of laws
+    std::string damage;              ///< empty: none
+
+    [[nodiscard]] std::string_view kind() const
+    {
+        return is_kernel ? "kernel" : has_laws ? prove::kVerdictKind : "compiler";
+    }
 
     [[nodiscard]] std::string key() const { return file.name.substr(0, file.name.find('.')); }
 };
@@ -40,11 +47,14 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     Stored stored;
     stored.file = file;
     stored.is_kernel = file.name.ends_with(fmt::format(".{}", cuda::kKernelKind));
+    stored.has_laws = file.name.ends_with(fmt::format(".{}", prove::kVerdictKind));
     const auto bytes = folder.peek(file.name);
     try {
         if (!bytes)
             throw InputError("is not readable, no regular file of this user alone, or beyond the bound");
-        if (!stored.is_kernel)
+        if (stored.has_laws)
+            stored.verdicts = prove::decode_verdicts(*bytes);
+        else if (!stored.is_kernel)
             stored.compiler = cuda::decode_identity(*bytes).version;
         else if (stored.entry = cuda::decode_entry(*bytes); stored.entry.key != stored.key())
             throw InputError(fmt::format("holds the kernel of the key {}", stored.entry.key));
@@ -116,11 +126,16 @@ std::string age_text(std::int64_t used_nanoseconds)
 Json cache_json(const Stored& stored)
 {
     Json document = {{"file", stored.file.name},
-                     {"kind", stored.is_kernel ? "kernel" : "compiler"},
+                     {"kind", stored.kind()},
                      {"bytes", stored.file.bytes},
                      {"used_unix_seconds", stored.file.used_nanoseconds / kNanoseconds}};
     if (!stored.damage.empty()) {
         document["damage"] = stored.damage;
+        return document;
+    }
+    if (stored.has_laws) {
+        document["name"] = stored.verdicts.name;
+        document["prover"] = stored.verdicts.prover;
         return document;
     }
     if (!stored.is_kernel) {
@@ -179,6 +194,9 @@ int list(bool json)
         else if (stored.is_kernel)
             table.add({stored.entry.name, stored.entry.architecture, stored.entry.compiler, bytes,
                        fmt::format("{:.1f} ms", stored.entry.compiled.seconds * 1e3), age, key});
+        else if (stored.has_laws)
+            table.add({fmt::format("laws of {} ({})", stored.verdicts.name, stored.verdicts.prover), "", "",
+                       bytes, "", age, key});
     }
     write_output(table.empty() ? fmt::format("no kernels in {}\n", contents.path()) : table.print());
     return 0;

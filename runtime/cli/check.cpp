@@ -28,8 +28,26 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
-constexpr Flag kCheckFlags[] = {
-    {"stage", "STAGE|all"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"}};
+constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"},
+                                {"seeds", "K"},         {"prove", "SECONDS|off"},    {"smt-lib", "DIR"}};
+
+constexpr std::int64_t kMostProofSeconds = 86400;
+
+/// How long the laws are tried to be proved; 0 seconds for --prove off.
+prove::ProofOptions proof_options(const Arguments& arguments)
+{
+    prove::ProofOptions options;
+    if (arguments.value("prove") == "off")
+        options.seconds = 0;
+    else if (const auto seconds = arguments.integer("prove", 0, kMostProofSeconds))
+        options.seconds = static_cast<double>(*seconds);
+    if (const auto folder = arguments.value("smt-lib")) {
+        if (options.seconds == 0)
+            throw InputError("--smt-lib: writes the questions of proofs, and --prove off asks none");
+        options.smt_lib = *folder;
+    }
+    return options;
+}
 
 /// That NaN alone refutes a law.
 std::string nan_note(const OperatorLaws& laws)
@@ -38,6 +56,18 @@ std::string nan_note(const OperatorLaws& laws)
     for (const auto law : laws.refuted_by_nan)
         names += (names.empty() ? "" : ", ") + std::string(name(law));
     return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
+}
+
+/// Which prover spoke, or why none did.
+std::string prover_note(const LawReport& report)
+{
+    double seconds = 0;
+    for (const auto& finding : report.findings)
+        seconds += finding.seconds;
+    if (report.prover.empty())
+        return "";
+    return report.prover.starts_with("nothing") ? report.prover + "\n"
+                                                : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
 }
 
 /// What the stages rely on in spite of a refuted law, or do without.
@@ -78,6 +108,7 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     if (!request.chosen.empty())
         check_tunables(*request.stages.front(), request.chosen);
     request.assume = assumed_laws(arguments, op);
+    request.proof = proof_options(arguments);
     request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
     return request;
 }
@@ -239,8 +270,9 @@ int verb_check(const Words& words)
     Progress progress;
     const auto found =
         regress::check_operator(session, op, request, [&](const std::string& what) { progress.show(what); });
-    const auto& [laws, matrix, has_stages] = found;
-    if (has_stages)
+    const auto& laws = found.laws;
+    const auto& matrix = found.matrix;
+    if (found.has_stages)
         require_asked_stage(arguments, matrix);
     progress.clear();
 
@@ -249,6 +281,7 @@ int verb_check(const Words& words)
         write_json("check",
                    {{"operator", json_of(op)},
                     {"laws", json_of(laws.report, op)},
+                    {"prover", laws.report.prover.empty() ? Json() : Json(laws.report.prover)},
                     {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
                     {"backend", backend.name()},
                     {"device", backend.description()},
@@ -257,9 +290,11 @@ int verb_check(const Words& words)
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
-        auto text = signature(op) + "\n\n" + print(laws.report, op) + nan_note(laws) + law_notes(laws) + "\n";
-        text += has_stages ? print_checks(request, matrix, backend)
-                           : std::string("No stage was run, because all rely on the identity.\n");
+        auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
+                    nan_note(laws) + law_notes(laws) +
+                    "\n";
+        text += found.has_stages ? print_checks(request, matrix, backend)
+                                 : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }
     return all_well ? 0 : 1;

@@ -13,8 +13,13 @@ namespace {
 
 std::string_view name_of(Verdict verdict)
 {
-    constexpr std::string_view names[] = {"proved", "holds_exhaustively", "not_refuted",
-                                          "holds_up_to_rounding", "refuted"};
+    constexpr std::string_view names[] = {"proved",
+                                          "proved_while_nothing_overflows",
+                                          "proved_over_reals",
+                                          "holds_exhaustively",
+                                          "not_refuted",
+                                          "holds_up_to_rounding",
+                                          "refuted"};
     return names[static_cast<int>(verdict)];
 }
 
@@ -98,13 +103,21 @@ Json json_of(const Configuration& configuration)
 Json json_of(const LawReport& report, const Operator& op)
 {
     Json list = Json::array();
-    for (const auto& finding : report.findings) {
-        Json law = {{"law", name(finding.law)},       {"verdict", name_of(finding.verdict)},
-                    {"cases", finding.cases},         {"exhaustive_cases", finding.exhaustive_cases},
-                    {"eight_bit", finding.eight_bit}, {"spread", finding.spread},
-                    {"text", print(finding, op)}};
+    const auto add = [&](const LawFinding& finding, bool is_declared) {
+        Json law = {
+            {"declared", is_declared},        {"means", name(finding.means)},
+            {"seconds", finding.seconds},     {"invariants", finding.invariants},
+            {"unproved", finding.unproved},   {"holds_without_overflow", finding.holds_without_overflow},
+            {"law", name(finding.law)},       {"verdict", name_of(finding.verdict)},
+            {"cases", finding.cases},         {"exhaustive_cases", finding.exhaustive_cases},
+            {"eight_bit", finding.eight_bit}, {"spread", finding.spread},
+            {"text", print(finding, op)}};
         list.push_back(std::move(law));
-    }
+    };
+    for (const auto& finding : report.findings)
+        add(finding, true);
+    for (const auto& finding : report.undeclared)
+        add(finding, false);
     return list;
 }
 

@@ -185,7 +185,7 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
                         backend.name()));
     tell("laws");
     Check check;
-    check.laws = laws_on_data(op, request, judge_laws(op, {}, request.assume));
+    check.laws = laws_on_data(op, request, judge_laws(op, {}, request.assume, &request.proof));
     // Without an identity to rely on there is nothing that a stage could get right.
     check.has_stages = check.laws.has_sound_identity;
     if (check.has_stages)

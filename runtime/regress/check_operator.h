@@ -49,7 +49,8 @@ struct CheckRequest {
     /// seed to seed: the one that a run takes, and the smallest.
     std::map<std::string, int> chosen;
     std::int64_t num_seeds = 1;
-    std::vector<Law> assume = {};  ///< laws to rely on even where the search refutes them
+    std::vector<Law> assume = {};  ///< laws to rely on even where they are refuted
+    prove::ProofOptions proof = {};
 };
 
 /// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
@@ -64,7 +65,7 @@ struct CheckMatrix {
 
 /// What a check has found.
 struct Check {
-    OperatorLaws laws;  ///< judged by a long search, and by the data of the first layout
+    OperatorLaws laws;  ///< judged by a long search and by proofs, and by the data of the first layout
     CheckMatrix matrix;
     bool has_stages = true;  ///< false where there is no identity to rely on: no stage was run
 

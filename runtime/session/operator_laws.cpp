@@ -7,6 +7,7 @@
 #include "dsl/check.h"
 #include "dsl/error.h"
 #include "runtime/data/data_ranges.h"
+#include "runtime/prove/verdict_cache.h"
 
 namespace segfold {
 namespace {
@@ -72,10 +73,14 @@ bool claims(const Operator& op, Law law)
            (law == Law::commutative && op.laws.commutative) || (law == Law::idempotent && op.laws.idempotent);
 }
 
-OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std::vector<Law>& assumed)
+namespace {
+
+/// What a report means for stages. `options` are those of the search that it came from.
+OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& options,
+                      const std::vector<Law>& assumed)
 {
     OperatorLaws laws;
-    laws.report = check_laws(op, options);
+    laws.report = std::move(report);
     const bool is_in_doubt = laws.report.refuted(Law::associative) || laws.report.refuted(Law::identity);
     if (is_in_doubt && has_floats(op)) {
         const auto but_for_nan = check_laws(without_nan(op), options);
@@ -93,12 +98,41 @@ OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std
         return claims(op, law) && (holds(law) || contains(laws.assumed, law));
     };
     laws.usable = {usable(Law::associative), usable(Law::commutative), usable(Law::idempotent)};
+    laws.takes_undeclared =
+        laws.usable.associative && std::ranges::any_of(laws.report.undeclared, [](const LawFinding& finding) {
+            return finding.law == Law::commutative && finding.verdict == Verdict::proved;
+        });
+    laws.usable.commutative = laws.usable.commutative || laws.takes_undeclared;
     laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
     return laws;
 }
 
+}  // namespace
+
+OperatorLaws judge_laws(const Operator& op, const LawOptions& options, const std::vector<Law>& assumed,
+                        const prove::ProofOptions* proof)
+{
+    auto report = check_laws(op, options);
+    if (proof != nullptr && proof->seconds > 0) {
+        prove::Solver solver;
+        prove::prove_laws(op, report, solver, *proof);
+        prove::remember(op, report);
+    }
+    return conclude(op, std::move(report), options, assumed);
+}
+
+OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vector<Law>& assumed)
+{
+    return conclude(op, std::move(report), kPatientLawOptions, assumed);
+}
+
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 {
+    if (auto remembered = prove::remembered(op)) {
+        auto laws = conclude(op, std::move(*remembered), kPatientLawOptions, assumed);
+        laws.is_remembered = true;
+        return laws;
+    }
     return judge_laws(op, kPatientLawOptions, assumed);
 }
 
@@ -175,6 +209,10 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warn(law, fmt::format("is refuted to {}, and relied on because of {}",
                               law == Law::identity ? "have an identity" : "be " + std::string(name(law)),
                               laws.how_to_assume(law)));
+    if (laws.takes_undeclared)
+        warnings.push_back(fmt::format(
+            "operator {} does not declare that it is commutative, and is proved to be; stages may rely on it",
+            op.name));
     if (laws.without_identity)
         warnings.push_back(
             fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));

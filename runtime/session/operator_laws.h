@@ -7,6 +7,7 @@
 #include "codegen/problem.h"
 #include "dsl/laws.h"
 #include "runtime/data/workload.h"
+#include "runtime/prove/prove.h"
 
 namespace segfold {
 
@@ -21,6 +22,8 @@ struct OperatorLaws {
     bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
     std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it
+    bool is_remembered = false;       ///< the report is that of an earlier proof
+    bool takes_undeclared = false;    ///< commutativity is not declared, and relied on as it is proved
     bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
@@ -32,12 +35,16 @@ struct OperatorLaws {
     [[nodiscard]] std::string how_to_assume(Law law) const;
 };
 
-/// Searches as long as `options` say. Laws that are refuted and in `assumed` are relied on.
+/// Searches as long as `options` say, and then proves where `proof` is given; what is proved or refuted that
+/// way is remembered beside the compiled kernels. Laws that are refuted and in `assumed` are relied on.
 OperatorLaws judge_laws(const Operator& op, const LawOptions& options = {},
-                        const std::vector<Law>& assumed = {});
+                        const std::vector<Law>& assumed = {}, const prove::ProofOptions* proof = nullptr);
 
-/// A short search, bounded by cases and not by the clock, so that the same operator always gets the same
-/// plan.
+/// What a report means for stages, where refuted laws of `assumed` are relied on.
+OperatorLaws laws_assuming(const Operator& op, LawReport report, const std::vector<Law>& assumed);
+
+/// The verdicts that an earlier proof left, or a short search, bounded by cases and not by the clock, so that
+/// the same operator always gets the same plan.
 OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {});
 
 /// True where on_data() may say something else.

@@ -27,19 +27,20 @@ struct Session::State {
             own_catalogue = Catalogue::overlaid(options.kernels);
     }
 
-    /// The laws as far as no data speak.
-    OperatorLaws laws(const Operator& op)
+    /// The laws as far as no data speak; `proof` judges them anew.
+    OperatorLaws laws(const Operator& op, const prove::ProofOptions* proof = nullptr)
     {
         const auto text = print(op);
         const std::lock_guard lock(mutex);
         auto found = judged.find(text);
-        if (found == judged.end()) {
+        if (found == judged.end() || proof != nullptr) {
             std::vector<Law> assumed;
             for (const auto law : options.assume)
                 if (claims(op, law))
                     assumed.push_back(law);
-            found = judged.emplace(text, quick_laws(op, assumed)).first;
-            found->second.assume_option = options.assume_option;
+            auto laws = proof == nullptr ? quick_laws(op, assumed) : judge_laws(op, {}, assumed, proof);
+            laws.assume_option = options.assume_option;
+            found = judged.insert_or_assign(text, std::move(laws)).first;
         }
         return found->second;
     }
@@ -142,6 +143,12 @@ Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
 OperatorLaws Session::laws(const Operator& op) { return state_->laws(op); }
+LawReport Session::prove(const Operator& op, double seconds)
+{
+    prove::ProofOptions options;
+    options.seconds = seconds;
+    return state_->laws(op, &options).report;
+}
 void Session::forget_records()
 {
     const std::lock_guard lock(state_->mutex);

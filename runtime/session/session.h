@@ -76,6 +76,10 @@ public:
 
     /// What `segfold check` says first: the laws of an operator, searched once in the life of the session.
     [[nodiscard]] OperatorLaws laws(const Operator& op);
+    /// Judges the laws by a long search and by a proof with Z3, for so many seconds of the processor: each
+    /// law with its verdict, means and time. Later folds of the session rely on it, and those of other
+    /// sessions where there is a cache of kernels.
+    LawReport prove(const Operator& op, double seconds = 3);
 
     /// Reads the tuning records anew when a plan is chosen next.
     void forget_records();

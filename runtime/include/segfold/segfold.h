@@ -5,6 +5,7 @@
 //     auto folded = session.fold(op, {values}, segfold::offsets(ends));   // host spans in, results out
 //     auto plan = session.plan(op, segments, num_elements);               // compiled once; device pointers
 //     auto tuned = segfold::tune_workload(session, op, {values}, segfold::offsets(ends));
+//     auto laws = session.prove(op);                                      // verdict, means and time of each
 //     auto times = segfold::bench_workload(session, op, {values}, segfold::offsets(ends));
 //
 // Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an

@@ -1,0 +1,349 @@
+#include "runtime/prove/prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/prove/invariants.h"
+#include "runtime/prove/reply.h"
+
+namespace segfold::prove {
+namespace {
+
+using smt::Theory;
+
+/// The share of all time that a question may take, so that one theory leaves time for the next.
+constexpr double kShareOfQuestion = 2.0 / 3;
+constexpr double kPossibleSeconds = 1;
+/// Of the time that is left: for the first of two theories, for elements that break a law, and for
+/// invariants.
+constexpr double kShareOfFirst = 0.4;
+constexpr double kShareOfElements = 0.12;
+constexpr double kShareOfInvariants = 0.5;
+/// For leaving out of a proof what it does not need.
+constexpr double kTidySeconds = 0.3;
+
+bool has_floats(const Bytecode& bytecode)
+{
+    const auto computes = [](const Program& program) {
+        return std::ranges::any_of(program.code, [](const Instruction& step) {
+            return is_float(step.type) || (step.opcode == Opcode::convert && is_float(step.target));
+        });
+    };
+    return std::ranges::any_of(bytecode.state, is_float) || computes(bytecode.combine);
+}
+
+bool has_integers(const Bytecode& bytecode)
+{
+    return std::ranges::any_of(bytecode.state, is_integer) ||
+           std::ranges::any_of(bytecode.combine.code, [](const auto& step) { return is_integer(step.type); });
+}
+
+/// Words first and then unbounded integers; floats bit for bit, or as reals where combine rounds.
+std::vector<Theory> theories(const Operator& op, const Bytecode& bytecode)
+{
+    if (has_floats(bytecode) && combines_exactly(op))
+        return {Theory::bits};
+    if (has_floats(bytecode) && has_integers(bytecode))
+        return {Theory::all_reals, Theory::reals};
+    if (has_floats(bytecode))
+        return {Theory::reals};
+    if (!has_integers(bytecode))
+        return {Theory::bits};
+    return {Theory::bits, Theory::integers};
+}
+
+Means means_of(Theory theory)
+{
+    return theory == Theory::bits       ? Means::bit_vectors
+           : theory == Theory::integers ? Means::integers
+                                        : Means::reals;
+}
+
+Verdict verdict_of(Theory theory)
+{
+    return theory == Theory::bits       ? Verdict::proved
+           : theory == Theory::integers ? Verdict::proved_while_nothing_overflows
+                                        : Verdict::proved_over_reals;
+}
+
+/// One operator's laws.
+class Prover {
+public:
+    Prover(const Operator& op, Solver& solver, const ProofOptions& options)
+        : op_(op),
+          bytecode_(compile_bytecode(op)),
+          options_(options),
+          questioner_(solver, options.seconds, options.smt_lib, op.name),
+          theories_(theories(op, bytecode_))
+    {}
+
+    void judge(LawFinding& finding)
+    {
+        const double begin = questioner_.seconds_used();
+        name_ = std::string(name(finding.law));
+        finding.unproved.clear();
+        if (finding.verdict == Verdict::refuted)
+            judge_without_overflow(finding);
+        else
+            for (const auto theory : theories_)
+                if (settled(finding, theory))
+                    break;
+        if (is_proof(finding.verdict) || finding.verdict == Verdict::refuted)
+            finding.unproved.clear();
+        finding.seconds = questioner_.seconds_used() - begin;
+    }
+
+    /// Whether `law` is proved bit for bit.
+    std::optional<LawFinding> prove_undeclared(Law law)
+    {
+        if (theories_.front() != Theory::bits)
+            return std::nullopt;
+        name_ = std::string(name(law));
+        LawFinding finding;
+        finding.law = law;
+        prove(finding, {Theory::bits});
+        return finding.verdict == Verdict::proved ? std::optional(finding) : std::nullopt;
+    }
+
+private:
+    /// What overflows alone refutes is still told from what is wrong.
+    void judge_without_overflow(LawFinding& finding)
+    {
+        if (finding.small_cases == 0 || std::ranges::find(theories_, Theory::integers) == theories_.end())
+            return;
+        LawFinding other;
+        other.law = finding.law;
+        settled(other, Theory::integers);
+        finding.holds_without_overflow = other.verdict == Verdict::proved_while_nothing_overflows;
+        if (finding.holds_without_overflow)
+            finding.invariants = other.invariants;
+    }
+
+    /// True where the law is proved or refuted.
+    bool settled(LawFinding& finding, Theory theory)
+    {
+        std::vector<smt::ScriptOptions> ways = {{theory}};
+        if (theory == Theory::integers)
+            ways.push_back({theory, true});
+        for (const auto& way : ways) {
+            const auto before = finding.verdict;
+            try {
+                if (prove(finding, way))
+                    return true;
+            } catch (const smt::OutOfReach& reason) {
+                finding.unproved = reason.what();
+                finding.verdict = before;
+                return false;
+            }
+        }
+        return false;
+    }
+
+    bool prove(LawFinding& finding, const smt::ScriptOptions& way)
+    {
+        const auto list = equations(finding.law);
+        const bool is_last = way.theory == theories_.back();
+        const double left = questioner_.seconds_left();
+        const double most =
+            std::min(kShareOfQuestion * options_.seconds, is_last ? left : kShareOfFirst * left);
+        const auto tag = fmt::format("{}.{}", name_,
+                                     way.theory == Theory::bits       ? "bits"
+                                     : way.theory == Theory::integers ? "integers"
+                                                                      : "reals");
+        const auto of_all = questioner_.ask(tag, smt::law_question(bytecode_, list, way), most);
+        if (of_all.kind == Answer::Kind::unsat && is_sound(way))
+            return accept(finding, way.theory, {});
+        if (of_all.kind == Answer::Kind::unknown) {
+            finding.unproved = fmt::format("{} ({})", of_all.reason, smt::name(way.theory));
+            if (way.theory == Theory::bits)
+                return refute(finding, way, true);  // states of an element each may be easier than all states
+            return false;
+        }
+        if (of_all.kind == Answer::Kind::sat && !way.in_range && way.theory != Theory::all_reals &&
+            refute(finding, way, false))
+            return true;
+        finding.unproved = fmt::format("as {} it breaks for states of which no elements were found",
+                                       way.theory == Theory::bits ? "words" : smt::name(way.theory));
+        return options_.invariants && prove_with_invariants(finding, way, tag, most);
+    }
+
+    bool prove_with_invariants(LawFinding& finding, const smt::ScriptOptions& way, const std::string& tag,
+                               double most)
+    {
+        const auto& invariants = invariants_of(way);
+        if (invariants.list.empty()) {
+            if (!invariants.reason.empty())
+                finding.unproved += "; " + invariants.reason;
+            return false;
+        }
+        smt::Candidates asserted(op_, invariants.list);
+        const auto list = equations(finding.law);
+        const auto question = smt::law_question(bytecode_, list, way, &asserted) + "(get-unsat-core)\n";
+        const auto answer = questioner_.ask(tag + ".reachable", question, most, true);
+        if (answer.kind == Answer::Kind::unknown)
+            finding.unproved += "; " + answer.reason;
+        if (answer.kind != Answer::Kind::unsat || !is_sound(way))
+            return false;
+        std::vector<smt::Candidate> needed;
+        for (const auto number : core_of(answer.rest))
+            if (number < invariants.list.size())
+                needed.push_back(invariants.list[number]);
+        leave_out(finding, way, needed);
+        return accept(finding, way.theory, needed);
+    }
+
+    /// A core is seldom the smallest: leaves out what the proof can do without, while there is time.
+    void leave_out(const LawFinding& finding, const smt::ScriptOptions& way,
+                   std::vector<smt::Candidate>& needed)
+    {
+        const double begin = questioner_.seconds_used();
+        const auto list = equations(finding.law);
+        for (std::size_t i = needed.size(); i-- > 0 && needed.size() > 1;) {
+            const double left = kTidySeconds - (questioner_.seconds_used() - begin);
+            if (left <= 0)
+                return;
+            auto fewer = needed;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            smt::Candidates asserted(op_, fewer);
+            if (questioner_.ask(name_ + ".tidy", smt::law_question(bytecode_, list, way, &asserted), left)
+                    .kind == Answer::Kind::unsat)
+                needed = std::move(fewer);
+        }
+    }
+
+    /// That nothing overflows must be possible: from what is not, everything follows.
+    bool is_sound(const smt::ScriptOptions& way)
+    {
+        if (way.theory != Theory::integers)
+            return true;
+        constexpr Equation all[] = {Equation::associative};
+        const auto question = smt::law_question(bytecode_, all, {way.theory, true}, nullptr, false);
+        const auto answer = questioner_.ask(name_ + ".possible", question, kPossibleSeconds);
+        // What was proved without that requirement needs no example.
+        return way.in_range ? answer.kind == Answer::Kind::sat : answer.kind != Answer::Kind::unsat;
+    }
+
+    bool accept(LawFinding& finding, Theory theory, const std::vector<smt::Candidate>& invariants)
+    {
+        finding.verdict = verdict_of(theory);
+        finding.means = means_of(theory);
+        finding.invariants = smt::print(op_, invariants);
+        return true;
+    }
+
+    /// Looks for elements that break the law: one of each state, then two of some.
+    bool refute(LawFinding& finding, const smt::ScriptOptions& way, bool of_single_elements)
+    {
+        if (!bytecode_.tables.empty())
+            return false;
+        constexpr std::array<std::size_t, 3> counts[] = {{1, 1, 1}, {2, 1, 1}, {1, 1, 2}, {2, 2, 2}};
+        std::mt19937_64 random(1);
+        const LawMachine machine(op_, random);
+        int number = 0;
+        for (const auto& count : counts)
+            for (const auto equation : equations(finding.law)) {
+                if (count != counts[0] && (of_single_elements || equation == Equation::identity_twice ||
+                                           questioner_.seconds_left() <= 0))
+                    continue;
+                const auto question =
+                    smt::element_question(bytecode_, equation, way, count, machine.places().front());
+                const auto answer =
+                    questioner_.ask(fmt::format("{}.elements.{}", name_, ++number), question.text,
+                                    kShareOfElements * questioner_.seconds_left());
+                if (answer.kind == Answer::Kind::sat && confirm(finding, question, answer, way.theory))
+                    return true;
+            }
+        return false;
+    }
+
+    bool confirm(LawFinding& finding, const smt::ElementQuestion& question, const Answer& answer,
+                 Theory theory)
+    {
+        const auto values = values_of(answer.rest);
+        std::size_t at = 0;
+        std::vector<std::vector<std::vector<FieldValue>>> states;
+        for (const auto& elements : question.elements) {
+            if (elements.empty())
+                continue;
+            auto& state = states.emplace_back();
+            for (const auto& element : elements) {
+                auto& columns = state.emplace_back();
+                for (const auto& unknown : element) {
+                    const auto slot = at < values.size() ? slot_of(values[at++], unknown.type) : std::nullopt;
+                    if (!slot)
+                        return false;
+                    columns.push_back(
+                        {unknown.type, is_float(unknown.type) ? 0 : slot->bits,
+                         is_float(unknown.type) ? Machine<double>::get_real(*slot, unknown.type) : 0});
+                }
+            }
+        }
+        auto example = confirmed(op_, finding.law, states);
+        if (!example)
+            return false;
+        finding.verdict = Verdict::refuted;
+        finding.means = means_of(theory);
+        finding.counter_example = std::move(example);
+        return true;
+    }
+
+    const Invariants& invariants_of(const smt::ScriptOptions& way)
+    {
+        const auto key = std::pair(way.theory, way.in_range);
+        auto found = invariants_.find(key);
+        if (found == invariants_.end()) {
+            Invariants invariants;
+            try {
+                invariants = find_invariants(op_, bytecode_, way, questioner_,
+                                             kShareOfInvariants * questioner_.seconds_left());
+            } catch (const smt::OutOfReach& reason) {
+                invariants.reason = reason.what();
+            }
+            found = invariants_.emplace(key, std::move(invariants)).first;
+        }
+        return found->second;
+    }
+
+    const Operator& op_;
+    Bytecode bytecode_;
+    ProofOptions options_;
+    Questioner questioner_;
+    std::vector<Theory> theories_;
+    std::string name_;
+    std::map<std::pair<Theory, bool>, Invariants> invariants_;
+};
+
+}  // namespace
+
+namespace {
+
+/// Whether a short search finds that the operator does not commute.
+bool is_seen_not_to_commute(Operator op)
+{
+    op.laws.commutative = true;
+    return check_laws(op, kQuickLawOptions).refuted(Law::commutative);
+}
+
+}  // namespace
+
+void prove_laws(const Operator& op, LawReport& report, Solver& solver, const ProofOptions& options)
+{
+    if (const auto reason = solver.unavailable(); !reason.empty()) {
+        report.prover = "nothing is proved: " + reason;
+        return;
+    }
+    report.prover = solver.version();
+    Prover prover(op, solver, options);
+    // Associativity takes longest, and comes last.
+    for (auto finding = report.findings.rbegin(); finding != report.findings.rend(); ++finding)
+        prover.judge(*finding);
+    if (!op.laws.commutative && !report.refuted(Law::associative) && !is_seen_not_to_commute(op))
+        try {
+            if (auto finding = prover.prove_undeclared(Law::commutative))
+                report.undeclared.push_back(std::move(*finding));
+        } catch (const smt::OutOfReach&) {}
+}
+
+}  // namespace segfold::prove

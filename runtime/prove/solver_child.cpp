@@ -1,0 +1,136 @@
+// The program that holds Z3: reads questions from descriptor 0 and writes answers to it, until its end.
+//
+// It is built beside the library, travels inside of it (solver_program.cpp) and is started from memory. It
+// opens libz3 by itself and limits its own memory and time, so that nothing which Z3 does can hurt the
+// process that asks. A message is a length in 4 bytes and so many bytes; the first byte of a question says
+// whether Z3 forgets all before it ('f') or goes on ('g').
+#include <dlfcn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+using Handle = void*;
+
+/// The functions of Z3's C interface that it takes.
+struct Z3 {
+    Handle (*mk_config)();
+    Handle (*mk_context)(Handle);
+    void (*del_config)(Handle);
+    void (*del_context)(Handle);
+    void (*set_error_handler)(Handle, void (*)(Handle, int));
+    const char* (*eval)(Handle, const char*);
+    void (*global_param_set)(const char*, const char*);
+    void (*get_version)(unsigned*, unsigned*, unsigned*, unsigned*);
+};
+
+bool read_all(void* into, std::size_t bytes)
+{
+    auto* at = static_cast<char*>(into);
+    while (bytes != 0) {
+        const auto count = read(0, at, bytes);
+        if (count <= 0)
+            return false;
+        at += count;
+        bytes -= static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+bool write_all(const void* from, std::size_t bytes)
+{
+    const auto* at = static_cast<const char*>(from);
+    while (bytes != 0) {
+        const auto count = write(0, at, bytes);
+        if (count <= 0)
+            return false;
+        at += count;
+        bytes -= static_cast<std::size_t>(count);
+    }
+    return true;
+}
+
+bool answer(const char* text)
+{
+    const auto length = static_cast<std::uint32_t>(std::strlen(text));
+    return write_all(&length, sizeof length) && write_all(text, length);
+}
+
+void limit(int resource, rlim_t most)
+{
+    const rlimit bound = {most, most};
+    setrlimit(resource, &bound);
+}
+
+template <class Function>
+bool find(Handle library, const char* name, Function& function)
+{
+    function = reinterpret_cast<Function>(dlsym(library, name));
+    return function != nullptr;
+}
+
+}  // namespace
+
+/// Arguments: the library's path or name, megabytes of memory, seconds of the processor.
+int main(int count, char** arguments)
+{
+    if (count != 4)
+        return 2;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "segfold-solver");
+    std::signal(SIGINT, SIG_IGN);  // the terminal's; the process that asks ends this one
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_AS, static_cast<rlim_t>(std::atoll(arguments[2])) << 20);
+    limit(RLIMIT_CPU, static_cast<rlim_t>(std::atoll(arguments[3])));
+    Handle library = dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+        const char* reason = dlerror();
+        answer(reason == nullptr ? "!cannot be opened" : reason);
+        return 1;
+    }
+    Z3 z3{};
+    if (!find(library, "Z3_mk_config", z3.mk_config) || !find(library, "Z3_mk_context", z3.mk_context) ||
+        !find(library, "Z3_del_config", z3.del_config) || !find(library, "Z3_del_context", z3.del_context) ||
+        !find(library, "Z3_set_error_handler", z3.set_error_handler) ||
+        !find(library, "Z3_global_param_set", z3.global_param_set) ||
+        !find(library, "Z3_eval_smtlib2_string", z3.eval) ||
+        !find(library, "Z3_get_version", z3.get_version)) {
+        answer("it is not Z3 of version 4.8 or later");
+        return 1;
+    }
+    unsigned version[4] = {};
+    z3.get_version(&version[0], &version[1], &version[2], &version[3]);
+    char hello[64];
+    std::snprintf(hello, sizeof hello, "Z3 %u.%u.%u", version[0], version[1], version[2]);
+    if (!answer(hello))
+        return 0;
+    Handle context = nullptr;
+    for (std::uint32_t length = 0; read_all(&length, sizeof length);) {
+        auto* text = static_cast<char*>(std::malloc(std::size_t{length} + 1));
+        if (text == nullptr || length == 0 || !read_all(text, length))
+            return 1;
+        text[length] = 0;
+        if (context == nullptr || text[0] != 'g') {
+            if (context != nullptr)
+                z3.del_context(context);
+            z3.global_param_set("unsat_core",
+                                text[0] == 'c' ? "true" : "false");  // no option of the text does it
+            Handle config = z3.mk_config();
+            context = z3.mk_context(config);
+            z3.del_config(config);
+            z3.set_error_handler(context, [](Handle, int) {});  // what is wrong stands in the answer
+        }
+        const char* reply = z3.eval(context, text + 1);
+        if (!answer(reply == nullptr ? "(error \"no answer\")" : reply))
+            return 0;
+        std::free(text);
+    }
+    return 0;
+}

@@ -1,0 +1,31 @@
+#pragma once
+// Verdicts of proofs, kept beside the compiled kernels by the operator's text.
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dsl/laws.h"
+
+namespace segfold::prove {
+
+/// Keeps a report in which the prover has proved or refuted something; the other verdicts are those of a
+/// search longer than a run's. Failures are silent: the laws are judged anew then.
+void remember(const Operator& op, const LawReport& report);
+
+/// The report that remember() kept for an operator of the same text. A counter-example is evaluated once more
+/// and counts only if it still breaks its law; a damaged file counts as none.
+std::optional<LawReport> remembered(const Operator& op);
+
+/// What kind of file of the cache's folder holds verdicts.
+inline constexpr std::string_view kVerdictKind = "laws";
+
+/// Whose verdicts a file holds.
+struct StoredVerdicts {
+    std::string name;    ///< of the operator
+    std::string prover;  ///< "Z3 4.8.12"
+};
+
+/// Reads the bytes of a file of that kind. Throws InputError where they are damaged.
+StoredVerdicts decode_verdicts(std::string_view bytes);
+
+}  // namespace segfold::prove
