@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "runtime/cli/backend_argument.h"
+#include "runtime/cli/fault_view.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
@@ -282,6 +283,7 @@ int verb_check(const Words& words)
                    {{"operator", json_of(op)},
                     {"laws", json_of(laws.report, op)},
                     {"prover", laws.report.prover.empty() ? Json() : Json(laws.report.prover)},
+                    {"faults", json_of_faults(arguments, op, backend, found.faults)},
                     {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
                     {"backend", backend.name()},
                     {"device", backend.description()},
@@ -291,7 +293,7 @@ int verb_check(const Words& words)
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
-                    nan_note(laws) + law_notes(laws) +
+                    nan_note(laws) + law_notes(laws) + print_faults(arguments, op, backend, found.faults) +
                     "\n";
         text += found.has_stages ? print_checks(request, matrix, backend)
                                  : std::string("No stage was run, because all rely on the identity.\n");

@@ -186,6 +186,12 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
     tell("laws");
     Check check;
     check.laws = laws_on_data(op, request, judge_laws(op, {}, request.assume, &request.proof));
+    for (const auto& finding : check.laws.report.findings)
+        if (finding.verdict == segfold::Verdict::refuted) {
+            tell(fmt::format("an input that shows what comes of it: {}", name(finding.law)));
+            if (auto fault = find_fault_input(session, op, check.laws.report, finding.law))
+                check.faults.push_back(std::move(*fault));
+        }
     // Without an identity to rely on there is nothing that a stage could get right.
     check.has_stages = check.laws.has_sound_identity;
     if (check.has_stages)

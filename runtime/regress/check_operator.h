@@ -10,6 +10,7 @@
 #include "codegen/catalogue.h"
 #include "runtime/data/workload_request.h"
 #include "runtime/judge/compare.h"
+#include "runtime/regress/fault_input.h"
 #include "runtime/session/operator_laws.h"
 #include "runtime/session/session.h"
 
@@ -67,7 +68,8 @@ struct CheckMatrix {
 struct Check {
     OperatorLaws laws;  ///< judged by a long search and by proofs, and by the data of the first layout
     CheckMatrix matrix;
-    bool has_stages = true;  ///< false where there is no identity to rely on: no stage was run
+    std::vector<FaultInput> faults;  ///< for laws that are refuted, where a stage shows it
+    bool has_stages = true;          ///< false where there is no identity to rely on: no stage was run
 
     /// True where no law is refuted that nobody vouches for, and every run agrees.
     [[nodiscard]] bool is_well() const;
