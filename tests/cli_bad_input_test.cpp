@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/data/npy.h"
 #include "tests/cli_program.h"
 
@@ -204,6 +205,28 @@ TEST_F(BadInputTest, MoreThanTheBackEndsMemoryIsRefused)
     const auto errors = read_text(folder_.file("limited.errors"));
     EXPECT_TRUE(errors.starts_with("segfold: ")) << errors;
     EXPECT_NE(errors.find("; take fewer elements"), errors.npos) << errors;
+}
+
+/// The columns and the results fit; the keys and states that Thrust makes of them on the host do not.
+TEST_F(BadInputTest, MoreThanTheCheckCopiesIsRefused)
+{
+    if (!thrust_available(ThrustSystem::cpu))
+        GTEST_SKIP() << thrust_unavailable_reason(ThrustSystem::cpu);
+    const auto run = [&](const std::string& flag) {
+        const auto script = folder_.write(
+            "limited.sh", "export CUDA_VISIBLE_DEVICES=; ulimit -v 500000; exec '" SEGFOLD_PROGRAM
+                          "' run sum --elements 2^24 --backend reference --layout uniform=16 --show 1 " +
+                              flag + " > limited.output 2> limited.errors\n");
+        return WEXITSTATUS(std::system(("cd '" + folder_.file("") + "' && sh '" + script + "'").c_str()));
+    };
+    EXPECT_EQ(run(""), 0) << read_text(folder_.file("limited.errors"));
+    EXPECT_EQ(run("--check"), 2);
+    const auto errors = read_text(folder_.file("limited.errors"));
+    EXPECT_TRUE(
+        errors.starts_with("segfold: results of 16777216 elements in 1048576 segments and their "
+                           "check need 679 MB of memory, and "))
+        << errors;
+    EXPECT_TRUE(errors.ends_with(" are at hand; take fewer elements\n")) << errors;
 }
 
 /// Texts that make careless parsers recurse, allocate or print without end.

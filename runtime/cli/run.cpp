@@ -203,14 +203,18 @@ int verb_run(const Words& words)
     std::optional<Explanation> explanation;
     if (arguments.has("explain"))
         explanation = explanation_of(chosen, workload);
+    const bool checks = arguments.has("check");
+    const bool checks_by_thrust = backend.name() != "thrust";
+    if (checks)
+        require_memory_to_validate(workload, checks_by_thrust);
     Progress progress;
     progress.show(fmt::format("running on {}", backend.name()));
     RunTimes times;
     const auto results = session.run(workload, chosen, &times);
     std::optional<Validation> judgement;
-    if (arguments.has("check")) {
+    if (checks) {
         progress.show("comparing with the reference and Thrust");
-        judgement = validate(workload, results, backend.name() != "thrust");
+        judgement = validate(workload, results, checks_by_thrust);
     }
     progress.clear();
     const auto output = view.save(results);

@@ -213,6 +213,8 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     const auto workload = borrow_workload(op, inputs, segments);
     const auto chosen = choose(workload, options.plan);
     const auto backend = state_->running();
+    if (options.check)
+        require_memory_to_validate(workload, backend->name() != "thrust");
     auto results = run(workload, chosen);
     if (segments.kind == LayoutKind::keys && !results.keys && workload.segments.keys)
         results.keys = workload.segments.keys->copy();

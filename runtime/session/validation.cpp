@@ -1,8 +1,12 @@
 #include "runtime/session/validation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/support/memory_at_hand.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -19,6 +23,23 @@ ThrustResults run_thrust(const Workload& workload)
 bool Validation::agrees() const
 {
     return std::ranges::all_of(comparisons, [](const auto& comparison) { return comparison.agrees(); });
+}
+
+void require_memory_to_validate(const Workload& workload, bool with_thrust)
+{
+    const auto num_segments = static_cast<double>(workload.segments.num_segments);
+    const bool is_bit_for_bit = is_exact(workload.op);
+    double bytes = 0;
+    for (const auto& field : workload.op.results) {
+        const auto of_result = static_cast<double>(size_bytes(field.type));
+        bytes += num_segments * (of_result + (is_bit_for_bit ? of_result : sizeof(WideValue)));
+    }
+    const auto system = thrust_system();
+    if (with_thrust && thrust_available(system) && thrust_objection(workload.op).empty())
+        bytes += thrust_host_bytes(workload, system);
+    require_memory(bytes, fmt::format("results of {} in {} and their check",
+                                      count_text(workload.segments.num_elements, "element"),
+                                      count_text(workload.segments.num_segments, "segment")));
 }
 
 Validation validate(const Workload& workload, const Results& results, bool with_thrust)

@@ -27,6 +27,10 @@ struct Validation {
     [[nodiscard]] bool agrees() const;
 };
 
+/// Throws InputError where the memory at hand does not suffice for a workload's results and for validate(): a
+/// reference of 8 to 16 bytes for each result, and the keys and states that Thrust makes of each element.
+void require_memory_to_validate(const Workload& workload, bool with_thrust = true);
+
 /// Compares results with the reference, and with Thrust where `with_thrust`.
 Validation validate(const Workload& workload, const Results& results, bool with_thrust = true);
 

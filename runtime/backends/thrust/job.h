@@ -7,8 +7,17 @@
 
 #include "dsl/interpreter.h"
 #include "runtime/backends/thrust/flat_program.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
 
 namespace segfold {
+
+/// Fields that Thrust's states have where the operator's has `num_fields`: two sizes for all operators, since
+/// each costs nvcc another set of kernels.
+constexpr int state_slots(int num_fields)
+{
+    constexpr int kSmallState = 2;
+    return num_fields <= kSmallState ? kSmallState : kMaxThrustFields;
+}
 
 /// An array of `bytes` bytes in host memory.
 struct HostBytes {

@@ -161,6 +161,24 @@ std::string thrust_description(ThrustSystem system)
 
 std::string thrust_objection(const Operator& op) { return objection_of(compile_bytecode(op), op.name); }
 
+double thrust_host_bytes(const Workload& workload, ThrustSystem system)
+{
+    const auto& segments = workload.segments;
+    double bytes_of_segment = 3 * sizeof(std::int64_t);  // ThrustJob::starts, begins, segments
+    for (const auto& field : workload.op.results)
+        bytes_of_segment += static_cast<double>(size_bytes(field.type));
+    double bytes_of_element = 0;
+    if (system == ThrustSystem::cpu) {
+        const auto state = static_cast<double>(state_slots(static_cast<int>(workload.op.state.size())) *
+                                               sizeof(Slot<double>));
+        bytes_of_segment += sizeof(std::int64_t) + state;  // ends of runs, and their states
+        // Keys; then what Thrust's own reduce_by_key takes: a state and three flags for each element.
+        bytes_of_element = sizeof(std::int64_t) + state + 3 * sizeof(unsigned);
+    }
+    return bytes_of_element * static_cast<double>(num_items(segments)) +
+           bytes_of_segment * static_cast<double>(segments.num_segments);
+}
+
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
 {
     check_workload(workload);

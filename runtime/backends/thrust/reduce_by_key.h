@@ -33,6 +33,9 @@ inline constexpr int kMaxThrustSlots = 128;
 /// Why the operator cannot be evaluated inside Thrust; empty when it can.
 [[nodiscard]] std::string thrust_objection(const Operator& op);
 
+/// Bytes of host memory that reduce_by_key() takes beside the workload, its results among them.
+[[nodiscard]] double thrust_host_bytes(const Workload& workload, ThrustSystem system);
+
 /// Reduces a workload by thrust::reduce_by_key over the numbers of the non-empty segments.
 ///
 /// The operator runs as byte code in Thrust's functors. Empty segments, which keys cannot express, are filled

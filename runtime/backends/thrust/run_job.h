@@ -129,14 +129,12 @@ Outcome run_with_fields(const ThrustJob& job)
 }
 
 /// Runs a job whose state has at most kMaxThrustFields fields.
-///
-/// Two sizes of state for all operators: each costs nvcc another set of kernels.
 template <class System>
 Outcome run_job(const ThrustJob& job)
 {
-    constexpr int kSmallState = 2;
-    return job.state_fields <= kSmallState ? run_with_fields<System, kSmallState>(job)
-                                           : run_with_fields<System, kMaxThrustFields>(job);
+    constexpr int kSmallState = state_slots(1);
+    return state_slots(job.state_fields) == kSmallState ? run_with_fields<System, kSmallState>(job)
+                                                        : run_with_fields<System, kMaxThrustFields>(job);
 }
 
 }  // namespace segfold
