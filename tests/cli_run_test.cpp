@@ -445,6 +445,20 @@ TEST_F(InputTypeTest, MatricesOfIntegersAreReadAsSuch)
     EXPECT_EQ(operator_of({"sum", "--type", "f64", "--layout", "rows=integer.mtx"}), "sum(x: f64) -> f64");
 }
 
+/// These verbs take no arrays but the layout's: they speak of the operator that a run folds.
+TEST_F(InputTypeTest, CheckAndEmitTakeTheTypeOfTheMatrixToo)
+{
+    const auto check = folder_.run({"check", "sum", "--layout", "rows=integer.mtx", "--stage", "tile_scan"});
+    EXPECT_EQ(check.output.substr(0, check.output.find('\n')), "sum(x: i64) -> i64") << check.errors;
+    EXPECT_EQ(check.exit_code, 0) << check.output;
+    const auto emit = folder_.run({"emit", "sum", "--layout", "rows=integer.mtx"});
+    EXPECT_NE(emit.output.find("\n// operator sum(x: i64) -> i64 {\n"), emit.output.npos) << emit.errors;
+    const auto form = folder_.run({"emit", "sum", "--layout", "rows"});
+    EXPECT_NE(form.output.find("\n// operator sum(x: f32) -> f32 {\n"), form.output.npos) << form.errors;
+    const auto absent = folder_.run({"emit", "sum", "--layout", "rows=absent.mtx"});
+    EXPECT_EQ(absent.errors, "segfold: absent.mtx: the file does not exist\n");
+}
+
 TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
 {
     const auto result = folder_.run({"run", "sum", "--input", "u8.npy", "--backend", "reference"});

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "dsl/error.h"
 #include "dsl/layout.h"
@@ -50,9 +51,13 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
                                         const std::vector<DeclaredParameter>& parameters)
 {
     const auto is_open = [](const auto& parameter) { return !parameter.type; };
-    if (!arguments.declares("input") || std::ranges::none_of(parameters, is_open))
+    if (std::ranges::none_of(parameters, is_open))
         return std::nullopt;
-    const auto files = input_files(arguments, outline(operator_name, parameters));
+    // A verb without --input may still take the values of a matrix: what it checks or emits is what a run
+    // does.
+    const auto files = arguments.declares("input")
+                           ? input_files(arguments, outline(operator_name, parameters))
+                           : std::map<std::string, std::string>();
     std::optional<InputType> found;
     std::string first;
     for (const auto& parameter : parameters) {
