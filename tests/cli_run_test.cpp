@@ -459,6 +459,30 @@ TEST_F(InputTypeTest, CheckAndEmitTakeTheTypeOfTheMatrixToo)
     EXPECT_EQ(absent.errors, "segfold: absent.mtx: the file does not exist\n");
 }
 
+/// On standard error of every verb, and in every document that describes the operator.
+TEST_F(InputTypeTest, ComparisonsWithNanAreWarnedOf)
+{
+    const std::string text =
+        "'x != nan' is always true: NaN compares unequal to everything, to itself too; write !isnan(x)";
+    std::vector<std::string> words = {"run",        "--op", "a + b", "--lift", "x != nan ? x : 0",
+                                      "--identity", "0"};
+    for (const std::string verb : {"run", "check", "emit", "stages"}) {
+        SCOPED_TRACE(verb);
+        words[0] = verb;
+        auto command = words;
+        if (verb == "run")
+            command.insert(command.end(), {"--backend", "reference"});
+        if (verb == "check")
+            command.insert(command.end(), {"--stage", "tile_scan", "--layout", "whole", "--elements", "100"});
+        EXPECT_EQ(folder_.run(command).errors, "segfold: warning: " + text + "\n");
+        command.emplace_back("--json");
+        const auto result = folder_.run(command);
+        EXPECT_EQ(result.errors, "segfold: warning: " + text + "\n");
+        EXPECT_EQ(nlohmann::json::parse(result.output).at("operator").at("warnings"),
+                  nlohmann::json::array({text}));
+    }
+}
+
 TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
 {
     const auto result = folder_.run({"run", "sum", "--input", "u8.npy", "--backend", "reference"});

@@ -191,6 +191,25 @@ TEST(Session, WaysToRelyOnARefutedLawAreTheCallersOwn)
             found);
 }
 
+TEST(Session, FoldsAndPlansHaveTheWarningsOfTheText)
+{
+    const auto op = parse_operator("gaps.seg",
+                                   "operator gaps(x: f32) -> i32 {\n"
+                                   "  state n: i32 = 0\n"
+                                   "  lift x == nan ? 1 : 0\n"
+                                   "  combine(a, b) a + b\n"
+                                   "}\n");
+    const std::vector<std::string> warnings = {
+        "gaps.seg:3:10: 'x == nan' is always false: NaN compares unequal to everything, to itself too\n"
+        "      lift x == nan ? 1 : 0\n"
+        "             ^^  write isnan(x)"};
+    const std::vector<float> values = {1, 2, 3};
+    auto session = session_on("reference");
+    EXPECT_EQ(session.fold(op, {values}, whole()).warnings(), warnings);
+    auto simt = session_on("simt");
+    EXPECT_EQ(simt.plan(op, whole(), 3).warnings(), warnings);
+}
+
 TEST(Session, OneSessionServesManyThreads)
 {
     auto session = session_on("simt");

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/printer.h"
+#include "dsl/warnings.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/judge/value_text.h"
 
@@ -89,7 +90,8 @@ Json json_of(const Operator& op)
             {"laws", std::move(laws)},
             {"identity", op.has_identity()},
             {"exact", is_exact(op)},
-            {"text", print(op)}};
+            {"text", print(op)},
+            {"warnings", warnings(op)}};
 }
 
 Json json_of(const Configuration& configuration)

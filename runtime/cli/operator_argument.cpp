@@ -10,6 +10,7 @@
 #include "dsl/product.h"
 #include "dsl/standard_operators.h"
 #include "dsl/suggest.h"
+#include "dsl/warnings.h"
 #include "runtime/cli/input_types.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/support/file.h"
@@ -212,6 +213,15 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
                             : find_standard_operator(arguments, operand, type);
 }
 
+/// The same, with the warnings of its text.
+Operator warned_of(const Arguments& arguments, const std::string& operand)
+{
+    auto op = single_operator(arguments, operand);
+    for (const auto& warning : warnings(op))
+        write_error("warning: " + warning);
+    return op;
+}
+
 }  // namespace
 
 bool names_operator(const Arguments& arguments)
@@ -221,7 +231,7 @@ bool names_operator(const Arguments& arguments)
 
 Operator operator_argument(const Arguments& arguments)
 {
-    return single_operator(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
+    return warned_of(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
 }
 
 std::vector<Operator> operator_arguments(const Arguments& arguments)
@@ -237,7 +247,7 @@ std::vector<Operator> operator_arguments(const Arguments& arguments)
                 fmt::format("'{}': an operator's name is missing at a comma; write names such as "
                             "sum,argmax",
                             list));
-        operators.push_back(single_operator(arguments, list.substr(at, comma - at)));
+        operators.push_back(warned_of(arguments, list.substr(at, comma - at)));
         at = comma + 1;
     }
     return operators;

@@ -17,7 +17,7 @@ bool names_operator(const Arguments& arguments);
 ///
 /// An operand with a slash, or that ends in ".seg", is a file; others are standard operators first, then
 /// files.
-/// `--type` says what T stands for. Throws InputError, SpecError.
+/// `--type` says what T stands for. Writes warnings() to standard error. Throws InputError, SpecError.
 Operator operator_argument(const Arguments& arguments);
 
 /// The same where the operand may name several, with commas between them: "sum,argmax".

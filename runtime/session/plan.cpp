@@ -7,6 +7,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cpu/native_plan.h"
+#include "dsl/warnings.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 
@@ -195,7 +196,8 @@ void Plan::State::choose()
         made = choose_plan(request, problem, shape, laws, catalogue);
         made.is_asked = false;
     }
-    warnings = law_warnings(laws, parts.op);
+    warnings = segfold::warnings(parts.op);
+    std::ranges::move(law_warnings(laws, parts.op), std::back_inserter(warnings));
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
     explanation.taken = fmt::format(

@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
+#include "dsl/warnings.h"
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
@@ -223,7 +224,8 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
         folded.plan_ =
             fmt::format("{} ({})", plan_text(*chosen.plan->stage, chosen.plan->emitted.configuration),
                         chosen.plan->chosen_by());
-    folded.warnings_ = chosen.warnings;
+    folded.warnings_ = warnings(op);
+    std::ranges::copy(chosen.warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
         const auto validation = validate(workload, folded.results_, backend->name() != "thrust");
         for (const auto& comparison : validation.comparisons)
