@@ -216,6 +216,10 @@ TEST_F(DamagedNpz, Members)
               ":a: is damaged: it does not lie within the archive");
     EXPECT_EQ(message(with_field(with_field(bytes_, entry_ + 20, 1 << 20, 4), entry_ + 24, 1 << 20, 4)),
               ":a: is damaged: it does not lie within the archive");
+    std::string misnamed = bytes_;
+    misnamed[entry_ + 46] = 'c';
+    EXPECT_EQ(message(misnamed),
+              ":c: is damaged: the archive's directory calls it 'c.npy', and its own header 'a.npy'");
     const std::string flipped = with_field(bytes_, bytes_.find("\1\0\2\0\3\0", 100, 6), 0x42, 1);
     EXPECT_TRUE(message(flipped).starts_with(":a: is damaged: its CRC-32 is ")) << message(flipped);
     std::string renamed = bytes_;

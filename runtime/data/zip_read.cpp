@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "dsl/error.h"
+#include "dsl/visible.h"
 #include "runtime/data/zip.h"
 #include "runtime/data/zip_format.h"
 #include "runtime/support/refuse.h"
@@ -149,6 +151,12 @@ std::uint64_t find_packed_bytes(const InputFile& file, const ZipMember& member, 
                                 field<std::uint16_t>(header, 28);
     if (begin > file.bytes() || file.bytes() - begin < member.packed_bytes)
         damaged();
+    const auto name = read_bytes(file, member.place + kZipLocalHeaderBytes, field<std::uint16_t>(header, 26));
+    const std::string_view own(reinterpret_cast<const char*>(name.data()), name.size());
+    if (own != member.name)
+        refuse(where,
+               fmt::format("is damaged: the archive's directory calls it '{}', and its own header '{}'",
+                           visible(member.name), visible(own)));
     return begin;
 }
 
