@@ -132,6 +132,8 @@ TEST(Layout, RefusesUnknownNames)
     EXPECT_EQ(refusal("offset=a.npy"), "layout 'offset=a.npy': unknown layout 'offset'; " +
                                            std::string(kLayouts) + "; did you mean 'offsets'?");
     EXPECT_EQ(refusal("quux"), "layout 'quux': unknown layout 'quux'; " + std::string(kLayouts));
+    EXPECT_EQ(refusal("offsets=0,2, 6"),
+              "layout 'offsets=0,2, 6': offsets are read from a file; write offsets=FILE.npy");
     EXPECT_EQ(refusal("generated"),
               "layout 'generated': unknown layout 'generated'; " + std::string(kLayouts));
     EXPECT_EQ(refusal(""), "layout '': nothing is stated; " + std::string(kLayouts));

@@ -112,7 +112,11 @@ TEST(Npy, RefusesFilesThatAreNone)
     };
     EXPECT_EQ(refusal([&] { read_npy(path); }, path), ": the file does not exist");
     EXPECT_EQ(message(""), ": is empty; an .npy file is needed");
-    EXPECT_EQ(message("1.5\n2.5\n"), ": is not an .npy file: it does not start with '\\x93NUMPY'");
+    EXPECT_EQ(message("1.5\n2.5\n"),
+              ": is not an .npy file: it does not start with '\\x93NUMPY'; numbers in text become one by "
+              "numpy.save('x.npy', numpy.loadtxt('x.csv', delimiter=','))");
+    EXPECT_EQ(message(std::string("\1\0\2\0\3\0\4\0", 8)),
+              ": is not an .npy file: it does not start with '\\x93NUMPY'");
     EXPECT_EQ(message("\x93NUM"), ": is truncated: it ends after 4 bytes, within the .npy header");
     EXPECT_EQ(message(kMagic + std::string("\1\0\x76", 3)),
               ": is truncated: it ends after 9 bytes, within the .npy header");

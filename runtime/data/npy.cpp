@@ -131,6 +131,15 @@ std::uint64_t check_shape(const NpyDictionary& header, const std::string& where)
                               header.shape.size(), shape));
 }
 
+/// True for letters, digits and signs of ASCII, blanks and ends of lines.
+bool is_text(std::span<const std::byte> bytes)
+{
+    return std::ranges::all_of(bytes, [](std::byte byte) {
+        const int letter = std::to_integer<int>(byte);
+        return (letter >= ' ' && letter <= '~') || letter == '\t' || letter == '\n' || letter == '\r';
+    });
+}
+
 /// The header's text, and the bytes read so far.
 std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, std::uint64_t bytes,
                                                        const std::string& where)
@@ -141,7 +150,11 @@ std::pair<std::string, std::uint64_t> read_header_text(const NpySource& source, 
     if (available == 0)
         refuse(where, "is empty; an .npy file is needed");
     if (std::memcmp(start.data(), kNpyMagic.data(), std::min(available, kNpyMagic.size())) != 0)
-        refuse(where, "is not an .npy file: it does not start with '\\x93NUMPY'");
+        refuse(where, std::string("is not an .npy file: it does not start with '\\x93NUMPY'") +
+                          (is_text(std::span(start).first(available))
+                               ? "; numbers in text become one by numpy.save('x.npy', numpy.loadtxt('x.csv', "
+                                 "delimiter=','))"
+                               : ""));
     const int major = std::to_integer<int>(start[6]), minor = std::to_integer<int>(start[7]);
     const std::uint64_t length_bytes = major == 1 ? 2 : 4;
     if (bytes >= kVersionedBytes && (major < 1 || major > 3 || minor != 0))
