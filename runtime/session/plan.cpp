@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "runtime/backends/cpu/native_plan.h"
 #include "dsl/warnings.h"
+#include "runtime/backends/cpu/native_plan.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 

@@ -1,7 +1,6 @@
 #include "runtime/support/process.h"
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -50,28 +49,66 @@ std::optional<std::string> find_program(std::string_view program)
     return std::nullopt;
 }
 
+SpawnActions::SpawnActions()
+{
+    posix_spawn_file_actions_init(&files_);
+    posix_spawnattr_init(&attributes_);
+}
+
+SpawnActions::~SpawnActions()
+{
+    posix_spawn_file_actions_destroy(&files_);
+    posix_spawnattr_destroy(&attributes_);
+}
+
+void SpawnActions::give(int ours, int descriptor)
+{
+    posix_spawn_file_actions_adddup2(&files_, ours, descriptor);
+}
+
+void SpawnActions::open(const char* path, int flags, int descriptor)
+{
+    posix_spawn_file_actions_addopen(&files_, descriptor, path, flags, 0);
+}
+
+void SpawnActions::lead_group()
+{
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+}
+
+pid_t spawn(const std::vector<std::string>& arguments, const SpawnActions& actions)
+{
+    std::vector<char*> words;
+    for (const std::string& argument : arguments)
+        words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    pid_t process = 0;
+    const int error = posix_spawn(&process, arguments[0].c_str(), &actions.files_, &actions.attributes_,
+                                  words.data(), environ);
+    if (error != 0)
+        throw DeviceError(arguments[0] + " cannot be started: " + std::strerror(error));
+    return process;
+}
+
 ProcessResult run_process(const std::vector<std::string>& arguments)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
-        throw DeviceError("simt: no pipe for " + arguments[0] + ": " + std::strerror(errno));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], 2);
-    std::vector<char*> pointers;
-    for (const std::string& argument : arguments)
-        pointers.push_back(const_cast<char*>(argument.c_str()));
-    pointers.push_back(nullptr);
+        throw DeviceError("no pipe for " + arguments[0] + ": " + std::strerror(errno));
+    SpawnActions actions;
+    actions.open("/dev/null", O_RDONLY, STDIN_FILENO);
+    actions.give(ends[1], STDOUT_FILENO);
+    actions.give(ends[1], STDERR_FILENO);
     pid_t child = 0;
-    const int error = posix_spawn(&child, arguments[0].c_str(), &actions, nullptr, pointers.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    if (error != 0) {
+    try {
+        child = spawn(arguments, actions);
+    } catch (...) {
         close(ends[0]);
-        throw DeviceError("simt: cannot start " + arguments[0] + ": " + std::strerror(error));
+        close(ends[1]);
+        throw;
     }
+    close(ends[1]);
     const Child ends_with_us(child);
     ProcessResult result;
     result.output = read_to_end(ends[0]);

@@ -1,18 +1,8 @@
 #include "runtime/tune/worker.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
-#include <csignal>
 
-#include <cerrno>
-#include <chrono>
 #include <cmath>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
@@ -20,8 +10,6 @@
 
 namespace segfold::tune {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kSecondsToStart = 600;
 constexpr int kRounds = 21;  ///< where a request to rank names none
@@ -113,50 +101,20 @@ WorkerEvaluator::WorkerEvaluator(std::vector<std::string> program, double second
     : program_(std::move(program)), seconds_(seconds)
 {}
 
-WorkerEvaluator::~WorkerEvaluator() { stop(); }
+WorkerEvaluator::~WorkerEvaluator() = default;
 
 const std::string& WorkerEvaluator::greeting()
 {
-    if (process_ < 0)
+    if (!process_)
         start();
     return greeting_;
 }
 
 void WorkerEvaluator::start()
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        throw DeviceError(fmt::format("no socket for the worker: {}", std::strerror(errno)));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    // A group of its own: an interrupt from the keyboard is for the tuner, which ends the worker in its time.
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    std::vector<char*> words;
-    for (auto& word : program_)
-        words.push_back(word.data());
-    words.push_back(nullptr);
-    pid_t process = 0;
-    const int error =
-        posix_spawn(&process, program_[0].c_str(), &actions, &attributes, words.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    posix_spawnattr_destroy(&attributes);
-    ::close(ends[1]);
-    if (error != 0) {
-        ::close(ends[0]);
-        throw DeviceError(
-            fmt::format("the worker {} cannot be started: {}", program_[0], std::strerror(error)));
-    }
-    process_ = process;
-    socket_ = ends[0];
-    buffer_.clear();
+    process_.emplace(program_);
     ++starts_;
-    if (receive(greeting_, kSecondsToStart) != Wait::answered)
+    if (process_->receive(greeting_, kSecondsToStart) != Coprocess::Wait::answered)
         throw DeviceError(fmt::format("the worker {} before it was ready", stop()));
     const auto refusal = read_answer(greeting_, [](const JsonValue& greeting) {
         const auto error = greeting.find("error");
@@ -173,85 +131,27 @@ void WorkerEvaluator::start()
 
 std::string WorkerEvaluator::stop()
 {
-    if (process_ < 0)
-        return "did not run";
-    ::close(socket_);
-    // Its answers are here or will not come: what it still does is of no use.
-    int status = 0;
-    const bool has_ended = waitpid(process_, &status, WNOHANG) == process_;
-    if (!has_ended) {
-        // One that has closed its side is about to end, and shall say how.
-        for (int i = 0; i < 50 && waitpid(process_, &status, WNOHANG) == 0; ++i)
-            if (i == 49) {
-                ::kill(process_, SIGKILL);
-                while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {}
-                break;
-            } else {
-                ::usleep(2000);
-            }
-    }
-    process_ = -1;
-    socket_ = -1;
-    if (WIFSIGNALED(status))
-        return fmt::format("was ended by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    return fmt::format("ended with exit code {}", WEXITSTATUS(status));
-}
-
-bool WorkerEvaluator::send(const std::string& line)
-{
-    for (std::size_t sent = 0; sent < line.size();) {
-        const auto count = ::send(socket_, line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return false;
-        sent += static_cast<std::size_t>(count);
-    }
-    return true;
-}
-
-WorkerEvaluator::Wait WorkerEvaluator::receive(std::string& line, double seconds)
-{
-    const auto end =
-        Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    for (;;) {
-        if (const auto at = buffer_.find('\n'); at != buffer_.npos) {
-            line = buffer_.substr(0, at);
-            buffer_.erase(0, at + 1);
-            return Wait::answered;
-        }
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
-        if (left <= 0)
-            return Wait::late;
-        pollfd watched{socket_, POLLIN, 0};
-        if (::poll(&watched, 1, static_cast<int>(std::min<std::int64_t>(left, 1000))) <= 0)
-            continue;
-        char bytes[4096];
-        const auto count = ::recv(socket_, bytes, sizeof(bytes), 0);
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return Wait::ended;
-        buffer_.append(bytes, static_cast<std::size_t>(count));
-    }
+    auto how = process_->stop();
+    process_.reset();
+    return how;
 }
 
 Evaluation WorkerEvaluator::ask(const std::string& request, double seconds, std::string& answer)
 {
-    if (process_ < 0)
+    if (!process_)
         start();
-    if (!send(request)) {
+    if (!process_->send(request)) {
         // It ended after its last answer; nothing of this request has run.
         stop();
         start();
-        if (!send(request))
+        if (!process_->send(request))
             throw DeviceError(fmt::format("the worker {} when it was asked", stop()));
     }
-    switch (receive(answer, seconds)) {
-        case Wait::answered:
+    switch (process_->receive(answer, seconds)) {
+        case Coprocess::Wait::answered:
             return {};
-        case Wait::late:
-            ::kill(process_, SIGKILL);
+        case Coprocess::Wait::late:
+            process_->kill();
             stop();
             return {Outcome::timeout, 0, {}, fmt::format("no answer within {:.3g} s", seconds)};
         default:
@@ -280,8 +180,8 @@ Evaluation WorkerEvaluator::evaluate(const Point& point, double best)
 
 void WorkerEvaluator::expect(std::span<const Point> points)
 {
-    if (process_ >= 0)
-        (void)send(line_of({{"expect", message_json(points)}}));
+    if (process_)
+        (void)process_->send(line_of({{"expect", message_json(points)}}));
 }
 
 std::vector<std::vector<double>> WorkerEvaluator::rank(std::span<const Point> points, int rounds)

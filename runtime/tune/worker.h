@@ -2,10 +2,12 @@
 // Plans measured in a process of their own, so that one that crashes or hangs ends that process alone.
 #include <functional>
 #include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "runtime/support/coprocess.h"
 #include "runtime/tune/search.h"
 
 namespace segfold::tune {
@@ -34,22 +36,16 @@ public:
     [[nodiscard]] int starts() const { return starts_; }
 
 private:
-    enum class Wait : std::uint8_t { answered, ended, late };
-
     void start();
-    /// Ends the program if it runs; says how it ended.
+    /// Ends the program, which runs; says how it ended.
     std::string stop();
-    bool send(const std::string& line);
-    Wait receive(std::string& line, double seconds);
     /// Sends a line and waits for the answer; what went wrong becomes an outcome.
     Evaluation ask(const std::string& request, double seconds, std::string& answer);
 
     std::vector<std::string> program_;
     double seconds_;
     std::string greeting_;
-    std::string buffer_;
-    int process_ = -1;
-    int socket_ = -1;
+    std::optional<Coprocess> process_;
     int starts_ = 0;
 };
 
