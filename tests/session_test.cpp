@@ -1,6 +1,7 @@
 // The front door on the host: folds and plans, every layout, borrowed arrays, misuse in words.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <thread>
 
@@ -104,6 +105,40 @@ TEST(Session, ResultsGoIntoTheCallersMemory)
                   (void)session.fold(standard_operator("sum_i32"), {kValues}, offsets(kOffsets), options);
               }),
               "the results of 'result' are 4 segments, and the array for them has room for 3");
+}
+
+/// A loop over what a fold that is gone has lent would read freed memory; it is given a copy.
+TEST(Session, ResultsOutliveAFoldWithoutAName)
+{
+    auto session = session_on("reference");
+    const auto op = standard_operator("sum_i32");
+    std::vector<int> seen;
+    for (const int sum : session.fold(op, {kValues}, offsets(kOffsets)).values<int>())
+        seen.push_back(sum);
+    EXPECT_EQ(seen, (std::vector{8, 6, 0, 22}));
+    const auto folded = session.fold(op, {kValues}, whole());
+    static_assert(std::is_same_v<decltype(folded.values<int>()), std::span<const int>>);
+    static_assert(std::is_same_v<decltype(session.fold(op, {}, whole()).values<int>()), std::vector<int>>);
+    static_assert(std::is_same_v<decltype(session.fold(op, {}, whole()).keys<int>()), std::vector<int>>);
+}
+
+TEST(Session, ArraysOfEveryKindAreLent)
+{
+    auto session = session_on("reference");
+    const auto op = standard_operator("sum_i32");
+    const std::array<int, 3> fixed = {1, 2, 4};
+    const int plain[] = {1, 2, 4};
+    const int bounds[] = {0, 1, 3};
+    std::array<int, 2> sums_of_fixed{};
+    int sums_of_plain[2] = {};
+    FoldOptions options;
+    options.results = {sums_of_fixed};
+    (void)session.fold(op, {fixed}, offsets(bounds), options);
+    options.results = {sums_of_plain};
+    (void)session.fold(op, {plain}, offsets(bounds), options);
+    EXPECT_EQ(sums_of_fixed, (std::array{1, 6}));
+    EXPECT_EQ(std::to_array(sums_of_plain), (std::array{1, 6}));
+    EXPECT_EQ(sums(session.fold(op, {std::span(plain).first(2)}, whole())), (std::vector{3}));
 }
 
 TEST(Session, MisuseIsRefusedInWords)

@@ -1,5 +1,6 @@
 #pragma once
 // Arrays that a caller lends: on the host or on a GPU, by pointer, type and length.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -62,6 +63,14 @@ struct ArrayView {
         ArrayView(const std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
         : ArrayView(std::span<const T>(values))
     {}
+    template <class T, std::size_t extent>
+    ArrayView(const std::array<T, extent>& values)  // NOLINT(google-explicit-constructor)
+        : ArrayView(std::span<const T>(values))
+    {}
+    template <class T, std::size_t extent>
+    ArrayView(const T (&values)[extent])  // NOLINT(google-explicit-constructor)
+        : ArrayView(std::span<const T>(values))
+    {}
     ArrayView(const MutableArrayView& array);  // NOLINT(google-explicit-constructor): can be read as well
 };
 
@@ -84,6 +93,15 @@ struct MutableArrayView {
     template <class T, class Allocator>
     requires(!std::is_same_v<T, bool>)
         MutableArrayView(std::vector<T, Allocator>& values)  // NOLINT(google-explicit-constructor)
+        : MutableArrayView(std::span<T>(values))
+    {}
+    template <class T, std::size_t extent>
+    MutableArrayView(std::array<T, extent>& values)  // NOLINT(google-explicit-constructor)
+        : MutableArrayView(std::span<T>(values))
+    {}
+    template <class T, std::size_t extent>
+    requires(!std::is_const_v<T>)
+        MutableArrayView(T (&values)[extent])  // NOLINT(google-explicit-constructor)
         : MutableArrayView(std::span<T>(values))
     {}
 };

@@ -24,18 +24,31 @@ public:
     ///
     /// Throws InputError for a field that is none, and for a T that is not the field's type.
     template <class T>
-    [[nodiscard]] std::span<const T> values(std::string_view field = "") const
+    [[nodiscard]] std::span<const T> values(std::string_view field = "") const&
     {
         const auto& array = find(field);
         require_type(field, array.type(), type_of_element<T>());
         return array.template as<T>();
     }
+    /// The same of a fold that is about to go, as in `session.fold(...).values<float>()`: a copy.
+    template <class T>
+    [[nodiscard]] std::vector<T> values(std::string_view field = "") const&&
+    {
+        const auto lent = values<T>(field);
+        return {lent.begin(), lent.end()};
+    }
     /// The key of each run, where segments were given by keys.
     template <class T>
-    [[nodiscard]] std::span<const T> keys() const
+    [[nodiscard]] std::span<const T> keys() const&
     {
         require_type("keys", keys_array().type(), type_of_element<T>());
         return keys_array().template as<T>();
+    }
+    template <class T>
+    [[nodiscard]] std::vector<T> keys() const&&
+    {
+        const auto lent = keys<T>();
+        return {lent.begin(), lent.end()};
     }
 
     [[nodiscard]] const Results& results() const { return results_; }
