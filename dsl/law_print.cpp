@@ -58,6 +58,18 @@ std::string_view name(Law law)
     return names[static_cast<int>(law)];
 }
 
+std::string_view name(Verdict verdict)
+{
+    constexpr std::string_view names[] = {"proved",
+                                          "proved_while_nothing_overflows",
+                                          "proved_over_reals",
+                                          "holds_exhaustively",
+                                          "not_refuted",
+                                          "holds_up_to_rounding",
+                                          "refuted"};
+    return names[static_cast<int>(verdict)];
+}
+
 std::string_view name(Means means)
 {
     constexpr std::string_view names[] = {"search", "all states", "bit vectors", "integers", "reals"};

@@ -28,6 +28,9 @@ enum class Verdict : std::uint8_t {
     refuted,               ///< there is a counter-example
 };
 
+/// "proved", "proved_while_nothing_overflows", "holds_exhaustively", ...
+std::string_view name(Verdict verdict);
+
 /// How a verdict was found.
 enum class Means : std::uint8_t {
     search,       ///< drawn states

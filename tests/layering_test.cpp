@@ -87,7 +87,7 @@ std::string_view included(std::string_view line)
 /// Height of a file's or an include's folder; an include may point to its own height or below. -1: not ours.
 int height(std::string_view path)
 {
-    constexpr std::array<std::string_view, 16> kOrder = {"dsl/",
+    constexpr std::array<std::string_view, 17> kOrder = {"dsl/",
                                                          "codegen/",
                                                          "runtime/support/",
                                                          "runtime/data/",

@@ -12,18 +12,6 @@
 namespace segfold::cli {
 namespace {
 
-std::string_view name_of(Verdict verdict)
-{
-    constexpr std::string_view names[] = {"proved",
-                                          "proved_while_nothing_overflows",
-                                          "proved_over_reals",
-                                          "holds_exhaustively",
-                                          "not_refuted",
-                                          "holds_up_to_rounding",
-                                          "refuted"};
-    return names[static_cast<int>(verdict)];
-}
-
 /// A value's text as a number: 0.1 of f32 stays 0.1, which its value as a double is not.
 Json number(const std::string& text, Type type)
 {
@@ -110,7 +98,7 @@ Json json_of(const LawReport& report, const Operator& op)
             {"declared", is_declared},        {"means", name(finding.means)},
             {"seconds", finding.seconds},     {"invariants", finding.invariants},
             {"unproved", finding.unproved},   {"holds_without_overflow", finding.holds_without_overflow},
-            {"law", name(finding.law)},       {"verdict", name_of(finding.verdict)},
+            {"law", name(finding.law)},       {"verdict", name(finding.verdict)},
             {"cases", finding.cases},         {"exhaustive_cases", finding.exhaustive_cases},
             {"eight_bit", finding.eight_bit}, {"spread", finding.spread},
             {"text", print(finding, op)}};

@@ -58,22 +58,16 @@ void list_operators(bool json)
     write_json("operators", {{"operators", std::move(list)}});
 }
 
-/// How far the search of `segfold check` can rely on a law, in the words of the page.
-std::string_view judged(Verdict verdict)
+/// A verdict's name in the words of the page.
+std::string judged(Verdict verdict)
 {
-    switch (verdict) {
-        case Verdict::proved:
-            return "proved";
-        case Verdict::holds_exhaustively:
-            return "holds for all states";
-        case Verdict::not_refuted:
-            return "not refuted";
-        case Verdict::holds_up_to_rounding:
-            return "up to rounding";
-        case Verdict::refuted:
-            break;
-    }
-    return "refuted";
+    if (verdict == Verdict::holds_exhaustively)
+        return "holds for all states";
+    if (verdict == Verdict::holds_up_to_rounding)
+        return "up to rounding";
+    std::string words(name(verdict));
+    std::ranges::replace(words, '_', ' ');
+    return words;
 }
 
 /// The laws that an operator claims, each with what a search of the same cases on every machine finds.

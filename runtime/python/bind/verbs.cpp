@@ -50,27 +50,11 @@ nb::dict element_of(const Operator& op, const std::vector<FieldValue>& values)
     return element;
 }
 
-const char* word_of(Verdict verdict)
-{
-    switch (verdict) {
-        case Verdict::proved:
-            return "proved";
-        case Verdict::holds_exhaustively:
-            return "holds_exhaustively";
-        case Verdict::holds_up_to_rounding:
-            return "holds_up_to_rounding";
-        case Verdict::refuted:
-            return "refuted";
-        default:
-            return "not_refuted";
-    }
-}
-
 nb::dict finding_of(const LawFinding& finding, const Operator& op)
 {
     nb::dict facts;
     facts["law"] = std::string(name(finding.law));
-    facts["verdict"] = word_of(finding.verdict);
+    facts["verdict"] = std::string(name(finding.verdict));
     facts["cases"] = finding.cases;
     facts["spread"] = finding.spread;
     facts["text"] = print(finding, op);
