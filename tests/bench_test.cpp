@@ -262,8 +262,8 @@ TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
     EXPECT_EQ(
         refusal({"sum", "--peers", "cub,thrist"}),
         "segfold: --peers: unknown peer 'thrist'; the peers are cub_segmented, cub_segmented_hint, "
-        "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key; cub, thrust and none are known "
-        "too\n");
+        "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; cub, "
+        "thrust and none are known too\n");
     EXPECT_EQ(
         refusal({"sum,,max"}),
         "segfold: 'sum,,max': an operator's name is missing at a comma; write names such as sum,argmax\n");

@@ -304,8 +304,9 @@ TEST(Tutorial, CommandsForAGpuAreWellFormed)
         if (!command.needs_gpu || !command.text.starts_with("segfold "))
             continue;
         int status = 0;
-        const auto on_gpu =
-            command.text.starts_with("segfold run") ? command.text + " --backend cuda" : command.text;
+        const bool has_cpu =
+            command.text.starts_with("segfold run") || command.text.starts_with("segfold tune");
+        const auto on_gpu = has_cpu ? command.text + " --backend cuda" : command.text;
         const auto found = folder.run(on_gpu, status);
         EXPECT_EQ(status, 3) << command.text << "\n" << joined(found);
         EXPECT_NE(joined(found).find(reason.substr(0, reason.find(';'))), std::string::npos) << joined(found);
