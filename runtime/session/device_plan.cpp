@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "dsl/embedded_file.h"
@@ -16,6 +17,7 @@ std::span<const EmbeddedFile> session_kernel_files();
 
 namespace {
 
+constexpr std::size_t kScalarBytes = 8;  // of the widest type
 constexpr int kThreads = 256;
 constexpr std::int64_t kTile = std::int64_t{kThreads} * 16;
 constexpr std::int64_t kCheckingBlocks = 1024;
@@ -172,6 +174,8 @@ void DevicePlan::allocate()
             sequence_.add(makers_->make_offsets, shape_of(num_tiles), making_.pointers,
                           making_.argument_sizes);
     }
+    if (std::ranges::any_of(op_.parameters, &Parameter::scalar))
+        scalars_.emplace(take(static_cast<std::int64_t>(op_.parameters.size() * kScalarBytes)));
     // A word for each parameter, then the place where a check notes what is wrong.
     const auto words = static_cast<std::int64_t>((op_.parameters.size() + 1) / 2 * 2 * 4);
     if (!choice_->emitted.checked_tables.empty() || options_.validates_segments) {
@@ -292,6 +296,29 @@ void DevicePlan::validate(const SegmentsView& segments, CUstream_st* stream)
                     wrong, value(offsets, wrong + 1), value(offsets, wrong)));
 }
 
+std::uint64_t DevicePlan::write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream)
+{
+    const auto place = scalars_->address() + parameter * kScalarBytes;
+    const auto& driver = cuda::driver();
+    const auto size = size_bytes(value.type);
+    if (size == 1) {
+        unsigned char byte = 0;
+        std::memcpy(&byte, value.data, sizeof byte);
+        cuda::check(driver.cuMemsetD8Async(place, byte, 1, handle(stream)), "cuMemsetD8Async");
+    } else if (size == 2) {
+        unsigned short half = 0;
+        std::memcpy(&half, value.data, sizeof half);
+        cuda::check(driver.cuMemsetD16Async(place, half, 1, handle(stream)), "cuMemsetD16Async");
+    } else {
+        for (std::size_t at = 0; at < size; at += 4) {
+            unsigned word = 0;
+            std::memcpy(&word, static_cast<const std::byte*>(value.data) + at, sizeof word);
+            cuda::check(driver.cuMemsetD32Async(place + at, word, 1, handle(stream)), "cuMemsetD32Async");
+        }
+    }
+    return place;
+}
+
 void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results, CUstream_st* stream)
 {
@@ -309,8 +336,10 @@ void DevicePlan::run(std::span<const ArrayView> inputs, const SegmentsView& segm
         validate(segments, stream);
     addresses_.clear();
     lengths_.clear();
-    for (const auto& input : inputs) {
-        addresses_.push_back(address(input.data));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const auto& input = inputs[i];
+        addresses_.push_back(input.place == Place::device ? address(input.data)
+                                                          : write_scalar(i, input, stream));
         lengths_.push_back(input.length);
     }
     bound_.bind_inputs(addresses_, lengths_, words_ ? words_->address() : 0);

@@ -63,6 +63,8 @@ private:
 
     void allocate();
     void bind_segments(const SegmentsView& segments);
+    /// Queues the write of a scalar that lies on the host; returns where on the device.
+    std::uint64_t write_scalar(std::size_t parameter, const ArrayView& value, CUstream_st* stream);
     void validate(const SegmentsView& segments, CUstream_st* stream);
 
     cuda::Context context_;
@@ -73,7 +75,7 @@ private:
     cuda::Module module_;
     BoundPlan bound_;
     std::vector<PlanMemory> scratch_;
-    std::optional<PlanMemory> offsets_, tiles_, words_;
+    std::optional<PlanMemory> offsets_, tiles_, words_, scalars_;
     std::shared_ptr<const Offsets> makers_;
     Making making_;
     cuda::LaunchSequence sequence_;

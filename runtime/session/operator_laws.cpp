@@ -213,7 +213,7 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warnings.push_back(fmt::format(
             "operator {} does not declare that it is commutative, and is proved to be; stages may rely on it",
             op.name));
-    if (laws.without_identity)
+    if (laws.without_identity && laws.knows_data)
         warnings.push_back(
             fmt::format("operator {} runs without its identity: {}", op.name, *laws.without_identity));
     for (const auto law : laws.refuted_by_nan)

@@ -27,6 +27,7 @@ struct OperatorLaws {
     bool spares_data = false;         ///< the identity is refuted, though not by values that the data have
     /// Why the operator runs without its identity: it is neutral on finite values alone, and these are not.
     std::optional<std::string> without_identity = {};
+    bool knows_data = true;  ///< false for a plan: without_identity is then a precaution that no result shows
     /// How the user can rely on a law that is refuted, as messages say it; LAW stands for the law. Empty: in
     /// no way.
     std::string assume_option = {};

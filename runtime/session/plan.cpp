@@ -150,9 +150,12 @@ void Plan::State::choose()
     auto laws = parts.laws;
     if (options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity)
         laws.without_identity.reset();
-    else if (depends_on_data(laws) && laws.has_sound_identity)
+    else if (depends_on_data(laws) && laws.has_sound_identity) {
         laws.without_identity =
             "the identity is neutral on finite values alone, and the plan does not know its data";
+        laws.knows_data = false;
+        explanation.without_identity = *laws.without_identity;
+    }
     Problem problem = make_problem(parts.op, sizes.form, sizes.sizes.index_bits, laws);
     problem.target = parts.backend->target();
     if (sizes.form == SegmentForm::keys)
@@ -272,7 +275,8 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& parameter = op.parameters[i];
         const auto& input = inputs[i];
-        if (input.type == parameter.type && input.place == place &&
+        const bool is_placed = input.place == place || (parameter.scalar && input.place == Place::host);
+        if (input.type == parameter.type && is_placed &&
             (parameter.scalar ? input.length == 1 : parameter.table || input.length == sizes.num_elements))
             continue;
         require_array(fmt::format("the elements of '{}'", parameter.name), input.type, input.length,
@@ -280,7 +284,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                       parameter.scalar  ? 1
                       : parameter.table ? input.length
                                         : sizes.num_elements,
-                      place);
+                      is_placed ? input.place : place);
     }
     if (segments.kind != state.sizes.kind ||
         (segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform &&

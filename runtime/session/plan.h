@@ -53,7 +53,8 @@ public:
 
     /// Folds: an array for each parameter, the arrays of segments, an array for each result field.
     ///
-    /// On a GPU all lie on the device. Throws InputError for an array whose number, type, length or place is
+    /// On a GPU all lie on the device; a scalar may lie on the host as well, and is read before the run
+    /// returns. Throws InputError for an array whose number, type, length or place is
     /// not the plan's, before anything is queued.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream = nullptr);

@@ -37,6 +37,8 @@
     X(cuMemsetD16_v2)                              \
     X(cuMemsetD32_v2)                              \
     X(cuMemsetD8Async)                             \
+    X(cuMemsetD16Async)                            \
+    X(cuMemsetD32Async)                            \
     X(cuStreamCreate)                              \
     X(cuStreamDestroy_v2)                          \
     X(cuStreamSynchronize)                         \

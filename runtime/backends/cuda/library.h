@@ -164,6 +164,10 @@ struct Driver {
     EntryPoint<CUresult(CUdeviceptr, unsigned, std::size_t)> cuMemsetD32{library, "cuMemsetD32_v2"};
     EntryPoint<CUresult(CUdeviceptr, unsigned char, std::size_t, CUstream)> cuMemsetD8Async{
         library, "cuMemsetD8Async"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned short, std::size_t, CUstream)> cuMemsetD16Async{
+        library, "cuMemsetD16Async"};
+    EntryPoint<CUresult(CUdeviceptr, unsigned, std::size_t, CUstream)> cuMemsetD32Async{library,
+                                                                                        "cuMemsetD32Async"};
 
     EntryPoint<CUresult(void*, int, CUdeviceptr)> cuPointerGetAttribute{library, "cuPointerGetAttribute",
                                                                         Presence::optional};

@@ -60,6 +60,8 @@ API cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t 
 API cuMemsetD8_v2(unsigned long long to, unsigned char value, size_t count) { memset((void*)to, value, count); return 0; }
 API cuMemsetD16_v2(unsigned long long to, unsigned short value, size_t count) { memset((void*)to, value, 2 * count); return 0; }
 API cuMemsetD32_v2(unsigned long long to, unsigned value, size_t count) { memset((void*)to, (int)value, 4 * count); return 0; }
+API cuMemsetD16Async(unsigned long long to, unsigned short value, size_t count, void* stream) { last_stream = stream; return cuMemsetD16_v2(to, value, count); }
+API cuMemsetD32Async(unsigned long long to, unsigned value, size_t count, void* stream) { last_stream = stream; for (size_t i = 0; i < count; ++i) ((unsigned*)to)[i] = value; return 0; }
 API cuMemsetD8Async(unsigned long long to, unsigned char value, size_t count, void* stream) { last_stream = stream; return cuMemsetD8_v2(to, value, count); }
 API cuPointerGetAttribute(void* value, int attribute, unsigned long long address) { *(int*)value = 0; return attribute != 9 || address == 0; }
 API cuStreamCreate(void** stream, unsigned flags) { *stream = &num_waits; return 0 * flags; }
