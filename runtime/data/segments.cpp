@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/data/narrow_offsets.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/visit_type.h"
 
@@ -278,10 +279,18 @@ Segments uniform_segments(std::int64_t num_elements, std::int64_t length)
     return segments;
 }
 
-Segments segments_from_offsets(Array offsets, std::int64_t num_elements)
+Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room)
 {
     check_num_elements(num_elements);
     check_integers(offsets, "offsets");
+    if (auto narrow = narrowed_offsets(offsets, num_elements, std::move(room))) {
+        Segments segments;
+        segments.form = SegmentForm::offsets;
+        segments.num_elements = num_elements;
+        segments.num_segments = signed_length(offsets) - 1;
+        segments.offsets = std::move(*narrow);
+        return segments;
+    }
     visit_integers(offsets, [&](auto values) {
         if (values.empty())
             throw InputError("offsets are empty; S segments need S + 1 offsets, so at least one");

@@ -62,8 +62,9 @@ Segments whole_segments(std::int64_t num_elements);
 /// Segments of `length` elements each; `num_elements` must be a multiple of `length`, which must be positive.
 Segments uniform_segments(std::int64_t num_elements, std::int64_t length);
 
-/// Segments from S + 1 non-decreasing offsets of any integer type, first 0, last `num_elements`.
-Segments segments_from_offsets(Array offsets, std::int64_t num_elements);
+/// Segments from S + 1 non-decreasing offsets of any integer type, first 0, last `num_elements`. Where they
+/// must be converted, `room` may be an array to convert them into, of as many.
+Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array room = {});
 
 /// Segments [begins[s], ends[s]), which may leave gaps, overlap and come in any order.
 Segments segments_from_ranges(Array begins, Array ends, std::int64_t num_elements);

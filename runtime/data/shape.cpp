@@ -2,11 +2,16 @@
 
 namespace segfold {
 
-Shape shape_of(const Segments& segments)
+bool is_looked_at(std::int64_t num_segments)
 {
     constexpr std::int64_t kFewSegments = std::int64_t{1} << 21;
+    return num_segments <= kFewSegments;
+}
+
+Shape shape_of(const Segments& segments)
+{
     Shape shape{segments.num_elements, segments.num_segments};
-    if (segments.num_segments > 0 && segments.num_segments <= kFewSegments)
+    if (segments.num_segments > 0 && is_looked_at(segments.num_segments))
         shape.longest = length_range(segments).longest;
     return shape;
 }

@@ -9,4 +9,7 @@ namespace segfold {
 /// speak of.
 [[nodiscard]] Shape shape_of(const Segments& segments);
 
+/// Whether shape_of() looks for the longest of so many segments.
+[[nodiscard]] bool is_looked_at(std::int64_t num_segments);
+
 }  // namespace segfold

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dsl/error.h"
+#include "runtime/data/shape.h"
 
 namespace segfold {
 namespace {
@@ -19,7 +22,7 @@ Array borrow(const ArrayView& view, std::string_view what)
     return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
 }
 
-Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements)
+Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements, Array room)
 {
     switch (view.kind) {
         case LayoutKind::whole:
@@ -27,7 +30,7 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements)
         case LayoutKind::uniform:
             return uniform_segments(num_elements, view.uniform_length);
         case LayoutKind::offsets:
-            return segments_from_offsets(borrow(view.first, "the offsets"), num_elements);
+            return segments_from_offsets(borrow(view.first, "the offsets"), num_elements, std::move(room));
         case LayoutKind::lengths:
             return segments_from_lengths(borrow(view.first, "the lengths"), num_elements);
         case LayoutKind::ranges:
@@ -42,7 +45,48 @@ Segments borrow_segments(const SegmentsView& view, std::int64_t num_elements)
     }
 }
 
+/// The greatest of `length(0)` to `length(count - 1)`; 0 without any.
+template <class Length>
+std::int64_t greatest(std::int64_t count, Length length)
+{
+    std::int64_t longest = 0;
+    for (std::int64_t s = 0; s < count; ++s)
+        longest = std::max(longest, static_cast<std::int64_t>(length(s)));
+    return longest;
+}
+
+template <class T>
+std::int64_t longest_of(const SegmentsView& segments, std::int64_t count)
+{
+    const auto* const values = static_cast<const T*>(segments.first.data);
+    if (segments.kind == LayoutKind::lengths)
+        return greatest(count, [=](std::int64_t s) { return values[s]; });
+    return greatest(count, [=](std::int64_t s) {
+        return static_cast<std::int64_t>(static_cast<std::uint64_t>(values[s + 1]) -
+                                         static_cast<std::uint64_t>(values[s]));
+    });
+}
+
 }  // namespace
+
+std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements)
+{
+    if (segments.kind == LayoutKind::whole)
+        return num_elements;
+    if (segments.kind == LayoutKind::uniform)
+        return segments.uniform_length;
+    const bool is_offsets = segments.kind == LayoutKind::offsets;
+    const auto& array = segments.first;
+    if ((!is_offsets && segments.kind != LayoutKind::lengths) || array.place != Place::host ||
+        array.length < 1 || (array.type != Type::i32 && array.type != Type::i64))
+        return std::nullopt;
+    const auto count = array.length - (is_offsets ? 1 : 0);
+    if (!is_looked_at(count))
+        return 0;
+    const auto longest = array.type == Type::i32 ? longest_of<std::int32_t>(segments, count)
+                                                 : longest_of<std::int64_t>(segments, count);
+    return longest <= num_elements ? std::optional(longest) : std::nullopt;
+}
 
 void require_inputs(const Operator& op, std::size_t count)
 {
@@ -67,14 +111,15 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
     throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
 }
 
-Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments)
+Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                         Array room)
 {
     require_inputs(op, inputs.size());
     Workload workload{op, {}, {}};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         workload.arrays.push_back(
             borrow(inputs[i], fmt::format("the elements of '{}'", op.parameters[i].name)));
-    workload.segments = borrow_segments(segments, num_elements_of(op, inputs, segments));
+    workload.segments = borrow_segments(segments, num_elements_of(op, inputs, segments), std::move(room));
     return workload;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 // Workloads made of arrays that a caller lends.
+#include <optional>
 #include <span>
 
 #include "runtime/data/workload.h"
@@ -8,12 +9,17 @@
 namespace segfold {
 
 /// The workload of arrays of the host, which it borrows. Throws InputError for arrays of a device, and for
-/// segments that are wrong.
-Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments);
+/// segments that are wrong. `room`: see segments_from_offsets().
+Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
+                         Array room = {});
 
 /// Elements that a fold of these arrays has: the length of its first column, else what the segments say.
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments);
+
+/// The length of the longest segment as a fold would look at it: 0 where there are too many to be asked.
+/// Nothing where it cannot be told without a workload, and for segments that are wrong.
+std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
 /// Throws InputError unless there is an array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);

@@ -53,6 +53,32 @@ bool suits_device(const Emitted& emitted, SegmentForm form)
                                             emitted.source.find("segments.offsets") == std::string::npos));
 }
 
+/// The memory of the offsets that were converted last, for the next run: that of new pages takes longer than
+/// to convert them.
+class OffsetsRoom {
+public:
+    Array take()
+    {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(kept_, {});
+    }
+    void give(Array array)
+    {
+        const std::lock_guard lock(mutex_);
+        kept_ = std::move(array);
+    }
+
+private:
+    std::mutex mutex_;
+    Array kept_;
+};
+
+OffsetsRoom& offsets_room()
+{
+    static auto* room = new OffsetsRoom;  // runs may go on while the process ends
+    return *room;
+}
+
 }  // namespace
 
 PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
@@ -225,7 +251,7 @@ void Plan::State::load_native()
 void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                               std::span<const MutableArrayView> results)
 {
-    const auto workload = borrow_workload(parts.op, inputs, segments);
+    auto workload = borrow_workload(parts.op, inputs, segments, offsets_room().take());
     if (native && sizes_of(workload.segments) == sizes.sizes) {
         check_workload(workload);
         std::vector<std::uint64_t> columns, places, outputs;
@@ -241,6 +267,8 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
             outputs.push_back(reinterpret_cast<std::uint64_t>(result.data));
         native->run(columns, lengths, places, outputs);
         refuse_noted_reads(workload, native->outside());
+        if (workload.segments.offsets.data() != segments.first.data)
+            offsets_room().give(std::move(workload.segments.offsets));
         return;
     }
     std::optional<PlanText> text;

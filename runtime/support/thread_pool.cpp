@@ -1,5 +1,6 @@
 #include "runtime/support/thread_pool.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -72,6 +73,12 @@ ThreadPool::~ThreadPool()
 ThreadPool& ThreadPool::shared()
 {
     static ThreadPool pool(num_usable_cores());
+    // A process that fork() makes has the pool without its threads: it starts some of its own.
+    static const int registered = pthread_atfork(nullptr, nullptr, [] {
+        (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
+        pool.shared_ = std::make_unique<Shared>();
+    });
+    (void)registered;
     return pool;
 }
 
