@@ -17,9 +17,9 @@ std::vector<DeclaredParameter> declared_parameters(std::string name, std::string
     do {
         auto parameter = cursor.name("a parameter's name");
         cursor.expect(":");
-        const bool table =
-            cursor.accept("table") || (cursor.peek(1).kind == TokenKind::word && cursor.accept("scalar"));
-        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table});
+        const bool scalar = cursor.peek(1).kind == TokenKind::word && cursor.accept("scalar");
+        const bool table = scalar || cursor.accept("table");
+        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table, scalar});
     } while (cursor.accept(","));
     return parameters;
 }

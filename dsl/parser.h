@@ -24,6 +24,7 @@ struct DeclaredParameter {
     std::string name;
     std::optional<Type> type;  ///< nothing where it is `T`, or no type at all
     bool table = false;        ///< or a scalar
+    bool scalar = false;
 };
 
 /// The parameters of the operator in `text`, of which no more is read. Throws SpecError.

@@ -32,6 +32,10 @@ public:
     /// Throws InputError for what is no array, has more than one dimension, lies with gaps, has elements that
     /// the language does not have, or may not be written though `access` says so.
     ArrayIn(nb::handle object, const std::string& what, Access access = Access::read);
+    /// A number of Python as a scalar of `type`: an array of one, on the host. An array is taken as one.
+    ///
+    /// Throws InputError for what is no number, or none of this type.
+    static ArrayIn scalar(nb::handle value, const std::string& what, Type type);
     ArrayIn(ArrayIn&& other) noexcept;
     ArrayIn& operator=(ArrayIn&& other) noexcept;
     ~ArrayIn();
@@ -49,6 +53,7 @@ public:
     [[nodiscard]] std::uintptr_t own_stream() const { return own_stream_; }
 
 private:
+    void take_number(const std::string& what, Type type);
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);

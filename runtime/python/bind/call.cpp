@@ -127,8 +127,9 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
             require_inputs(op.is_generic() ? op.typed(op.types().front()).op : op.fixed().op, 0);
         for (std::size_t i = 0; i < columns.size(); ++i)
             if (!columns[i].is_valid())
-                throw InputError(fmt::format("operator {} has no array for '{}'; it takes {}", op.name(),
-                                             parameters[i].name, op.signature()));
+                throw InputError(fmt::format("operator {} has no {} for '{}'; it takes {}", op.name(),
+                                             parameters[i].scalar ? "number" : "array", parameters[i].name,
+                                             op.signature()));
     }
     take_columns(op, columns);
     for (const auto& [label, object] : segment_objects_) {
@@ -155,21 +156,25 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
 {
     const auto& parameters = op.parameters();
     arrays_.reserve(columns.size() + 2);
+    std::optional<Type> generic;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        arrays_.emplace_back(columns[i], parameters[i].name);
         labels_.push_back(parameters[i].name);
-        inputs_.push_back(arrays_.back().view());
-    }
-    if (!op.is_generic()) {
-        typed_ = op.fixed_pointer();
-        return;
-    }
-    for (std::size_t i = 0; i < columns.size(); ++i)
-        if (!parameters[i].type) {
-            typed_ = op.typed_pointer(inputs_[i].type);
-            return;
+        if (parameters[i].scalar) {
+            arrays_.emplace_back();  // taken below, once its type is known
+            continue;
         }
-    typed_ = op.typed_pointer(op.types().front());
+        arrays_.emplace_back(columns[i], parameters[i].name);
+        if (!parameters[i].type && !generic)
+            generic = arrays_.back().view().type;
+    }
+    typed_ = op.is_generic() ? op.typed_pointer(generic.value_or(op.types().front())) : op.fixed_pointer();
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        if (parameters[i].scalar)
+            arrays_[i] = ArrayIn::scalar(columns[i], parameters[i].name, typed_->op.parameters[i].type);
+    const auto column = std::ranges::find(parameters, false, &DeclaredParameter::scalar);
+    model_ = column == parameters.end() ? 0 : static_cast<std::size_t>(column - parameters.begin());
+    for (const auto& array : arrays_)
+        inputs_.push_back(array.view());
 }
 
 void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle value)
@@ -299,21 +304,26 @@ void Call::take_out()
 
 void Call::require_one_place() const
 {
-    const auto& first = arrays_.front();
+    const auto& first = model();
     const auto require_beside = [&](const ArrayIn& array, std::string_view label) {
         if (array.view().place != first.view().place || array.device() != first.device())
             throw InputError(
                 fmt::format("'{}' lies {} and '{}' {}; the arrays of a call lie together, and segfold copies "
                             "nothing by itself",
-                            labels_.front(), place_text(first), label, place_text(array)));
+                            labels_[model_], place_text(first), label, place_text(array)));
         if (first.view().place == Place::device && array.kind() != first.kind())
             throw InputError(
                 fmt::format("'{}' is an array of {} and '{}' one of {}, which queue their work on streams of "
                             "their own; convert one by from_dlpack",
-                            labels_.front(), kind_text(first.kind()), label, kind_text(array.kind())));
+                            labels_[model_], kind_text(first.kind()), label, kind_text(array.kind())));
     };
-    for (std::size_t i = 1; i < arrays_.size(); ++i)
-        require_beside(arrays_[i], labels_[i]);
+    const auto& parameters = typed_->op.parameters;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+        const bool is_number = i < parameters.size() && parameters[i].scalar &&
+                               arrays_[i].view().place == Place::host;  // its value goes along with the call
+        if (i != model_ && !is_number)
+            require_beside(arrays_[i], labels_[i]);
+    }
     for (const auto& array : out_)
         require_beside(array, "out");
 }

@@ -29,7 +29,7 @@ public:
     void set_words(const FoldWords& words) { words_ = words; }
     [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
     /// The first column, whose kind the results have.
-    [[nodiscard]] const ArrayIn& model() const { return arrays_.front(); }
+    [[nodiscard]] const ArrayIn& model() const { return arrays_[model_]; }
     [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
     /// The arrays that are held; a fold that is left behind takes them over.
     [[nodiscard]] std::vector<ArrayIn>& arrays() { return arrays_; }
@@ -59,7 +59,8 @@ private:
     void require_one_place() const;
 
     std::shared_ptr<TypedOperator> typed_;
-    std::vector<ArrayIn> arrays_;  ///< columns and tables, then those of segments
+    std::vector<ArrayIn> arrays_;  ///< columns, tables and scalars, then those of segments
+    std::size_t model_ = 0;        ///< the place of the first that is no scalar
     std::vector<std::string> labels_;
     std::vector<ArrayView> inputs_;
     SegmentsView segments_;
@@ -82,5 +83,12 @@ private:
 
 /// Folds arrays of the host by a session.
 [[nodiscard]] nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session);
+
+/// Runs `plan`, one of the host, into the caller's arrays or new ones.
+[[nodiscard]] nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan,
+                                     const std::shared_ptr<Session>& session);
+
+/// Where segments are given so that their number is known: how many there are.
+[[nodiscard]] std::int64_t num_segments_of(const Call& call);
 
 }  // namespace segfold::python

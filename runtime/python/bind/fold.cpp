@@ -4,10 +4,13 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
+#include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
+#include "runtime/session/borrowed.h"
+#include "runtime/session/operator_laws.h"
 
 namespace segfold::python {
 namespace {
@@ -16,12 +19,8 @@ Type index_type(const Call& call) { return call.num_elements() > kMaxNarrowIndex
 
 void warn(const std::vector<std::string>& warnings)
 {
-    for (const auto& text : warnings) {
-        static const nb::handle category =
-            nb::object(nb::module_::import_("segfold._results").attr("FoldWarning")).release();
-        if (PyErr_WarnEx(category.ptr(), text.c_str(), 2) != 0)
-            throw nb::python_error();
-    }
+    for (const auto& text : warnings)
+        nb::module_::import_("segfold._results").attr("warn")(text);
 }
 
 /// What a fold of the host's arrays needs and gives; it may outlive the call.
@@ -95,20 +94,7 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t num_segments() const
-    {
-        const auto& segments = call_.segments();
-        switch (segments.kind) {
-            case LayoutKind::whole:
-                return 1;
-            case LayoutKind::uniform:
-                return segments.uniform_length > 0 ? call_.num_elements() / segments.uniform_length : 0;
-            case LayoutKind::offsets:
-                return std::max<std::int64_t>(segments.first.length - 1, 0);
-            default:
-                return segments.first.length;
-        }
-    }
+    [[nodiscard]] std::int64_t num_segments() const { return num_segments_of(call_); }
     void add(Type type, std::int64_t room)
     {
         const auto& out = call_.out();
@@ -176,7 +162,136 @@ std::shared_ptr<const PlanCache::Entry> make_entry(const Call& call, const PlanK
     return entry;
 }
 
+/// The plan of a call on the host, kept from an earlier one or made. None where only a fold that looks at the
+/// data knows what it may rely on, where no native text is compiled, and where the call is wrong: the fold
+/// says of what.
+std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared_ptr<Session>& session)
+{
+    const auto& words = call.words();
+    const auto& segments = call.segments();
+    const auto& op = call.op();
+    const auto num_elements = call.num_elements();
+    if (words.check || words.request.is_reproducible || num_elements == 0 || call.finds_segments() ||
+        segments.kind == LayoutKind::ranges || call.model().kind() == Kind::jax ||
+        session->backend().name() != "cpu" || !cpu::reason_without_compiler().empty())
+        return nullptr;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const auto& input = call.inputs()[i];
+        if ((parameter.table && !parameter.scalar) || input.type != parameter.type ||
+            (!parameter.scalar && input.length != num_elements))
+            return nullptr;
+    }
+    const auto longest = longest_segment(segments, num_elements);
+    if (!longest)
+        return nullptr;
+    const auto num_segments = num_segments_of(call);
+    for (std::size_t i = 0; i < call.out().size(); ++i)
+        if (const auto& view = call.out()[i].view();
+            view.type != op.results[i].type || view.length < num_segments)
+            return nullptr;
+    const PlanKey key{segments.kind,
+                      segments.first.type,
+                      num_elements,
+                      segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
+                      PlanKey::kHost,
+                      0,
+                      words.key(),
+                      *longest,
+                      num_tunings()};
+    auto& plans = call.typed()->plans;
+    if (auto entry = plans.find(key))
+        return entry;
+    struct Making {
+        std::shared_ptr<TypedOperator> typed;
+        std::shared_ptr<Session> session;
+        SegmentsView segments;
+        std::int64_t num_elements;
+        PlanOptions options;
+        bool asks_data = false;
+        std::shared_ptr<Plan> plan;
+    };
+    const auto making = std::make_shared<Making>(
+        Making{call.typed(), session, segments, num_elements, words.plan_options(), false, nullptr});
+    making->options.longest = *longest;
+    const auto known = call.typed()->asks_data.find(words.session.assume);
+    if (known != call.typed()->asks_data.end() && known->second)
+        return nullptr;
+    run_interruptible(
+        [making] {
+            making->asks_data = depends_on_data(making->session->laws(making->typed->op));
+            if (!making->asks_data)
+                making->plan = std::make_shared<Plan>(making->session->plan(
+                    making->typed->op, making->segments, making->num_elements, making->options));
+        },
+        call.arrays());
+    call.typed()->asks_data[words.session.assume] = making->asks_data;
+    if (making->asks_data)
+        return nullptr;
+    const auto entry =
+        std::make_shared<const PlanCache::Entry>(PlanCache::Entry{key, session, std::move(making->plan)});
+    plans.add(entry);
+    return entry;
+}
+
 }  // namespace
+
+std::int64_t num_segments_of(const Call& call)
+{
+    const auto& segments = call.segments();
+    switch (segments.kind) {
+        case LayoutKind::whole:
+            return 1;
+        case LayoutKind::uniform:
+            return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
+        case LayoutKind::offsets:
+            return std::max<std::int64_t>(segments.first.length - 1, 0);
+        default:
+            return segments.first.length;
+    }
+}
+
+nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session)
+{
+    const auto& op = call.op();
+    struct Run {
+        std::shared_ptr<Plan> plan;
+        std::shared_ptr<Session> session;
+        std::vector<ArrayView> inputs;
+        SegmentsView segments;
+        std::vector<MutableArrayView> results;
+    };
+    const auto run = std::make_shared<Run>(Run{plan, session, call.inputs(), call.segments(), {}});
+    const auto kind = call.model().kind();
+    std::vector<nb::object> objects;
+    const auto num_segments = num_segments_of(call);
+    const bool is_new = call.out().empty();
+    std::vector<ArrayIn> made;
+    for (std::size_t i = 0; i < op.results.size(); ++i) {
+        if (!is_new) {
+            objects.push_back(nb::borrow(call.out()[i].object()));
+            run->results.push_back(call.out()[i].mutable_view());
+            continue;
+        }
+        objects.push_back(new_on_host(kind, op.results[i].type, num_segments));
+        made.emplace_back(objects.back(), op.results[i].name, Access::write);
+        run->results.push_back(made.back().mutable_view());
+    }
+    for (auto& array : made)
+        call.arrays().push_back(std::move(array));
+    call.hold_out_among_arrays();
+    const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
+    const bool is_native = session->backend().name() == "cpu" && cpu::reason_without_compiler().empty();
+    if (call.num_elements() < (is_native ? kElementsOfAShortNativeFold : kElementsOfAShortFold)) {
+        const nb::gil_scoped_release released;
+        work();
+    } else {
+        run_interruptible(work, call.arrays());
+    }
+    for (auto& object : objects)
+        object = finished(is_new ? kind : Kind::other, object, num_segments);
+    return results_of(call, std::move(objects));
+}
 
 nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 {
@@ -199,6 +314,10 @@ nb::object results_of(const Call& call, std::vector<nb::object> arrays)
 
 nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
 {
+    if (const auto entry = host_entry(call, session)) {
+        warn(entry->plan->warnings());
+        return run_on_host(call, entry->plan, session);
+    }
     const auto& words = call.words();
     const auto fold = std::make_shared<HostFold>();
     *fold = {call.typed(), session, call.inputs(), call.segments(), {words.request, words.check, {}},
@@ -265,7 +384,9 @@ nb::object fold(Call& call)
                       segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
                       model.device(),
                       stream,
-                      words.key()};
+                      words.key(),
+                      0,
+                      num_tunings()};
     auto& plans = call.typed()->plans;
     auto entry = plans.find(key);
     if (!entry) {

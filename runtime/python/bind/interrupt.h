@@ -17,6 +17,9 @@ void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays)
 /// Below this a fold is not worth a thread of its own, which Ctrl-C needs.
 inline constexpr std::int64_t kElementsOfAShortFold = 1 << 14;
 
+/// The same of a fold by a compiled native text, which takes some hundredths of a second.
+inline constexpr std::int64_t kElementsOfAShortNativeFold = 1 << 25;
+
 /// Waits for work that was left behind; for the interpreter's exit.
 void wait_for_abandoned();
 

@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
+#include "dsl/product.h"
 #include "dsl/standard_operators.h"
 #include "runtime/python/bind/call.h"
 
@@ -21,7 +22,7 @@ std::vector<DeclaredParameter> parameters_of(const Operator& op)
 {
     std::vector<DeclaredParameter> parameters;
     for (const auto& parameter : op.parameters)
-        parameters.push_back({parameter.name, parameter.type, parameter.table});
+        parameters.push_back({parameter.name, parameter.type, parameter.table, parameter.scalar});
     return parameters;
 }
 
@@ -38,8 +39,8 @@ std::string header_of(const std::string& text)
 constexpr const char* kCallDoc =
     R"(Folds each segment of the columns.
 
-Columns and tables are given by position, by name, or in one dictionary; a column is a contiguous array of one dimension
-and of the type that the operator declares. Segments are given by one of
+Columns, tables and scalars are given by position, by name, or in one dictionary; a column is a contiguous array of one
+dimension and of the type that the operator declares, a scalar a number. Segments are given by one of
 
 * ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
 * ``lengths=``: S integers that add up to the number of elements;
@@ -52,7 +53,8 @@ or by none of them: one segment of all elements.
 
 Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
 several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
-the results, as one array, a sequence or a dictionary. Arrays are never copied; on a GPU the fold is queued on the current
+the results, as one array, a sequence or a dictionary. An array ``bins`` among the results is an array each for ``bins_0``,
+``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued on the current
 stream of the arrays' library.
 
 Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
@@ -113,6 +115,36 @@ PyOperator PyOperator::of_text(const std::string& file, const std::string& text)
     return op;
 }
 
+PyOperator PyOperator::product(const PyOperator& left, const PyOperator& right)
+{
+    std::optional<Type> asked;  // by a parameter that is open in one alone
+    for (const auto& ours : left.parameters_)
+        for (const auto& theirs : right.parameters_)
+            if (ours.name == theirs.name && ours.type.has_value() != theirs.type.has_value())
+                asked = ours.type ? ours.type : theirs.type;
+    const auto typed = [](PyOperator op, Type type) { return op.typed(type).op; };  // a copy
+    if (asked || (!left.is_generic() && !right.is_generic()))
+        return PyOperator(typed(left, asked.value_or(Type::f32)) & typed(right, asked.value_or(Type::f32)));
+    PyOperator op;
+    for (const auto type : kTypes) {
+        const auto serves = [&](const PyOperator& factor) {
+            return !factor.is_generic() || std::ranges::find(factor.types_, type) != factor.types_.end();
+        };
+        if (serves(left) && serves(right))
+            op.types_.push_back(type);
+    }
+    if (op.types_.empty())
+        throw InputError(fmt::format("operators {} and {} have no type in common", left.name_, right.name_));
+    op.name_ = (typed(left, op.types_.front()) & typed(right, op.types_.front())).name;
+    op.parameters_ = left.parameters_;
+    for (const auto& parameter : right.parameters_)
+        if (std::ranges::find(op.parameters_, parameter.name, &DeclaredParameter::name) ==
+            op.parameters_.end())
+            op.parameters_.push_back(parameter);
+    op.factors_ = std::make_shared<std::pair<PyOperator, PyOperator>>(left, right);
+    return op;
+}
+
 TypedOperator& PyOperator::fixed() const
 {
     if (!fixed_)
@@ -126,6 +158,9 @@ const std::shared_ptr<TypedOperator>& PyOperator::typed_pointer(Type type)
     if (fixed_)
         return fixed_;
     auto& typed = by_type_[type];
+    if (!typed && factors_)
+        typed =
+            std::make_shared<TypedOperator>(factors_->first.typed(type).op & factors_->second.typed(type).op);
     if (!typed)
         typed = std::make_shared<TypedOperator>(text_.empty() ? standard_operator(name_, type)
                                                               : parse_operator(name_, text_, type));
@@ -141,6 +176,8 @@ std::pair<std::string, std::string> PyOperator::origin() const
 {
     if (fixed_)
         return {"printed", print(fixed_->op)};
+    if (factors_)
+        return {"product", factors_->first.origin().second + " & " + factors_->second.origin().second};
     return text_.empty() ? std::pair<std::string, std::string>("standard", name_)
                          : std::pair<std::string, std::string>("text", text_);
 }
@@ -149,6 +186,8 @@ std::string PyOperator::text() const
 {
     if (fixed_)
         return print(fixed_->op);
+    if (factors_)
+        return print(example());
     return text_.empty() ? print(standard_operator(name_, types_.front())) : text_;
 }
 
@@ -161,7 +200,9 @@ std::string PyOperator::signature() const
     std::string list;
     for (const auto& parameter : parameters_)
         list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", parameter.name,
-                            parameter.table ? "table " : "",
+                            parameter.scalar  ? "scalar "
+                            : parameter.table ? "table "
+                                              : "",
                             parameter.type ? segfold::name(*parameter.type) : "T");
     return fmt::format("{}({})", name_, list);
 }
@@ -223,10 +264,20 @@ void bind_operator(nb::module_& module)
                 for (const auto& parameter : op.parameters())
                     list.append(nb::make_tuple(
                         parameter.name, parameter.type ? std::string(segfold::name(*parameter.type)) : "T",
-                        parameter.table));
+                        parameter.table && !parameter.scalar));
                 return nb::tuple(list);
             },
-            "``(name, type, is_table)`` of each array that a call takes.")
+            "``(name, type, is_table)`` of each array and scalar that a call takes.")
+        .def_prop_ro(
+            "scalars",
+            [](const PyOperator& op) {
+                nb::list list;
+                for (const auto& parameter : op.parameters())
+                    if (parameter.scalar)
+                        list.append(parameter.name);
+                return nb::tuple(list);
+            },
+            "The names of parameters that are one number each.")
         .def_prop_ro(
             "results",
             [](const PyOperator& op) {
@@ -266,8 +317,15 @@ void bind_operator(nb::module_& module)
             },
             "type"_a = "f32")
         .def("_origin", &PyOperator::origin)
+        .def("__and__", &PyOperator::product, nb::is_operator(),
+             "The product: an operator that folds to the results of both in one pass over the elements.\n\n"
+             "Columns of one name are one column. Results whose names collide get their operator's name "
+             "before theirs. Raises InputError where types exclude each other.")
         .def("__reduce__",
              [](const PyOperator& op) {
+                 if (const auto* factors = op.factors())
+                     return nb::make_tuple(nb::module_::import_("operator").attr("and_"),
+                                           nb::make_tuple(factors->first, factors->second));
                  const auto [kind, text] = op.origin();
                  return nb::make_tuple(nb::module_::import_("segfold._verbs").attr("restore"),
                                        nb::make_tuple(kind, text));

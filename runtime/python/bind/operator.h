@@ -22,6 +22,9 @@ struct TypedOperator {
 
     Operator op;
     PlanCache plans;
+    /// Whether a fold must look at the data for what it may rely on, by the laws that are assumed. Guarded by
+    /// the interpreter's lock.
+    std::map<std::vector<Law>, bool> asks_data = {};
     /// Classes of named tuples for its results, without keys and with them; null until needed, kept by
     /// Python.
     PyObject* result_class[2] = {};
@@ -38,6 +41,9 @@ public:
     /// A text, in which `T` may stand for a type. `file` is what messages call it.
     static PyOperator of_text(const std::string& file, const std::string& text);
 
+    /// The operator that folds to the results of both in one pass.
+    static PyOperator product(const PyOperator& left, const PyOperator& right);
+
     [[nodiscard]] const std::string& name() const { return name_; }
     [[nodiscard]] bool is_generic() const { return fixed_ == nullptr; }
     /// Throws InputError where `T` has no type.
@@ -51,7 +57,9 @@ public:
     [[nodiscard]] const std::vector<Type>& types() const { return types_; }
     /// Itself, or for the first type that `T` may be.
     [[nodiscard]] const Operator& example() const;
-    /// What it is made of: "standard" or "text", and a name or a text.
+    /// The two operators of a product whose `T` is open; null for others.
+    [[nodiscard]] const std::pair<PyOperator, PyOperator>* factors() const { return factors_.get(); }
+    /// What it is made of: "standard", "text" or "product", and a name or a text.
     [[nodiscard]] std::pair<std::string, std::string> origin() const;
     /// "mean_variance(x: f32) -> (mean: f32, variance: f32)"
     [[nodiscard]] std::string signature() const;
@@ -62,7 +70,8 @@ private:
     PyOperator() = default;
 
     std::string name_;
-    std::string text_;  ///< of a generic operator; empty for a standard one
+    std::string text_;  ///< of a generic operator; empty for a standard one and for a product
+    std::shared_ptr<std::pair<PyOperator, PyOperator>> factors_;
     std::vector<DeclaredParameter> parameters_;
     std::vector<Type> types_;
     std::shared_ptr<TypedOperator> fixed_;

@@ -46,7 +46,7 @@ public:
             call.set_words(words_);
             return fold_on_host(call, session_);
         }
-        return run_on_host(call);
+        return run_on_host(call, plan_, session_);
     }
 
     void resize(const nb::args& arrays, const nb::kwargs& words)
@@ -80,58 +80,6 @@ private:
         if (!call.words().key().empty() || call.words().check)
             throw InputError(
                 "stage, settings and the like are given when a plan is made, not when it is run");
-    }
-
-    nb::object run_on_host(Call& call) const
-    {
-        const auto& op = call.op();
-        struct Run {
-            std::shared_ptr<Plan> plan;
-            std::shared_ptr<Session> session;
-            std::vector<ArrayView> inputs;
-            SegmentsView segments;
-            std::vector<MutableArrayView> results;
-        };
-        const auto run = std::make_shared<Run>(Run{plan_, session_, call.inputs(), call.segments(), {}});
-        std::vector<nb::object> objects;
-        const auto num_segments = count_segments(call);
-        for (std::size_t i = 0; i < op.results.size(); ++i) {
-            if (i < call.out().size()) {
-                objects.push_back(nb::borrow(call.out()[i].object()));
-                run->results.push_back(call.out()[i].mutable_view());
-                continue;
-            }
-            objects.push_back(new_on_host(call.model().kind(), op.results[i].type, num_segments));
-            call.arrays().emplace_back(objects.back(), op.results[i].name, Access::write);
-            run->results.push_back(call.arrays().back().mutable_view());
-        }
-        const bool is_new = call.out().empty();
-        call.hold_out_among_arrays();
-        const auto work = [run] { run->plan->run(run->inputs, run->segments, run->results); };
-        if (call.num_elements() < kElementsOfAShortFold) {
-            const nb::gil_scoped_release released;
-            work();
-        } else {
-            run_interruptible(work, call.arrays());
-        }
-        for (auto& object : objects)
-            object = finished(is_new ? call.model().kind() : Kind::other, object, num_segments);
-        return results_of(call, std::move(objects));
-    }
-
-    static std::int64_t count_segments(const Call& call)
-    {
-        const auto& segments = call.segments();
-        switch (segments.kind) {
-            case LayoutKind::whole:
-                return 1;
-            case LayoutKind::uniform:
-                return segments.uniform_length > 0 ? call.num_elements() / segments.uniform_length : 0;
-            case LayoutKind::offsets:
-                return std::max<std::int64_t>(segments.first.length - 1, 0);
-            default:
-                return segments.first.length;
-        }
     }
 
     PyOperator op_;

@@ -65,6 +65,17 @@ std::shared_ptr<const PlanCache::Entry> PlanCache::find_similar(const PlanKey& k
     return nullptr;
 }
 
+namespace {
+
+/// A GPU may still use the memory of a plan that is about to go.
+void wait_for(const PlanCache::Entry& entry)
+{
+    if (const auto* context = entry.session->backend().context())
+        context->synchronize();
+}
+
+}  // namespace
+
 void PlanCache::add(std::shared_ptr<const Entry> entry)
 {
     std::shared_ptr<const Entry> last;
@@ -76,7 +87,7 @@ void PlanCache::add(std::shared_ptr<const Entry> entry)
         last = std::move(entries_.back());
         entries_.pop_back();
     }
-    last->session->backend().context()->synchronize();
+    wait_for(*last);
 }
 
 void PlanCache::clear()
@@ -87,7 +98,7 @@ void PlanCache::clear()
         entries.swap(entries_);
     }
     for (const auto& entry : entries)
-        entry->session->backend().context()->synchronize();
+        wait_for(*entry);
 }
 
 std::size_t PlanCache::size()

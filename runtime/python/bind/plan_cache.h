@@ -1,5 +1,5 @@
 #pragma once
-// Plans of the GPU that calls have made, by what they are for.
+// Plans that calls have made, by what they are for.
 #include <cstdint>
 #include <list>
 #include <map>
@@ -29,13 +29,17 @@ struct FoldWords {
 
 /// What a cached plan is for.
 struct PlanKey {
+    static constexpr int kHost = -1;
+
     LayoutKind kind = LayoutKind::whole;
     Type index = Type::i32;  ///< of the first array of segments
     std::int64_t num_elements = 0;
     std::int64_t num_entries = 0;  ///< of the first array of segments, or the uniform length
-    int device = 0;
+    int device = 0;                ///< a GPU's ordinal, or kHost
     std::uintptr_t stream = 0;
     std::string words;
+    std::int64_t longest = 0;   ///< the longest segment of the host's arrays, where it was looked at
+    std::uint64_t tunings = 0;  ///< num_tunings() when it was chosen
 
     bool operator==(const PlanKey&) const = default;
 };

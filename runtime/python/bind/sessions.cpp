@@ -4,6 +4,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <map>
 
 #include "dsl/error.h"
@@ -24,10 +25,38 @@ void look_for_nvrtc()
     cuda::set_package_places(std::move(places));
 }
 
+namespace {
+
+std::map<SessionChoice, std::shared_ptr<Session>>& sessions()
+{
+    static auto* made = new std::map<SessionChoice, std::shared_ptr<Session>>;  // outlive the interpreter
+    return *made;
+}
+
+std::atomic<std::uint64_t> tunings = 0;
+
+}  // namespace
+
+std::vector<std::shared_ptr<Session>> all_sessions()
+{
+    std::vector<std::shared_ptr<Session>> all;
+    for (const auto& [choice, session] : sessions())
+        all.push_back(session);
+    return all;
+}
+
+std::uint64_t num_tunings() { return tunings; }
+
+void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions)
+{
+    for (const auto& session : sessions)
+        session->forget_records();
+    ++tunings;
+}
+
 std::shared_ptr<Session> session_of(const SessionChoice& choice)
 {
-    static auto* sessions = new std::map<SessionChoice, std::shared_ptr<Session>>;  // outlive the interpreter
-    auto& session = (*sessions)[choice];
+    auto& session = sessions()[choice];
     if (!session) {
         look_for_nvrtc();
         SessionOptions options;

@@ -1,5 +1,6 @@
 #pragma once
 // The sessions of a process, made when they are first needed.
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,16 @@ struct SessionChoice {
 
 /// The session of a GPU on which arrays lie.
 [[nodiscard]] std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device);
+
+/// All sessions that there are. The caller holds the interpreter's lock.
+[[nodiscard]] std::vector<std::shared_ptr<Session>> all_sessions();
+
+/// How often records have changed in this process: plans that were kept from before may no longer be what a
+/// session would choose.
+[[nodiscard]] std::uint64_t num_tunings();
+
+/// After a tuning: lets `sessions` read their records anew, and counts.
+void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions);
 
 /// Lets NVRTC be found where Python's packages keep it; done once, before the first session.
 void look_for_nvrtc();

@@ -131,8 +131,8 @@ PyOperator traced_operator(const nb::dict& facts)
     op.description = Reader::text(facts["description"]);
     op.position = reader.place(facts["line"]);
     for (const nb::handle parameter : nb::iter(facts["parameters"]))
-        op.parameters.push_back(
-            {Reader::text(parameter[0]), type_of(parameter[1]), nb::cast<bool>(parameter[2]), op.position});
+        op.parameters.push_back({Reader::text(parameter[0]), type_of(parameter[1]),
+                                 nb::cast<bool>(parameter[2]), op.position, nb::cast<bool>(parameter[3])});
     for (const nb::handle result : nb::iter(facts["results"]))
         op.results.push_back({Reader::text(result[0]), type_of(result[1]), op.position});
     for (const nb::handle field : nb::iter(facts["state"])) {

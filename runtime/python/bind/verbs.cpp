@@ -147,15 +147,17 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
         std::shared_ptr<TypedOperator> typed;
         std::vector<ArrayView> inputs;
         SegmentsView segments;
+        std::vector<std::shared_ptr<Session>> sessions;
         Tuned tuned;
     };
+    auto session = session_of(call.words().session);
     const auto tuning = std::make_shared<Tuning>(
-        Tuning{session_of(call.words().session), call.typed(), call.inputs(), call.segments(), {}});
+        Tuning{std::move(session), call.typed(), call.inputs(), call.segments(), all_sessions(), {}});
     run_interruptible(
         [tuning, options] {
             tuning->tuned =
                 tune_workload(*tuning->session, tuning->typed->op, tuning->inputs, tuning->segments, options);
-            tuning->session->forget_records();
+            note_tuning(tuning->sessions);
             tuning->typed->plans.clear();
         },
         call.arrays());

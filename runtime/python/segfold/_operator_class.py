@@ -95,10 +95,10 @@ def _of_function(function, words):
         refuse(f"the values of operator {function.__name__} have no type, or two", "write def total(a: sf.f32, b: sf.f32)", at)
     kind = kinds.pop()
     lift = words.get("lift")
-    columns = [("x", kind, False)]
+    columns = [("x", kind, False, False)]
     if lift is not None:
         lifted = _columns(inspect.get_annotations(lift, eval_str=True), at) if callable(lift) else []
-        columns = lifted or [(name, kind, False) for name in inspect.signature(lift).parameters]
+        columns = lifted or [(name, kind, False, False) for name in inspect.signature(lift).parameters]
     return _build(
         at=at,
         name=function.__name__ if function.__name__.isidentifier() else "expression",
@@ -119,16 +119,16 @@ def _place_of(definition):
 
 
 def _columns(annotations, at):
-    from .trace import table
+    from .trace import scalar, table
 
     columns = []
     for name, kind in annotations.items():
         if name == "return":
             continue
-        if isinstance(kind, table):
-            columns.append((name, kind.type, True))
+        if isinstance(kind, (table, scalar)):
+            columns.append((name, kind.type, True, isinstance(kind, scalar)))
         elif isinstance(kind, Type):
-            columns.append((name, kind, False))
+            columns.append((name, kind, False, False))
         else:
             refuse(f"column '{name}' has no type of segfold", f"write {name}: sf.f32, or {name}: sf.table(sf.f32)", at)
     return columns
@@ -171,8 +171,8 @@ class _Tracer:
     def arguments(self, part, function):
         given = list(inspect.signature(function).parameters)
         if part == "lift":
-            known = {name: Table(name, kind) if is_table else make("name", (name,), (), kind)
-                     for name, kind, is_table in self.columns}  # fmt: skip
+            known = {name: Table(name, kind)[0] if is_scalar else Table(name, kind) if is_table else make("name", (name,), (), kind)
+                     for name, kind, is_table, is_scalar in self.columns}  # fmt: skip
             for name in given:
                 if name not in known:
                     refuse(f"lift of operator {self.name} takes '{name}', which is no column",
@@ -268,7 +268,7 @@ def _build(at, name, description, columns, fields, parts, laws, results):
     for part in ("lift", "combine"):
         if parts[part] is None:
             refuse(f"operator {name} has no {part}", f"write def {part}", at)
-    if all(is_table for _, _, is_table in columns):
+    if all(is_table for _, _, is_table, _ in columns):
         refuse(f"operator {name} has no column", "write x: sf.f32 in the class", at)
     if any(identity is None for *_, identity in fields) and any(identity is not None for *_, identity in fields):
         refuse(f"operator {name} has fields with an identity and fields without", "all have one, or none", at)
@@ -287,7 +287,7 @@ def _build(at, name, description, columns, fields, parts, laws, results):
         "line": at[1],
         "name": name,
         "description": description or "",
-        "parameters": [(column, kind.name, is_table) for column, kind, is_table in columns],
+        "parameters": [(column, kind.name, is_table, is_scalar) for column, kind, is_table, is_scalar in columns],
         "results": [(result, kind.name) for result, kind in tracer.results],
         "state": [(field, kind.name, None if identity is None else tracer.node(as_value(identity), {}, {}))
                   for field, kind, identity in fields],

@@ -2,10 +2,24 @@
 
 import collections
 import functools
+import os
+import sys
+import warnings
 
 
 class FoldWarning(UserWarning):
     """Something that should be known before results are relied on, such as a law that a search has refuted."""
+
+
+def warn(text):
+    """Warns at the line that has called segfold: the innermost one outside of this package and of torch, through which it may go."""
+    inside = [os.path.dirname(__file__) + os.sep]
+    if "torch" in sys.modules:
+        inside.append(os.path.dirname(getattr(sys.modules["torch"], "__file__", None) or __file__) + os.sep)
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(tuple(inside)):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, FoldWarning, stacklevel=level)
 
 
 @functools.lru_cache(maxsize=None)
@@ -14,8 +28,22 @@ def result_class(names):
     made = collections.namedtuple("Results", names, rename=True)
     made.__module__ = __name__
     made.__doc__ = "Results of a fold: " + ", ".join(names) + "; an array for each, with a value for each segment."
+    for stem, members in _arrays(names).items():
+        doc = f"The arrays {members[0]} to {members[-1]}, in a tuple."
+        setattr(made, stem, property(lambda self, members=members: tuple(getattr(self, name) for name in members), doc=doc))
     made.__reduce__ = lambda self: (restore, (names, tuple(self)))
     return made
+
+
+def _arrays(names):
+    """What a text calls ``bins: i32[8]`` are results ``bins_0`` to ``bins_7``: ``{"bins": ("bins_0", ...)}``."""
+    found = {}
+    for name in names:
+        stem, _, number = name.rpartition("_")
+        if stem and number == str(len(found.get(stem, ()))):
+            found[stem] = (*found.get(stem, ()), name)
+    known = set(names) | set(dir(tuple)) | {"_make", "_replace", "_asdict", "_fields"}
+    return {stem: members for stem, members in found.items() if len(members) > 1 and stem not in known}
 
 
 def restore(names, values):

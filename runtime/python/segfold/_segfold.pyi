@@ -57,8 +57,8 @@ class Operator:
         """
         Folds each segment of the columns.
 
-        Columns and tables are given by position, by name, or in one dictionary; a column is a contiguous array of one dimension
-        and of the type that the operator declares. Segments are given by one of
+        Columns, tables and scalars are given by position, by name, or in one dictionary; a column is a contiguous array of one
+        dimension and of the type that the operator declares, a scalar a number. Segments are given by one of
 
         * ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
         * ``lengths=``: S integers that add up to the number of elements;
@@ -71,7 +71,8 @@ class Operator:
 
         Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
         several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
-        the results, as one array, a sequence or a dictionary. Arrays are never copied; on a GPU the fold is queued on the current
+        the results, as one array, a sequence or a dictionary. An array ``bins`` among the results is an array each for ``bins_0``,
+        ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued on the current
         stream of the arrays' library.
 
         Further words: ``stage``, ``settings``, ``reproducible`` choose a plan; ``backend``, ``device``, ``kernels``, ``assume`` a
@@ -105,7 +106,11 @@ class Operator:
 
     @property
     def parameters(self) -> tuple:
-        """``(name, type, is_table)`` of each array that a call takes."""
+        """``(name, type, is_table)`` of each array and scalar that a call takes."""
+
+    @property
+    def scalars(self) -> tuple:
+        """The names of parameters that are one number each."""
 
     @property
     def results(self) -> tuple:
@@ -127,6 +132,13 @@ class Operator:
 
     def typed(self, type: str) -> Operator:
         """The operator with ``T`` as ``type``, ``"f32"`` say."""
+
+    def __and__(self, arg: Operator, /) -> Operator:
+        """
+        The product: an operator that folds to the results of both in one pass over the elements.
+
+        Columns of one name are one column. Results whose names collide get their operator's name before theirs. Raises InputError where types exclude each other.
+        """
 
     def __reduce__(self) -> tuple: ...
 

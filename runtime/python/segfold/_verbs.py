@@ -174,10 +174,11 @@ class Tuned:
 
 
 def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) -> Tuned:
-    """Measures plans for these arrays of the host on the GPU, and keeps what it has found in the user's tuning records.
+    """Measures plans for these arrays of the host on the GPU or the host, and keeps what it has found in the user's tuning records.
 
     Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200), the limits of
-    the search. Later folds and plans take the winner. Returns a :class:`Tuned`. Raises DeviceError without a GPU.
+    the search. Later folds and plans take the winner, tensors of 64-bit offsets apart: indices of 32 bits are measured. Returns a
+    :class:`Tuned`. Raises DeviceError for a back end that is not timed.
     """
     return Tuned(**_segfold.tune(operator, *arrays, **words))
 

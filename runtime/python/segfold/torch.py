@@ -35,7 +35,9 @@ def _facts(op):
 def function(op):
     """The operator as a function of tensors, which ``torch.compile`` keeps in one graph; see :func:`fold`."""
     parameters = tuple(name for name, _, _ in op.parameters)
-    open_places = tuple(i for i, (_, type, _) in enumerate(op.parameters) if type == "T")
+    scalars = tuple((i, _DTYPES.get(type)) for i, (name, type, _) in enumerate(op.parameters) if name in op.scalars)
+    places = [i for i, name in enumerate(parameters) if name not in op.scalars]
+    open_places = tuple(i for i in places if op.parameters[i][1] == "T")
     by_dtype = {_DTYPES[type]: _facts(op.typed(type)) for type in op.types if _DTYPES[type] is not None}
     fixed = None if op.is_generic else _facts(op)
     signature, op_name = op.signature, op.name
@@ -58,6 +60,10 @@ def function(op):
             if layout != "whole":
                 raise _segfold.InputError(f"segments are given by {layout} and by uniform; give them once")
             layout = "uniform"
+        model = arrays[(open_places or places)[0]]
+        for i, dtype in scalars:
+            if not isinstance(arrays[i], _torch.Tensor):
+                arrays[i] = model.new_full((1,), arrays[i], dtype=dtype or model.dtype)
         facts = fixed or by_dtype.get(arrays[open_places[0]].dtype)
         if facts is None:
             listed = ", ".join(str(dtype) for dtype in by_dtype)
@@ -103,7 +109,9 @@ def _fold(text, arrays, layout, segments, uniform):
 @_fold.register_fake
 def _(text, arrays, layout, segments, uniform):
     op = _operator_of_text(text)
-    column = next(array for array, (_, _, is_table) in zip(arrays, op.parameters) if not is_table)
+    column = next(
+        array for array, (name, _, is_table) in zip(arrays, op.parameters) if not is_table and name not in op.scalars
+    )
     if layout == "whole":
         length = 1
     elif layout == "uniform":

@@ -173,6 +173,13 @@ class table:
         self.type = type
 
 
+class scalar:
+    """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
+
+    def __init__(self, type):
+        self.type = type
+
+
 def _common(what, values):
     known = {value.type for value in values if value.type is not None}
     if len(known) > 1:
@@ -213,7 +220,7 @@ def _logical(symbol, a, b):
 __all__ = (
     ["Type", "Value", "inf", "nan", "minimum", "maximum", "absolute", "power", "copysign", "fma", "isnan", "isfinite",
      "where", "logical_and", "logical_or", "logical_not", "lowest", "highest", "epsilon", "index", "position",
-     "segment", "length", "table", "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
+     "segment", "length", "table", "scalar", "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
      "f32", "f64"]
     + _REAL.split()
     + _BITS.split()

@@ -49,6 +49,12 @@ class table:
     def __init__(self, type: Type) -> None: ...
     def __getitem__(self, at: Operand) -> Value: ...
 
+class scalar:
+    """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
+
+    type: Type
+    def __init__(self, type: Type) -> None: ...
+
 inf: Value
 nan: Value
 bool_: Type

@@ -73,6 +73,18 @@ X = np.arange(4096, dtype=np.float32)
 OFFSETS = np.arange(0, 4097, 32)
 
 
+def test_a_number_goes_along_with_the_call(driver, torch):
+    """A scalar is written on the stream: nothing is allocated, copied or waited for, whatever its value."""
+    op = sf.operator("operator added(x: f32, by: scalar f64) -> f32 { state s: f32 = 0 lift x + f32(by) combine(a, b) a + b }")
+    x, out = torch.tensor(X), torch.tensor(np.zeros(128, np.float32))
+    op(x, by=1, uniform=32, out=out)
+    before = allocations(driver), bytes_copied(driver), waits(driver), launches(driver)
+    for by in range(10):
+        op(x, by=by, uniform=32, out=out)
+    assert (allocations(driver), bytes_copied(driver), waits(driver)) == before[:3]
+    assert launches(driver) > before[3] and op._cached_plans() == 1
+
+
 def test_a_call_is_queued_on_the_current_stream_and_waits_for_nothing(driver, torch):
     assert len(sf.devices()) == 1
     x, offsets = torch.tensor(X), torch.tensor(OFFSETS)

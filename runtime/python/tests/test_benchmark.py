@@ -10,18 +10,18 @@ BENCHMARK = pathlib.Path(__file__).resolve().parents[1] / "benchmark" / "fold_be
 
 
 @pytest.fixture(scope="module")
-def benchmark():
+def fold_benchmark():
     spec = importlib.util.spec_from_file_location("fold_benchmark", BENCHMARK)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_every_row(benchmark, capsys):
-    assert benchmark.main(["--elements", "5000", "--rounds", "1", "--backend", "reference"]) == 0
+def test_every_row(fold_benchmark, capsys):
+    assert fold_benchmark.main(["--elements", "5000", "--rounds", "1", "--backend", "reference"]) == 0
     printed = capsys.readouterr().out
     names = ["segfold op(...)", "segfold plan(out=...)"]
-    for name, (module, _) in benchmark.LIBRARIES.items():
+    for name, (module, _) in fold_benchmark.LIBRARIES.items():
         if importlib.util.find_spec(module):
             names.append(name)
         else:
@@ -31,27 +31,27 @@ def test_every_row(benchmark, capsys):
     assert len(rows) == 2 * 6 * len(names) and "wrong" not in printed
 
 
-def test_layouts_cover_the_elements(benchmark):
-    for name, make in benchmark.layouts(5000).items():
+def test_layouts_cover_the_elements(fold_benchmark):
+    for name, make in fold_benchmark.layouts(5000).items():
         offsets = make()
         assert offsets[0] == 0 and offsets[-1] == 5000 and np.all(np.diff(offsets) > 0), name
 
 
-def test_wrong_results_are_seen(benchmark, capsys):
+def test_wrong_results_are_seen(fold_benchmark, capsys):
     def off_by_a_segment(problem, operator):
-        found = benchmark.numpy_call(problem, operator)()
+        found = fold_benchmark.numpy_call(problem, operator)()
         return lambda: tuple(np.roll(values, 1) for values in found)
 
-    benchmark.LIBRARIES["shifted"] = ("numpy", off_by_a_segment)
+    fold_benchmark.LIBRARIES["shifted"] = ("numpy", off_by_a_segment)
     try:
         arguments = ["--elements", "5000", "--rounds", "1", "--backend", "reference", "--layouts", "uniform 32"]
-        assert benchmark.main(arguments) == 1
+        assert fold_benchmark.main(arguments) == 1
     finally:
-        del benchmark.LIBRARIES["shifted"]
+        del fold_benchmark.LIBRARIES["shifted"]
     wrong = [line for line in capsys.readouterr().out.splitlines() if "wrong results" in line]
     assert len(wrong) == 2 and all("shifted" in line for line in wrong)
 
 
-def test_unknown_words(benchmark):
+def test_unknown_words(fold_benchmark):
     with pytest.raises(SystemExit):
-        benchmark.main(["--layouts", "uniform 5"])
+        fold_benchmark.main(["--layouts", "uniform 5"])

@@ -5,6 +5,7 @@ import pathlib
 import re
 import threading
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -192,6 +193,43 @@ def test_tune():
     np.testing.assert_array_equal(op(X, offsets=OFFSETS, backend="cuda"), WANTED)
 
 
+@pytest.mark.parametrize("kind", ["i8", "f16", "f32", "f64", "i64"])
+def test_scalars_are_numbers(torch, kind):
+    """Values of every width go along with the call; another one takes the same plan, and a graph keeps the one it has seen."""
+    op = sf.operator(f"operator added(x: f32, by: scalar {kind}) -> f32 {{ state s: f32 = 0 lift x + f32(by) combine(a, b) a + b }}")
+    x = torch.from_numpy(X).cuda()
+    for value in (1, -3, 100):
+        found = op(x, by=value, uniform=64)
+        np.testing.assert_array_equal(found.cpu().numpy(), X.reshape(-1, 64).sum(1) + 64 * value)
+    assert op._cached_plans() == 1
+    np.testing.assert_array_equal(op(X, by=5, uniform=64, backend="cuda"), X.reshape(-1, 64).sum(1) + 320)
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        op(x, by=1, uniform=64)
+        stream.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            found = op(x, by=7, uniform=64)
+        op(x, by=2, uniform=64)
+        graph.replay()
+    torch.cuda.synchronize()
+    np.testing.assert_array_equal(found.cpu().numpy(), X.reshape(-1, 64).sum(1) + 448)
+    import segfold.torch as st
+
+    np.testing.assert_array_equal(st.fold(op, x, by=2, uniform=64).cpu().numpy(), X.reshape(-1, 64).sum(1) + 128)
+
+
+def test_a_first_fold_warns_of_nothing(torch):
+    """That a plan does not know its data is a fact of the plan, and no news for who folds finite data."""
+    most = sf.operator("operator most(x: f32) -> f32 { state m: f32 = -inf lift x combine(a, b) max(a, b) }")
+    x = torch.from_numpy(X).cuda()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_array_equal(most(x, uniform=64).cpu().numpy(), X.reshape(-1, 64).max(1))
+    assert sf.plan(most, x, uniform=64).explain()["identity"].startswith("left out: ")
+    assert "identity" not in sf.plan(most, x, uniform=64, assume_finite=True).explain()
+
+
 def test_wrong_segments_on_the_gpu(torch):
     x = torch.from_numpy(X).cuda()
     with pytest.raises(sf.InputError, match="offsets on the device decrease at segment 1: 5 after 7"):
@@ -271,6 +309,7 @@ def test_host_time_of_a_call(torch):
     import segfold.torch as st
 
     total = st.function(sf.standard.sum)
+    above = sf.standard.count_above
     rows = {
         "x.new_empty(128)": lambda: x.new_empty(128),
         "x.reshape(128, 32).sum(1)": lambda: x.reshape(128, 32).sum(1),
@@ -279,6 +318,7 @@ def test_host_time_of_a_call(torch):
         "op(x, offsets=o, out=r)": lambda: sf.standard.sum(x, offsets=offsets, out=out),
         "plan(x, offsets=o, out=r)": lambda: plan(x, offsets=offsets, out=out),
         "op(x, uniform=32)": lambda: sf.standard.sum(x, uniform=32),
+        "above(x, threshold=0.5, uniform=32)": lambda: above(x, threshold=0.5, uniform=32),
         "op(x, lengths=l)": lambda: sf.standard.sum(x, lengths=lengths),
         "segfold.torch.function(op)(x, offsets=o)": lambda: total(x, offsets=offsets),
     }

@@ -299,3 +299,15 @@ def test_every_public_thing_has_a_docstring():
     ]  # fmt: skip
     assert not without
     assert os.path.exists(sf._segfold.__file__)
+
+
+@pytest.mark.skipif(not dict(sf.backends()).get("cpu"), reason="no back end cpu is here")
+def test_a_tuning_is_heard_by_all_sessions():
+    """Sessions that have read the records before the tuning take its winner after it, and so do plans that calls have kept."""
+    op = sf.operator(sf.standard.sum.typed("f32").text)
+    x, offsets = np.ones(1 << 14, np.float32), np.arange(0, (1 << 14) + 1, 32)
+    words = dict(offsets=offsets, backend="cpu", assume="associative")  # a session of its own
+    assert sf.plan(op, x, **words).explain()["lookup"] == "none"
+    tuned = sf.tune(op, x, offsets=offsets, backend="cpu", seconds=3, evaluations=2)
+    facts = sf.plan(op, x, **words).explain()
+    assert facts["lookup"] == "exact" and facts["plan"] == tuned.winner + ", tuning record", facts

@@ -1,0 +1,81 @@
+// Numbers of Python as scalars of an operator.
+#include <fmt/format.h>
+
+#include <bit>
+
+#include "dsl/error.h"
+#include "dsl/half.h"
+#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/names.h"
+
+namespace segfold::python {
+
+ArrayIn ArrayIn::scalar(nb::handle value, const std::string& what, Type type)
+{
+    const bool is_array = kind_of(value) != Kind::other ||
+                          PyObject_HasAttr(value.ptr(), names().dlpack.ptr()) ||
+                          PyObject_HasAttr(value.ptr(), names().cuda_array_interface.ptr()) ||
+                          (PyObject_CheckBuffer(value.ptr()) && !PyNumber_Check(value.ptr()));
+    if (is_array) {
+        ArrayIn array(value, what);
+        if (array.view_.length != 1)
+            throw InputError(
+                fmt::format("'{}' has {} values; it is a scalar: give a number, or an array of one", what,
+                            array.view_.length));
+        return array;
+    }
+    ArrayIn array;
+    array.object_ = nb::borrow(value);
+    array.take_number(what, type);
+    return array;
+}
+
+void ArrayIn::take_number(const std::string& what, Type type)
+{
+    const auto refuse_value = [&](std::string_view wanted) {
+        throw InputError(fmt::format("'{}' is {}, and the operator takes {} there", what,
+                                     text_of(nb::repr(object_)), wanted));
+    };
+    std::uint64_t bits = 0;
+    if (type == Type::boolean) {
+        if (!PyBool_Check(object_.ptr()) && text_of(object_.type().attr("__name__")).rfind("bool", 0) != 0)
+            refuse_value("True or False");
+        bits = PyObject_IsTrue(object_.ptr()) == 1 ? 1 : 0;
+    } else if (PyBool_Check(object_.ptr())) {
+        refuse_value(fmt::format("a number of type {}", segfold::name(type)));
+    } else if (is_float(type)) {
+        const double real = PyFloat_AsDouble(object_.ptr());
+        if (real == -1.0 && PyErr_Occurred() != nullptr) {
+            const nb::python_error error;
+            refuse_value(fmt::format("a number of type {}", segfold::name(type)));
+        }
+        const auto single = static_cast<float>(real);
+        bits = type == Type::f64    ? std::bit_cast<std::uint64_t>(real)
+               : type == Type::f32  ? std::bit_cast<std::uint32_t>(single)
+               : type == Type::bf16 ? f32_to_bf16(single)
+                                    : f32_to_f16(single);
+    } else {
+        const auto size = 8 * static_cast<int>(size_bytes(type));
+        const nb::object integer = nb::steal(PyNumber_Index(object_.ptr()));
+        if (!integer.is_valid()) {
+            const nb::python_error error;
+            refuse_value(fmt::format("an integer of type {}", segfold::name(type)));
+        }
+        std::int64_t number = 0;
+        std::uint64_t magnitude = 0;
+        bool fits = false;
+        if (is_signed_integer(type))
+            fits = nb::try_cast(integer, number, false) &&
+                   (size == 64 ||
+                    (number >= -(std::int64_t{1} << (size - 1)) && number < std::int64_t{1} << (size - 1)));
+        else
+            fits = nb::try_cast(integer, magnitude, false) && (size == 64 || magnitude >> size == 0);
+        if (!fits)
+            refuse_value(fmt::format("an integer of {} bits ({})", size, segfold::name(type)));
+        bits = is_signed_integer(type) ? static_cast<std::uint64_t>(number) : magnitude;
+    }
+    exported_ = nb::bytes(reinterpret_cast<const char*>(&bits), sizeof bits);
+    view_ = ArrayView(type, PyBytes_AsString(exported_.ptr()), 1);
+}
+
+}  // namespace segfold::python
