@@ -15,6 +15,7 @@
 
 #include "dsl/error.h"
 #include "runtime/data/narrow_offsets.h"
+#include "runtime/data/non_decreasing.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/visit_type.h"
 
@@ -297,7 +298,9 @@ Segments segments_from_offsets(Array offsets, std::int64_t num_elements, Array r
         if (values.front() != 0)
             throw InputError(
                 fmt::format("offsets begin with {}; the first offset must be 0", values.front()));
-        const auto falling = std::ranges::adjacent_find(values, std::ranges::greater());
+        const auto falling = is_non_decreasing(values)
+                                 ? values.end()
+                                 : std::ranges::adjacent_find(values, std::ranges::greater());
         if (falling != values.end())
             throw InputError(
                 fmt::format("offsets decrease at segment {}: {} after {}; offsets must be non-decreasing",

@@ -1,0 +1,36 @@
+#pragma once
+// Whether offsets are in order, at the speed of memory.
+#include <atomic>
+#include <cstdint>
+#include <iterator>
+#include <span>
+
+#include "runtime/support/parallel.h"
+
+namespace segfold {
+
+/// Whether no value is less than the one before it. Offsets that a caller lends are looked at before every
+/// fold, so this runs as fast as memory: in blocks without a branch, by several threads.
+template <class T>
+bool is_non_decreasing(std::span<const T> values)
+{
+    constexpr std::int64_t kBlock = 1024;
+    constexpr std::int64_t kSmallestPart = std::int64_t{1} << 18;
+    std::atomic<bool> falls = false;
+    const auto falls_in = [](const T* at, std::int64_t count) {
+        T found = 0;
+        for (std::int64_t i = 0; i < count; ++i)
+            found |= static_cast<T>(at[i + 1] < at[i]);
+        return found != 0;
+    };
+    parallel_for(std::ssize(values) - 1, kSmallestPart, [&](std::int64_t begin, std::int64_t end) {
+        for (; end - begin >= kBlock; begin += kBlock)
+            if (falls_in(values.data() + begin, kBlock))
+                falls = true;
+        if (falls_in(values.data() + begin, end - begin))
+            falls = true;
+    });
+    return !falls;
+}
+
+}  // namespace segfold
