@@ -21,6 +21,32 @@ int num_usable_cores()
     return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+namespace {
+
+/// Keeps the calling thread, of a pool, off a core.
+class Avoidance {
+public:
+    Avoidance() : is_known_(sched_getaffinity(0, sizeof usable_, &usable_) == 0) {}
+
+    /// Moves away where this thread was woken on `core`. A scheduler likes to wake a thread beside the one
+    /// that wakes it, and may leave both on one core for as long as a fold takes, with another core idle.
+    void leave(int core)
+    {
+        if (!is_known_ || core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
+            !CPU_ISSET(core, &usable_) || CPU_COUNT(&usable_) < 2)
+            return;
+        cpu_set_t others = usable_;
+        CPU_CLR(core, &others);
+        (void)sched_setaffinity(0, sizeof others, &others);  // where it fails, the scheduler decides
+    }
+
+private:
+    cpu_set_t usable_;
+    bool is_known_;
+};
+
+}  // namespace
+
 /// What the threads share. A loop is over when every part was taken and no thread is inside.
 struct ThreadPool::Shared {
     std::mutex turn;  ///< of the callers
@@ -29,6 +55,7 @@ struct ThreadPool::Shared {
     std::uint64_t loop = 0;  ///< the number of the present one
     bool stops = false;
     int working = 0;  ///< threads of the pool that have not left the present loop
+    int home = -1;    ///< the core on which the caller began
     std::int64_t count = 0;
     const std::function<void(std::int64_t)>* work = nullptr;
     std::atomic<std::int64_t> next = 0;
@@ -43,13 +70,16 @@ struct ThreadPool::Shared {
     void wait_for_loops()
     {
         std::uint64_t seen = 0;
+        Avoidance avoidance;
         std::unique_lock lock(mutex);
         for (;;) {
             begins.wait(lock, [&] { return stops || loop != seen; });
             if (stops)
                 return;
             seen = loop;
+            const int core = home;
             lock.unlock();
+            avoidance.leave(core);
             take_parts();
             lock.lock();
             if (--working == 0)
@@ -95,6 +125,7 @@ void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>
         const std::lock_guard lock(shared.mutex);
         while (static_cast<int>(shared.threads.size()) + 1 < threads_)
             shared.threads.emplace_back([&shared] { shared.wait_for_loops(); });
+        shared.home = sched_getcpu();
         shared.count = count;
         shared.work = &work;
         shared.next = 0;
