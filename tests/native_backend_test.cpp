@@ -133,7 +133,20 @@ TEST(NativeBackend, WithoutACompilerOperatorsAreInterpretedAndThatIsSaidOnce)
     EXPECT_NE(said, std::string::npos) << result.output;
     EXPECT_EQ(result.output.find("no C++ compiler", said + 1), std::string::npos) << result.output;
     EXPECT_NE(result.output.find("operators are interpreted"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("none; the operator is interpreted"), std::string::npos) << result.output;
     EXPECT_NE(result.output.find("agree with the reference"), std::string::npos) << result.output;
+}
+
+/// Times of the interpreter under the names of stages would become tuning records.
+TEST(NativeBackend, WithoutACompilerNoStageIsMeasured)
+{
+    for (const std::string verb : {"bench", "tune"}) {
+        const auto result = run_without_compiler({verb, "sum", "--backend", "cpu", "--elements", "5000"});
+        EXPECT_EQ(result.status, 3) << result.output;
+        EXPECT_NE(result.output.find("the times of stages cannot be taken where operators are interpreted"),
+                  std::string::npos)
+            << result.output;
+    }
 }
 
 TEST(NativeBackend, WithoutACompilerThereAreNoBitsOfAGpu)

@@ -49,6 +49,9 @@ public:
     [[nodiscard]] virtual bool runs_stages() const = 0;
     /// Of the stages that it runs: native ones are those of Catalogue::native().
     [[nodiscard]] virtual Dialect dialect() const { return Dialect::cuda; }
+    /// True where the operator is interpreted instead of its stage's text, because nothing compiles that
+    /// here.
+    [[nodiscard]] virtual bool interprets() const { return false; }
     /// What a user should know of how it runs here, as a sentence without its end; empty: nothing.
     [[nodiscard]] virtual std::string note() const { return {}; }
     /// Whether Circumstances::round changes the order of threads.

@@ -28,18 +28,24 @@ std::string agreement_text(const Entry& entry)
     return !entry.agreement.agrees ? "WRONG" : entry.agreement.is_checked ? "ok" : "-";
 }
 
+/// GB/s; of a host's memory with a decimal.
+std::string gigabytes_text(double bytes_per_second)
+{
+    const double rate = bytes_per_second / kGigabyte;
+    return rate < 100 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
+}
+
 std::vector<std::string> row(const Entry& entry)
 {
     const auto name = entry.name + (entry.is_chosen ? " *" : "");
     std::vector<std::string> cells = {name};
     if (entry.outcome == bench::Outcome::measured) {
-        cells.insert(
-            cells.end(),
-            {milliseconds_text(entry.milliseconds.median),
-             fmt::format("{} - {}", milliseconds_text(entry.milliseconds.low),
-                         milliseconds_text(entry.milliseconds.high)),
-             fmt::format("{:.0f}", entry.bytes_per_second / kGigabyte), fmt::format("{:.3f}", entry.fraction),
-             entry.host_microseconds ? fmt::format("{:.1f}", *entry.host_microseconds) : ""});
+        cells.insert(cells.end(),
+                     {milliseconds_text(entry.milliseconds.median),
+                      fmt::format("{} - {}", milliseconds_text(entry.milliseconds.low),
+                                  milliseconds_text(entry.milliseconds.high)),
+                      gigabytes_text(entry.bytes_per_second), fmt::format("{:.3f}", entry.fraction),
+                      entry.host_microseconds ? fmt::format("{:.1f}", *entry.host_microseconds) : ""});
     } else {
         cells.insert(cells.end(), {std::string(bench::name(entry.outcome)), "", "", "", ""});
     }
@@ -97,7 +103,7 @@ std::string print(const bench::MachineRecord& machine)
 {
     return print_facts({{"device", machine.device + bench::driver_text(machine)},
                         {"compiled by", fmt::format("{}; peers of {}", machine.compiler, machine.library)},
-                        {"read ceiling", fmt::format("{:.0f} GB/s ({})", machine.ceiling / kGigabyte,
+                        {"read ceiling", fmt::format("{} GB/s ({})", gigabytes_text(machine.ceiling),
                                                      machine.ceiling_text)}});
 }
 
@@ -110,21 +116,36 @@ std::string print(const WorkloadRecord& record)
           fmt::format("{} elements in {} ({}), {}-bit indices", bench::element_text(record.num_elements),
                       count_text(record.num_segments, "segment"), record.layout, record.index_bits)},
          {"bytes", fmt::format("{} compulsory{}", record.traffic.total(),
-                               record.is_flushed ? "; the L2 is emptied before every run" : "")}});
-    TextTable table({{"plan"},
-                     {"ms", Align::right},
-                     {"quartiles", Align::right},
-                     {"GB/s", Align::right},
-                     {"of ceiling", Align::right},
-                     {"host us", Align::right},
-                     {"registers", Align::right},
-                     {"spilled", Align::right},
-                     {"shared", Align::right},
-                     {"occupancy", Align::right},
-                     {"compile ms", Align::right},
-                     {"agrees"}});
+                               record.is_flushed ? "; the last cache is emptied before every run" : "")}});
+    std::vector<TextTable::Column> columns = {{"plan"},
+                                              {"ms", Align::right},
+                                              {"quartiles", Align::right},
+                                              {"GB/s", Align::right},
+                                              {"of ceiling", Align::right},
+                                              {"host us", Align::right},
+                                              {"registers", Align::right},
+                                              {"spilled", Align::right},
+                                              {"shared", Align::right},
+                                              {"occupancy", Align::right},
+                                              {"compile ms", Align::right},
+                                              {"agrees"}};
+    std::vector<std::vector<std::string>> rows;
     for (const auto& entry : record.entries)
-        table.add(row(entry));
+        rows.push_back(row(entry));
+    // What a host's cores do not have is no column of their table.
+    for (auto place = std::ssize(columns) - 1; place > 0; --place) {
+        const auto is_empty = [&](const auto& cells) {
+            return cells[static_cast<std::size_t>(place)].empty();
+        };
+        if (!std::ranges::all_of(rows, is_empty))
+            continue;
+        columns.erase(columns.begin() + place);
+        for (auto& cells : rows)
+            cells.erase(cells.begin() + place);
+    }
+    TextTable table(columns);
+    for (auto& cells : rows)
+        table.add(std::move(cells));
     text += "\n" + table.print() + "\n" + notes(record) + summary(record);
     return text;
 }

@@ -81,7 +81,9 @@ std::string report_text(const RunReport& report)
                              visible(print(report.request.layout)), segments.index_bits())},
         {"inputs", describe_inputs(report.prepared)},
         {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
-    if (const auto& plan = report.plan)
+    if (report.backend.interprets())
+        facts.emplace_back("stage", "none; the operator is interpreted in blocks of elements");
+    else if (const auto& plan = report.plan)
         facts.emplace_back(
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
                                  plan->chosen_by()));
@@ -117,7 +119,7 @@ Json run_document(const RunReport& report)
         document["inputs"][workload.op.parameters[i].name] = report.prepared.origins[i];
     document["backend"] = report.backend.name();
     document["device"] = report.backend.description();
-    if (const auto& plan = report.plan) {
+    if (const auto& plan = report.plan; plan && !report.backend.interprets()) {
         document["stage"] = plan->stage->name;
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);

@@ -85,16 +85,20 @@ public:
     [[nodiscard]] Dialect dialect() const override { return Dialect::native; }
     [[nodiscard]] Target target() const override { return cpu::native_target(); }
     [[nodiscard]] std::optional<DeviceIdentity> identity() const override { return host_identity(); }
+    [[nodiscard]] bool interprets() const override { return !has_compiler(); }
     [[nodiscard]] std::string note() const override
     {
         return has_compiler() ? "" : cpu::reason_without_compiler() + "; operators are interpreted";
     }
     [[nodiscard]] std::unique_ptr<Timing> timing() override
     {
+        if (!has_compiler())
+            throw DeviceError(cpu::reason_without_compiler() +
+                              "; the times of stages cannot be taken where operators are interpreted");
         HostPlans plans;
         plans.compiler = cpu::compiler_version();
         plans.compile = [](const PlanText& plan) {
-            return has_compiler() && plan.emitted.dialect == Dialect::native
+            return plan.emitted.dialect == Dialect::native
                        ? cpu::NativeProgram::of(plan.emitted)->compile_seconds()
                        : 0;
         };
@@ -120,10 +124,6 @@ private:
             return [&workload, &results, emitted = plan.emitted, stage = plan.stage] {
                 RunTimes times;
                 results = run_as_gpu(workload, {emitted, stage}, {}, times);
-            };
-        if (!has_compiler())
-            return [&workload, &results, is_associative = plan.emitted.is_associative] {
-                fold_without_compiler(workload, is_associative, results);
             };
         const auto fold = std::make_shared<BoundFold>(workload, plan.emitted);
         return [fold, &results] { fold->run(results); };
