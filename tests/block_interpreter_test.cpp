@@ -9,6 +9,7 @@
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/judge/compare.h"
+#include "tests/library_cases.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {
@@ -73,7 +74,7 @@ TEST(BlockInterpreter, FoldsEveryStandardOperator)
                 known.types.empty() ? standard_operator(known.name) : standard_operator(known.name, type);
             const std::int64_t first = op.allows_empty() ? 0 : 2;
             const std::vector<std::int64_t> lengths = {first, 3, 700, 1, first, 900, 17, 5, 255, 1, 16, 15};
-            expect_agrees(make_workload(op, segments_in_form(SegmentForm::offsets, lengths), 5),
+            expect_agrees(library_workload(op, segments_in_form(SegmentForm::offsets, lengths), 5),
                           std::string(name(type)));
         }
 }

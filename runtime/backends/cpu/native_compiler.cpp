@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -97,8 +98,12 @@ std::string processor_identity()
 NativeCompiler::NativeCompiler()
 {
     const auto compiler = find_host_compiler("cpu");
-    command_ = compiler;
+    // Flags that the caller's CXX has come last, so that "-O1" there is what counts.
+    const auto own_flags = std::find_if(compiler.begin() + 1, compiler.end(),
+                                        [](const std::string& word) { return word.starts_with('-'); });
+    command_.assign(compiler.begin(), own_flags);
     command_.insert(command_.end(), std::begin(kFlags), std::end(kFlags));
+    command_.insert(command_.end(), own_flags, compiler.end());
     auto version = compiler;
     version.emplace_back("--version");
     const auto said = run_process(version).output;
