@@ -190,6 +190,7 @@ void measure(const Operator& op, const Row& row, const std::vector<float>& value
             others += fmt::format("  {} {:.2f}", names[i], share(median, reading.median()));
     }
     std::printf("%s\n", others.c_str());
+    std::fflush(stdout);
 }
 
 }  // namespace

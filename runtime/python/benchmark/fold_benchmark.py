@@ -1,19 +1,29 @@
 """How fast segments of an array of the host are folded from Python: by segfold, and by what people use instead.
 
-    python fold_benchmark.py [--elements N] [--rounds R] [--backend B] [--layouts A,B] [--operators A,B]
+    python fold_benchmark.py [--elements N] [--rounds R] [--backend B] [--layouts A,B] [--operators A,B] [--cccl FOLDER]
 
 For every layout and operator, each library folds the same f32 column (2^24 elements) once a round, one after the other, after one
-fold that is not timed. Printed are the medians of the rounds (7), GB/s of the compulsory bytes (the column, offsets and results, each
-once), and how many times as long as segfold each takes. Results are compared with sums in f64; a difference ends with exit code 1.
-A library that is not installed is said, and left out.
+fold that is not timed. Printed are the medians of the rounds (7), their spread (the middle half of them, as a part of the median), GB/s
+of the compulsory bytes (the column, offsets of 32 bits and results, each once), the share of the rate at which all cores read the
+column in the same rounds, and how many times as long as segfold's plan each takes. Results are compared with sums in f64; a
+difference ends with exit code 1. Thrust on OpenMP and the reading of all cores are compiled from host_peers.cpp with the headers of
+CCCL (those of a CUDA toolkit in $SEGFOLD_TOOLKIT or /usr/local/cuda, if --cccl names none). What is not installed is said, and left out.
 """
 
 import argparse
+import ctypes
 import functools
 import importlib.util
+import os
+import pathlib
+import shlex
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # threads of OpenMP that spin would take cores from whoever folds next
 
 import numpy as np
 
@@ -33,6 +43,7 @@ def layouts(num_elements, seed=7):
     return {
         **{f"uniform {length}": lambda length=length: cut(np.full(num_elements // length + 1, length), num_elements)
            for length in (4, 32, 1024)},
+        "geometric 4": lambda: cut(generator.geometric(1 / 4, num_elements // 2), num_elements),
         "geometric 32": lambda: cut(generator.geometric(1 / 32, num_elements // 16), num_elements),
         "zipf 1.9": lambda: cut(np.minimum(generator.zipf(1.9, num_elements), half), num_elements),
         "giant": lambda: cut(np.concatenate([np.full(half // 8, 4), [half], np.full(half // 8 + 1, 4)]), num_elements),
@@ -43,7 +54,8 @@ class Problem:
     """A column and its segments, in every form that a library asks for; forms are made before the clock starts."""
 
     def __init__(self, x, offsets):
-        self.x, self.offsets = x, offsets
+        self.x, self.wide_offsets = x, offsets
+        self.offsets = offsets.astype(np.int32) if offsets[-1] <= np.iinfo(np.int32).max else offsets
         self.begins = offsets[:-1].copy()
         self.lengths = np.diff(offsets)
 
@@ -96,7 +108,7 @@ def numpy_call(problem, operator):
 def torch_call(problem, operator):
     import torch
 
-    x, offsets = torch.from_numpy(problem.x), torch.from_numpy(problem.offsets)
+    x, offsets = torch.from_numpy(problem.x), torch.from_numpy(problem.wide_offsets)
     lengths = torch.from_numpy(problem.lengths)
 
     def total():
@@ -162,6 +174,49 @@ def polars_call(problem, operator):
     return call
 
 
+@functools.lru_cache(maxsize=None)
+def host_peers(cccl):
+    """host_peers.cpp as a library, and why there is none: ``(library, "")`` or ``(None, reason)``."""
+    toolkit = pathlib.Path(os.environ.get("SEGFOLD_TOOLKIT") or "/usr/local/cuda") / "include"
+    folders = [pathlib.Path(cccl)] if cccl else [toolkit / "cccl", toolkit]
+    found = [folder for folder in folders if (folder / "thrust" / "version.h").is_file()]
+    if not found:
+        return None, f"{folders[0]} has no thrust/version.h; --cccl names the folder that holds the headers of CCCL"
+    source = pathlib.Path(__file__).with_name("host_peers.cpp")
+    command = [*shlex.split(os.environ.get("CXX") or "g++"), "-std=c++17", "-O3", "-march=native", "-fopenmp", "-shared", "-fPIC"]
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/host_peers.so"
+        try:
+            subprocess.run([*command, "-w", "-isystem", found[0], "-o", file, source], check=True, capture_output=True, text=True)
+        except (OSError, subprocess.CalledProcessError) as error:
+            said = getattr(error, "stderr", None) or str(error)
+            return None, f"host_peers.cpp does not compile: {said.strip().splitlines()[0]}"
+        library = ctypes.CDLL(file)
+    library.read_by_all.restype = ctypes.c_float
+    return library, ""
+
+
+def thrust_call(problem, operator, library):
+    x, keys = problem.x, problem.keys
+    out = tuple(np.empty(len(problem.lengths), np.float32) for _ in range(1 if operator == "sum" else 2))
+    fold = {"sum": library.thrust_sum, "mean_variance": library.thrust_mean_variance}[operator]
+    places = [ctypes.c_void_p(array.ctypes.data) for array in out]
+
+    def call():
+        fold(ctypes.c_void_p(keys.ctypes.data), ctypes.c_void_p(x.ctypes.data), ctypes.c_int64(len(x)), *places)
+        return out
+
+    return call
+
+
+def read_call(problem, library):
+    x = problem.x
+    return lambda: library.read_by_all(ctypes.c_void_p(x.ctypes.data), ctypes.c_int64(len(x)))
+
+
+READING = "read by all cores"
+THRUST = "Thrust OpenMP"
+PLAN = "segfold plan(out=...)"
 LIBRARIES = {
     "NumPy reduceat": ("numpy", numpy_call),
     "torch.segment_reduce": ("torch", torch_call),
@@ -186,15 +241,23 @@ def is_right(results, problem, operator):
 
 
 def measure(contestants, problem, operator, rounds):
-    """``[(name, median seconds, whether it is right)]``, the contestants taking turns in every round."""
-    rights = {name: is_right(call(), problem, operator) for name, call in contestants.items()}
+    """``{name: seconds of each round}`` and ``{name: whether it is right}``, the contestants taking turns in every round."""
+    rights = {name: name == READING or is_right(call(), problem, operator) for name, call in contestants.items()}
     taken = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, call in contestants.items():
             begin = time.perf_counter()
             call()
             taken[name].append(time.perf_counter() - begin)
-    return [(name, statistics.median(taken[name]), rights[name]) for name in contestants]
+    return taken, rights
+
+
+def spread(seconds):
+    """The middle half of the rounds, as a part of their median."""
+    if len(seconds) < 2:
+        return 0.0
+    low, middle, high = statistics.quantiles(seconds, n=4)
+    return (high - low) / middle
 
 
 def main(arguments=None):
@@ -204,6 +267,7 @@ def main(arguments=None):
     parser.add_argument("--backend", default=sf.automatic_backend())
     parser.add_argument("--layouts", default="")
     parser.add_argument("--operators", default="sum,mean_variance")
+    parser.add_argument("--cccl", default="")
     words = parser.parse_args(arguments)
     known = layouts(words.elements)
     chosen = [name.strip() for name in words.layouts.split(",")] if words.layouts else list(known)
@@ -218,23 +282,30 @@ def main(arguments=None):
     for name, (module, _) in LIBRARIES.items():
         if name not in there:
             print(f"{name}: left out, no {module} is installed")
+    library, reason = host_peers(words.cccl)
+    if library is None:
+        print(f"{THRUST}: left out, {reason}")
     x = np.random.default_rng(5).random(words.elements, np.float32)
     is_all_right = True
-    print(f"{'operator':14} {'layout':13} {'library':22} {'ms':>9} {'GB/s':>7} {'x segfold':>9}")
+    print(f"{'operator':14} {'layout':13} {'library':22} {'ms':>9} {'spread':>6} {'GB/s':>7} {'share':>6} {'x plan':>7}")
     for operator in operators:
         for layout in chosen:
             problem = Problem(x, known[layout]())
-            contestants = {
-                "segfold op(...)": segfold_call(problem, operator, words.backend),
-                "segfold plan(out=...)": segfold_plan(problem, operator, words.backend),
-            }
+            contestants = {READING: read_call(problem, library)} if library else {}
+            contestants["segfold op(...)"] = segfold_call(problem, operator, words.backend)
+            contestants[PLAN] = segfold_plan(problem, operator, words.backend)
+            if library:
+                contestants[THRUST] = thrust_call(problem, operator, library)
             contestants.update((name, make(problem, operator)) for name, make in there.items())
-            rows = measure(contestants, problem, operator, words.rounds)
+            taken, rights = measure(contestants, problem, operator, words.rounds)
+            medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
             moved = problem.bytes_moved(1 if operator == "sum" else 2)
-            for name, seconds, right in rows:
-                is_all_right &= right
-                print(f"{operator:14} {layout:13} {name:22} {seconds * 1e3:9.3f} {moved / seconds / 1e9:7.2f} "
-                      f"{seconds / rows[0][1]:9.2f}{'' if right else '  wrong results'}", flush=True)  # fmt: skip
+            for name, seconds in medians.items():
+                rate = (x.nbytes if name == READING else moved) / seconds
+                share = f"{rate * medians[READING] / x.nbytes:6.2f}" if library else f"{'-':>6}"
+                is_all_right &= rights[name]
+                print(f"{operator:14} {layout:13} {name:22} {seconds * 1e3:9.3f} {spread(taken[name]):6.2f} {rate / 1e9:7.2f} {share} "
+                      f"{seconds / medians[PLAN]:7.2f}{'' if rights[name] else '  wrong results'}", flush=True)  # fmt: skip
     return 0 if is_all_right else 1
 
 

@@ -27,8 +27,19 @@ def test_every_row(fold_benchmark, capsys):
         else:
             assert f"{name}: left out, no {module} is installed\n" in printed
     assert "NumPy reduceat" in names
+    library, reason = benchmark.host_peers("")
+    if library:
+        names += [benchmark.READING, benchmark.THRUST]
+    else:
+        assert f"{benchmark.THRUST}: left out, {reason}\n" in printed
     rows = [line for line in printed.splitlines() if line.startswith(("sum ", "mean_variance "))]
-    assert len(rows) == 2 * 6 * len(names) and "wrong" not in printed
+    assert len(rows) == 2 * 7 * len(names) and "wrong" not in printed
+
+
+def test_headers_that_are_not_there(benchmark, tmp_path):
+    library, reason = benchmark.host_peers(str(tmp_path))
+    assert library is None
+    assert reason == f"{tmp_path} has no thrust/version.h; --cccl names the folder that holds the headers of CCCL"
 
 
 def test_layouts_cover_the_elements(fold_benchmark):
