@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include <chrono>
+#include <iterator>
+#include <sstream>
 #include <thread>
 
 #include "dsl/standard_operators.h"
@@ -45,6 +48,12 @@ std::vector<std::string> processes_of(const std::string& word)
             found.push_back(number);
     }
     return found;
+}
+
+std::vector<pid_t> children_of_this()
+{
+    std::istringstream numbers(read_text(fmt::format("/proc/self/task/{}/children", gettid())));
+    return {std::istream_iterator<pid_t>(numbers), {}};
 }
 
 /// A solver that does what the parameter says.
@@ -133,6 +142,36 @@ TEST(SolverTest, GoesOnAfterAQuestionTooHard)
     EXPECT_NE(answer.reason, "");
     EXPECT_EQ(solver.ask("(assert false)(check-sat)\n", 5).kind, prove::Answer::Kind::unsat);
     EXPECT_EQ(solver.ask("(assert true)(check-sat)\n", 5).kind, prove::Answer::Kind::sat);
+}
+
+constexpr const char* kUnsat = "(assert false)(check-sat)\n";
+
+/// A solver started by a thread that has ended goes on: what was said to it is still there.
+TEST(SolverTest, OutlivesTheThreadThatStartedIt)
+{
+    prove::Solver solver;
+    if (const auto reason = solver.unavailable(); !reason.empty())
+        GTEST_SKIP() << reason;
+    prove::Solver other;
+    std::thread([&] { other.begin("(declare-const x Int)(assert (> x 1))", 5); }).join();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(other.go_on("(assert (< x 2))(check-sat)\n", 5).kind, prove::Answer::Kind::unsat);
+    for (int i = 0; i < 3; ++i)
+        std::thread([&] { EXPECT_EQ(other.ask(kUnsat, 5).kind, prove::Answer::Kind::unsat); }).join();
+}
+
+/// A child that ended between two questions costs neither of them.
+TEST(SolverTest, TheNextQuestionFindsAnotherChild)
+{
+    prove::Solver solver;
+    if (const auto reason = solver.unavailable(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto children = children_of_this();
+    ASSERT_EQ(children.size(), 1U);
+    kill(children.front(), SIGKILL);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    EXPECT_EQ(solver.ask(kUnsat, 5).kind, prove::Answer::Kind::unsat);
+    EXPECT_NE(children_of_this(), children);
 }
 
 /// Ends the program by a signal while its solver hangs.

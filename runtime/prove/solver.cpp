@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -17,10 +16,9 @@
 #include <ctime>
 #include <vector>
 
+#include "dsl/error.h"
 #include "runtime/prove/solver_program.h"
-#include "runtime/support/child.h"
-
-extern char** environ;
+#include "runtime/support/process.h"
 
 namespace segfold::prove {
 namespace {
@@ -111,24 +109,20 @@ bool Solver::start()
             failure_ = fmt::format("no channel to a solver: {}", std::strerror(errno));
             break;
         }
-        posix_spawn_file_actions_t actions;
-        posix_spawn_file_actions_init(&actions);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
-        posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
-        posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-        const auto path = fmt::format("/proc/self/fd/{}", program);
-        auto memory = std::to_string(kMostMegabytes);
-        auto time = std::to_string(kMostProcessorSeconds);
-        auto file = library;
-        auto word = std::string("segfold-solver");
-        char* arguments[] = {word.data(), file.data(), memory.data(), time.data(), nullptr};
-        const int error = posix_spawn(&child_, path.c_str(), &actions, nullptr, arguments, environ);
-        posix_spawn_file_actions_destroy(&actions);
-        close(ends[1]);
         channel_ = ends[0];
-        if (error != 0) {
-            child_ = 0;
-            failure_ = fmt::format("no solver can be started: {}", std::strerror(error));
+        SpawnActions actions;
+        actions.give(ends[1], STDIN_FILENO);
+        actions.open("/dev/null", O_WRONLY, STDOUT_FILENO);
+        actions.open("/dev/null", O_WRONLY, STDERR_FILENO);
+        try {
+            child_ = spawn({fmt::format("/proc/self/fd/{}", program), library, std::to_string(kMostMegabytes),
+                            std::to_string(kMostProcessorSeconds)},
+                           actions);
+        } catch (const DeviceError& error) {
+            failure_ = fmt::format("no solver can be started: {}", error.what());
+        }
+        close(ends[1]);
+        if (child_ <= 0) {
             stop();
             break;
         }
@@ -143,6 +137,13 @@ bool Solver::start()
     }
     close(program);
     return channel_ >= 0;
+}
+
+/// Whether the child has closed its side: something other than a question ended it.
+bool Solver::has_ended() const
+{
+    pollfd side = {channel_, 0, 0};
+    return channel_ >= 0 && poll(&side, 1, 0) > 0;
 }
 
 bool Solver::send(const std::string& message)
@@ -213,6 +214,8 @@ Answer Solver::exchange(char how, const std::string& question, double seconds)
         answer.reason = "no time was left";
         return answer;
     }
+    if (has_ended())
+        stop();
     if (channel_ < 0 && (how == 'g' || !start())) {
         answer.reason = failure_.empty() ? "the solver has ended" : failure_;
         return answer;

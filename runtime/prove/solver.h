@@ -49,6 +49,7 @@ public:
 private:
     bool start();
     void stop();
+    [[nodiscard]] bool has_ended() const;
     Answer exchange(char how, const std::string& question, double seconds);
     bool put(char how, const std::string& question, double seconds, Answer& answer);
     [[nodiscard]] double processor_seconds() const;

@@ -5,6 +5,8 @@
 // process that asks. A message is a length in 4 bytes and so many bytes; the first byte of a question says
 // whether Z3 forgets all before it ('f') or goes on ('g').
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -69,6 +71,27 @@ void limit(int resource, rlim_t most)
     setrlimit(resource, &bound);
 }
 
+/// Ends this process where the one that asks has ended, in the middle of a question too.
+void end_if_alone(int)
+{
+    pollfd asks = {0, 0, 0};
+    if (poll(&asks, 1, 0) > 0 && (asks.revents & (POLLHUP | POLLERR)) != 0)
+        _exit(0);
+}
+
+/// A signal comes with all that happens on the channel, its end included. PR_SET_PDEATHSIG would not do: it
+/// follows the thread that started this process, and a session outlives threads that use it.
+void watch_channel()
+{
+    struct sigaction action = {};
+    action.sa_handler = end_if_alone;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGIO, &action, nullptr);
+    fcntl(0, F_SETOWN, getpid());
+    fcntl(0, F_SETFL, fcntl(0, F_GETFL) | O_ASYNC);
+    end_if_alone(0);
+}
+
 template <class Function>
 bool find(Handle library, const char* name, Function& function)
 {
@@ -83,7 +106,7 @@ int main(int count, char** arguments)
 {
     if (count != 4)
         return 2;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    watch_channel();
     prctl(PR_SET_NAME, "segfold-solver");
     std::signal(SIGINT, SIG_IGN);  // the terminal's; the process that asks ends this one
     limit(RLIMIT_CORE, 0);
