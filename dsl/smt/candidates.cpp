@@ -62,6 +62,8 @@ private:
         return is_number(x) ? fmt::format("({} = 0)", name(x)) : fmt::format("not {}", name(x));
     }
 
+    [[nodiscard]] Expression is_identity(std::size_t x) const { return field(x) == *op_.state[x].identity; }
+
     void of_one(std::size_t x)
     {
         if (!is_number(x)) {
@@ -73,6 +75,8 @@ private:
             add(field(x) >= Expression(0), fmt::format("0 <= {}", name(x)), Candidate::Kind::not_negative, x);
         if (is_float(type(x)))
             add(!call("isnan", {field(x)}), fmt::format("{} is a number", name(x)));
+        if (is_signed_integer(type(x)))
+            add(field(x) >= Expression(-1), fmt::format("-1 <= {}", name(x)));
         add(field(x) >= Expression(1), fmt::format("1 <= {}", name(x)));
         add(field(x) == Expression(0), fmt::format("{} = 0", name(x)));
         add(field(x) == Expression(0) || field(x) == Expression(1), fmt::format("{} = 0 or 1", name(x)));
@@ -113,7 +117,7 @@ private:
             add(!field(x) || !field(y), fmt::format("{} => not {}", name(x), name(y)));
         }
         if (op_.has_identity() && is_number(x) && is_number(y))
-            add(!(field(x) == *op_.state[x].identity) || field(y) == *op_.state[y].identity,
+            add(!is_identity(x) || is_identity(y),
                 fmt::format("({} as in the identity) => ({} as in the identity)", name(x), name(y)));
     }
 

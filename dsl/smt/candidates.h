@@ -20,8 +20,8 @@ struct Candidate {
 
 /// Candidates that can be evaluated and translated: `finish` of the bytecode gives a bool for each.
 ///
-/// The forms are x >= 0, x >= 1, x <= y, x = y, x = 0 or 1, x <= c for constants of the text, x is a number,
-/// (x = y) => (z = w), (x = y) => (z = 0), (x = 0) => (y = 0), and x => y of bools.
+/// The forms are x >= 0, x >= 1, x >= -1, x <= y, x = y, x = 0 or 1, x <= c for constants of the text, x is a
+/// number, (x = y) => (z = w), (x = y) => (z = 0), (x = 0) => (y = 0), and x => y of bools.
 class Candidates {
 public:
     Candidates(const Operator& op, std::vector<Candidate> list);

@@ -20,9 +20,12 @@ constexpr double kPossibleSeconds = 1;
 /// invariants.
 constexpr double kShareOfFirst = 0.4;
 constexpr double kShareOfElements = 0.12;
+constexpr double kShareOfEqualities = 0.5;
 constexpr double kShareOfInvariants = 0.5;
 /// For leaving out of a proof what it does not need.
-constexpr double kTidySeconds = 0.3;
+constexpr double kTidySeconds = 0.5;
+
+bool is_real(Theory theory) { return theory == Theory::reals || theory == Theory::all_reals; }
 
 bool has_floats(const Bytecode& bytecode)
 {
@@ -178,18 +181,40 @@ private:
                 finding.unproved += "; " + invariants.reason;
             return false;
         }
-        smt::Candidates asserted(op_, invariants.list);
+        // That a real number is not negative leads a prover of products astray, and is seldom needed.
+        auto equal = invariants.list;
+        std::erase_if(equal, [&](const smt::Candidate& one) { return orders_reals(one, way.theory); });
+        const bool is_whole = equal.size() == invariants.list.size();
+        return (!is_whole && !equal.empty() &&
+                prove_with(finding, way, tag, kShareOfEqualities * most, equal)) ||
+               prove_with(finding, way, tag, most, invariants.list);
+    }
+
+    [[nodiscard]] bool orders_reals(const smt::Candidate& one, Theory theory) const
+    {
+        return is_real(theory) && one.kind != smt::Candidate::Kind::other && is_float(op_.state[one.x].type);
+    }
+
+    bool prove_with(LawFinding& finding, const smt::ScriptOptions& way, const std::string& tag, double most,
+                    const std::vector<smt::Candidate>& invariants)
+    {
+        smt::Candidates asserted(op_, invariants);
         const auto list = equations(finding.law);
-        const auto question = smt::law_question(bytecode_, list, way, &asserted) + "(get-unsat-core)\n";
-        const auto answer = questioner_.ask(tag + ".reachable", question, most, true);
+        // Of products of real numbers Z3 proves much less while it keeps a core.
+        const bool has_core = !is_real(way.theory);
+        const auto question =
+            smt::law_question(bytecode_, list, way, &asserted) + (has_core ? "(get-unsat-core)\n" : "");
+        const auto answer = questioner_.ask(tag + ".reachable", question, most, has_core);
         if (answer.kind == Answer::Kind::unknown)
             finding.unproved += "; " + answer.reason;
         if (answer.kind != Answer::Kind::unsat || !is_sound(way))
             return false;
-        std::vector<smt::Candidate> needed;
+        auto needed = has_core ? std::vector<smt::Candidate>() : invariants;
         for (const auto number : core_of(answer.rest))
-            if (number < invariants.list.size())
-                needed.push_back(invariants.list[number]);
+            if (has_core && number < invariants.size())
+                needed.push_back(invariants[number]);
+        if (is_real(way.theory))
+            std::erase_if(needed, [](const auto& one) { return one.text.ends_with("is a number"); });
         leave_out(finding, way, needed);
         return accept(finding, way.theory, needed);
     }
