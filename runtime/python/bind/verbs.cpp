@@ -15,6 +15,7 @@
 #include "runtime/bench/bench_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
+#include "runtime/session/operator_laws.h"
 #include "runtime/tune/tune_workload.h"
 
 namespace segfold::python {
@@ -55,6 +56,11 @@ nb::dict finding_of(const LawFinding& finding, const Operator& op)
     nb::dict facts;
     facts["law"] = std::string(name(finding.law));
     facts["verdict"] = std::string(name(finding.verdict));
+    facts["means"] = std::string(name(finding.means));
+    facts["seconds"] = finding.seconds;
+    facts["invariants"] = finding.invariants;
+    facts["unproved"] = finding.unproved;
+    facts["holds_without_overflow"] = finding.holds_without_overflow;
     facts["cases"] = finding.cases;
     facts["spread"] = finding.spread;
     facts["text"] = print(finding, op);
@@ -82,7 +88,9 @@ nb::dict finding_of(const LawFinding& finding, const Operator& op)
     return facts;
 }
 
-nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::uint64_t seed)
+constexpr double kMostProofSeconds = 86400;
+
+nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::uint64_t seed, double prove)
 {
     struct Search {
         Operator op;
@@ -90,15 +98,20 @@ nb::tuple check(const PyOperator& op, double seconds, std::int64_t cases, std::u
     };
     const auto search = std::make_shared<Search>(Search{op.fixed().op, {}});
     std::vector<ArrayIn> none;
+    const prove::ProofOptions proof{.seconds = std::min(prove, kMostProofSeconds)};
     run_interruptible(
-        [search, seconds, cases, seed] {
-            search->report = check_laws(search->op, {cases, seconds, seed});
+        [search, seconds, cases, seed, proof] {
+            search->report = judge_laws(search->op, {cases, seconds, seed}, {}, &proof).report;
         },
         none);
-    nb::list findings;
-    for (const auto& finding : search->report.findings)
-        findings.append(finding_of(finding, search->op));
-    return nb::tuple(findings);
+    const auto facts_of = [&](const std::vector<LawFinding>& list) {
+        nb::list findings;
+        for (const auto& finding : list)
+            findings.append(finding_of(finding, search->op));
+        return nb::tuple(findings);
+    };
+    return nb::make_tuple(facts_of(search->report.findings), facts_of(search->report.undeclared),
+                          search->report.prover);
 }
 
 bool is_operand(const Expression& value, Operand operand)
@@ -258,7 +271,7 @@ nb::list devices()
 void bind_verbs(nb::module_& module)
 {
     using namespace nb::literals;
-    module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a);
+    module.def("check", &check, "operator"_a, "seconds"_a, "cases"_a, "seed"_a, "prove"_a);
     module.def("factors_of_sum", &factors_of_sum, "operator"_a);
     module.def("tune", &tune, "operator"_a, "arrays"_a, "words"_a);
     module.def("bench", &bench, "operator"_a, "arrays"_a, "words"_a);

@@ -94,16 +94,34 @@ class CounterExample:
     right: typing.Dict[str, typing.Any]
     text: str  #: all of it, for a reader
 
+    @property
+    def columns(self) -> typing.Dict[str, typing.List[typing.Any]]:
+        """The elements of all states one behind the other, as lists by column: a small input for the operator."""
+        together = [element for state in self.elements for element in state]
+        return {name: [element[name] for element in together] for name in (together[0] if together else {})}
+
+    @property
+    def offsets(self) -> typing.List[int]:
+        """The offsets of :attr:`columns`: one segment, of all of them."""
+        return [0, sum(map(len, self.elements))]
+
     def __str__(self):
         return self.text
 
 
 @dataclasses.dataclass(frozen=True)
 class LawFinding:
-    """What a search has found of one law; true unless it is refuted."""
+    """What is known of one law; true unless it is refuted."""
 
     law: str  #: ``"associative"``, ``"identity"``, ``"commutative"``, ``"idempotent"``
-    verdict: str  #: ``"proved"``, ``"holds_exhaustively"``, ``"not_refuted"``, ``"holds_up_to_rounding"``, ``"refuted"``
+    #: ``"proved"``, ``"proved_while_nothing_overflows"``, ``"proved_over_reals"``, ``"holds_exhaustively"``, ``"not_refuted"``,
+    #: ``"holds_up_to_rounding"``, ``"refuted"``
+    verdict: str
+    means: str  #: ``"search"``, ``"all states"``, ``"bit vectors"``, ``"integers"``, ``"reals"``
+    seconds: float  #: of the processor, that the prover took
+    invariants: str  #: what a proof needs and every state keeps: ``"0 <= leading <= flights"``
+    unproved: str  #: why there is no proof, where one was tried
+    holds_without_overflow: bool  #: refuted by what overflows alone, and proved while nothing does
     cases: int  #: that were tried
     spread: float  #: the largest rounding difference, relative to the largest float of its case
     text: str  #: all of it, for a reader
@@ -119,7 +137,8 @@ class LawFinding:
 class LawReport(typing.Tuple[LawFinding, ...]):
     """The findings on all laws that an operator claims; true where none is refuted."""
 
-    __slots__ = ()
+    undeclared: typing.Tuple[LawFinding, ...] = ()  #: laws that are proved and not claimed
+    prover: str = ""  #: ``"Z3 4.8.12"``, or why nothing was proved; empty where nothing was asked
 
     def __bool__(self) -> bool:
         return all(self)
@@ -141,10 +160,12 @@ class LawReport(typing.Tuple[LawFinding, ...]):
         return _html.laws_html(self)
 
 
-def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200000, seed: int = 1) -> LawReport:
-    """Searches for counter-examples to the laws that an operator claims: its associativity, its identity, and ``laws``.
+def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200000, seed: int = 1, prove: float = 3) -> LawReport:
+    """Judges the laws that an operator claims, by a search for counter-examples and by proofs: associativity, identity, and ``laws``.
 
-    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law.
+    Returns a :class:`LawReport` of :class:`LawFinding`. Searches for at most ``seconds``, and at most ``cases`` for each law. What no
+    search refutes Z3 is asked for ``prove`` seconds of the processor, 0 for no proofs; without Z3 ``prover`` of the report says so.
+    What is proved is kept beside the compiled kernels, where later processes find it instead of searching.
     Raises InputError for an operator whose ``T`` is open.
 
     >>> import segfold as sf
@@ -153,13 +174,18 @@ def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200
     (False, 'refuted')
     >>> report["associative"].counter_example.states
     ({'value': 0}, {'value': 0}, {'value': 1})
+    >>> report["associative"].counter_example.columns
+    {'x': [0, 0, 1]}
     """
-    findings = []
-    for facts in _segfold.check(operator, seconds, cases, seed):
-        example = facts["counter_example"]
-        facts["counter_example"] = example and CounterExample(**example)
-        findings.append(LawFinding(**facts))
-    return LawReport(findings)
+
+    def finding(facts):
+        example = facts.pop("counter_example")
+        return LawFinding(**facts, counter_example=example and CounterExample(**example))
+
+    declared, undeclared, prover = _segfold.check(operator, seconds, cases, seed, prove)
+    report = LawReport(map(finding, declared))
+    report.undeclared, report.prover = tuple(map(finding, undeclared)), prover
+    return report
 
 
 @dataclasses.dataclass(frozen=True)

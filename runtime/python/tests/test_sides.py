@@ -22,6 +22,19 @@ import pytest
 import segfold as sf
 
 X = np.arange(1 << 12, dtype=np.int32)
+FLIGHTS = """
+operator late_streak(delay: f32) -> i32 {
+  state { flights: i32 = 0; leading: i32 = 0; trailing: i32 = 0; longest: i32 = 0 }
+  lift { let late = i32(delay > 15.0); flights = 1; leading = late; trailing = late; longest = late }
+  combine(a, b) {
+    flights  = a.flights + b.flights;
+    leading  = a.leading == a.flights ? a.flights + b.leading : a.leading;
+    trailing = b.trailing == b.flights ? a.trailing + b.flights : b.trailing;
+    longest  = max(max(a.longest, b.longest), a.trailing + b.leading)
+  }
+  finish longest
+}
+"""
 
 
 def test_laws_are_objects():
@@ -33,6 +46,11 @@ def test_laws_are_objects():
     assert (example.left["value"], example.right["value"]) == ((a - b) - c, a - (b - c))
     assert all(isinstance(element["x"], int) for elements in example.elements for element in elements)
     assert report[0].cases > 0 and str(example) in str(report)
+    assert report[0].means == "search" and example.offsets == [0, 3]
+    x = np.array(example.columns["x"], np.int32)
+    assert [x[0], x[1], x[2]] == [a, b, c]  # an element each
+    op = sf.expression("a - b", "i32", identity="0")
+    assert op(x, offsets=np.array(example.offsets), backend="reference", assume=["associative", "identity"])[0] == (a - b) - c
     with pytest.raises(KeyError):
         report["idempotent"]
 
@@ -40,8 +58,26 @@ def test_laws_are_objects():
 def test_laws_that_hold():
     report = sf.check(sf.standard.trace.typed("u64"))
     assert report and report["associative"].counter_example is None
-    rounding = sf.check(sf.standard.sum.typed("f32"))["associative"]
-    assert rounding.verdict == "holds_up_to_rounding" and rounding.spread > 0
+    rounding = sf.check(sf.standard.sum.typed("f32"), prove=0)
+    assert rounding["associative"].verdict == "holds_up_to_rounding" and rounding["associative"].spread > 0
+    assert rounding.prover == "" and rounding["associative"].seconds == 0
+
+
+def test_laws_that_are_proved():
+    report = sf.check(sf.operator(FLIGHTS), prove=20)
+    if report.prover.startswith("nothing is proved"):
+        pytest.skip(report.prover)
+    found = report["associative"]
+    assert report.prover.startswith("Z3 ") and found.verdict == "proved_while_nothing_overflows"
+    assert found.means == "integers" and "0 <= leading <= flights" in found.invariants and found.seconds > 0
+    undeclared = sf.check(sf.operator("operator f(x: i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }")).undeclared
+    assert [(law.law, law.verdict) for law in undeclared] == [("commutative", "proved")]
+
+
+def test_laws_that_are_not_proved(monkeypatch):
+    monkeypatch.setenv("SEGFOLD_Z3", "off")
+    report = sf.check(sf.operator("operator g(x: i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a * b + a + b }"))
+    assert report and report.prover == "nothing is proved: SEGFOLD_Z3 is off" and report.undeclared == ()
 
 
 def test_operators_pickle():
