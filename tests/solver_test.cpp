@@ -36,6 +36,16 @@ std::size_t open_descriptors()
     return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
 }
 
+/// The words that a process was started with; nothing where it has ended meanwhile.
+std::string words_of(const fs::path& process)
+{
+    try {
+        return read_text(process / "cmdline");
+    } catch (const std::exception&) {
+        return {};
+    }
+}
+
 /// Processes whose command line names `word`.
 std::vector<std::string> processes_of(const std::string& word)
 {
@@ -43,8 +53,7 @@ std::vector<std::string> processes_of(const std::string& word)
     for (const auto& entry : fs::directory_iterator("/proc")) {
         const auto number = entry.path().filename().string();
         if (number.find_first_not_of("0123456789") == number.npos &&
-            read_text(entry.path() / "cmdline").find(word) != std::string::npos &&
-            number != std::to_string(getpid()))
+            words_of(entry.path()).find(word) != std::string::npos && number != std::to_string(getpid()))
             found.push_back(number);
     }
     return found;

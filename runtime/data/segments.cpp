@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/data/index_at.h"
 #include "runtime/data/narrow_offsets.h"
 #include "runtime/data/non_decreasing.h"
 #include "runtime/support/parallel.h"
@@ -54,12 +54,6 @@ void visit_indices(Array& array, Visit visit)
         visit(array.as<std::int32_t>());
     else
         visit(array.as<std::int64_t>());
-}
-
-std::int64_t index_at(const Array& array, std::int64_t place)
-{
-    const auto i = static_cast<std::size_t>(place);
-    return array.type() == Type::i32 ? array.as<std::int32_t>()[i] : array.as<std::int64_t>()[i];
 }
 
 std::int64_t signed_length(const Array& array) { return static_cast<std::int64_t>(array.length()); }
@@ -168,88 +162,6 @@ Segments segments_from_starts(std::int64_t num_elements, Starts starts)
 }
 
 }  // namespace
-
-std::int64_t Segments::begin(std::int64_t segment) const
-{
-    switch (form) {
-        case SegmentForm::whole:
-            return 0;
-        case SegmentForm::uniform:
-            return segment * uniform_length;
-        case SegmentForm::offsets:
-        case SegmentForm::flags:
-        case SegmentForm::keys:
-            return index_at(offsets, segment);
-        case SegmentForm::ranges:
-            return index_at(begins, segment);
-    }
-    throw InternalError("unknown segment form");
-}
-
-std::int64_t Segments::end(std::int64_t segment) const
-{
-    switch (form) {
-        case SegmentForm::whole:
-            return num_elements;
-        case SegmentForm::uniform:
-            return (segment + 1) * uniform_length;
-        case SegmentForm::offsets:
-        case SegmentForm::flags:
-        case SegmentForm::keys:
-            return index_at(offsets, segment + 1);
-        case SegmentForm::ranges:
-            return index_at(ends, segment);
-    }
-    throw InternalError("unknown segment form");
-}
-
-LengthRange length_range(const Segments& segments)
-{
-    if (segments.num_segments == 0)
-        return {};
-    if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
-        return {segments.length(0), segments.length(0)};
-    LengthRange all{std::numeric_limits<std::int64_t>::max(), 0};
-    std::mutex mutex;
-    parallel_for(segments.num_segments, kChunk, [&](std::int64_t begin, std::int64_t end) {
-        LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
-        for (std::int64_t s = begin; s < end; ++s) {
-            const std::int64_t length = segments.length(s);
-            range = {std::min(range.shortest, length), std::max(range.longest, length)};
-        }
-        const std::lock_guard lock(mutex);
-        all = {std::min(all.shortest, range.shortest), std::max(all.longest, range.longest)};
-    });
-    return all;
-}
-
-Segments Segments::copy() const
-{
-    Segments other;
-    other.form = form;
-    other.num_elements = num_elements;
-    other.num_segments = num_segments;
-    other.uniform_length = uniform_length;
-    other.offsets = offsets.copy();
-    other.begins = begins.copy();
-    other.ends = ends.copy();
-    other.flags = flags.copy();
-    other.item_keys = item_keys.copy();
-    if (keys)
-        other.keys = keys->copy();
-    other.has_wide_indices = has_wide_indices;
-    return other;
-}
-
-std::int64_t num_items(const Segments& segments)
-{
-    if (segments.form != SegmentForm::ranges)
-        return segments.num_elements;
-    std::int64_t items = 0;
-    for (std::int64_t s = 0; s < segments.num_segments; ++s)
-        items += segments.length(s);
-    return items;
-}
 
 Segments whole_segments(std::int64_t num_elements)
 {

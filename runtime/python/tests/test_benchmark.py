@@ -27,17 +27,17 @@ def test_every_row(fold_benchmark, capsys):
         else:
             assert f"{name}: left out, no {module} is installed\n" in printed
     assert "NumPy reduceat" in names
-    library, reason = benchmark.host_peers("")
+    library, reason = fold_benchmark.host_peers("")
     if library:
-        names += [benchmark.READING, benchmark.THRUST]
+        names += [fold_benchmark.READING, fold_benchmark.THRUST]
     else:
-        assert f"{benchmark.THRUST}: left out, {reason}\n" in printed
+        assert f"{fold_benchmark.THRUST}: left out, {reason}\n" in printed
     rows = [line for line in printed.splitlines() if line.startswith(("sum ", "mean_variance "))]
     assert len(rows) == 2 * 7 * len(names) and "wrong" not in printed
 
 
-def test_headers_that_are_not_there(benchmark, tmp_path):
-    library, reason = benchmark.host_peers(str(tmp_path))
+def test_headers_that_are_not_there(fold_benchmark, tmp_path):
+    library, reason = fold_benchmark.host_peers(str(tmp_path))
     assert library is None
     assert reason == f"{tmp_path} has no thrust/version.h; --cccl names the folder that holds the headers of CCCL"
 
