@@ -44,7 +44,8 @@ constexpr std::string_view kTaken[] = {
     // Types, and what is written around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
-    "lift_item opaque opaque_f32 opaque_f64 gather",
+    "lift_item opaque opaque_f32 opaque_f64 gather part_words part_pairs part_lanes keep_words clip "
+    "keep_totals take_totals take_row",
     // What native texts call in an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",

@@ -58,9 +58,14 @@ Holes states(const Operator& op, const std::string& present)
     std::vector<std::string> values;
     for (const auto& [name, type] : members) {
         values.push_back(narrowed(type, "states." + name + "[lane]"));
-        holes.lists["field"].push_back({{{"name", name},
-                                         {"lane_type", lane_type(type)},
-                                         {"widened", widened(type, is_scalar ? "state" : "state." + name)}}});
+        const bool is_pair = size_bytes(type) == 8;
+        Holes field{{{"name", name},
+                     {"lane_type", lane_type(type)},
+                     {"widened", widened(type, is_scalar ? "state" : "state." + name)},
+                     {"part", is_pair ? "part_pairs" : "part_words"}},
+                    {{"word", {}}, {"pair", {}}}};
+        field.lists[is_pair ? "pair" : "word"].push_back({});
+        holes.lists["field"].push_back(std::move(field));
     }
     holes.values["value"] = is_scalar ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
     return holes;
@@ -75,11 +80,15 @@ Holes columns(const Operator& op)
         const auto name = cuda_identifier(parameter.name);
         const int bytes = static_cast<int>(size_bytes(parameter.type));
         const auto element = fmt::format("inputs.{}[first + lane * lane_items + k]", name);
+        const auto row_element = fmt::format("inputs.{}[first + lane]", name);
         Holes column{{{"name", name},
                       {"lane_type", lane_type(parameter.type)},
                       {"bytes", std::to_string(bytes)},
-                      {"widened", widened(parameter.type, element)}},
-                     {{"words", {}}, {"pairs", {}}, {"narrow", {}}}};
+                      {"widened", widened(parameter.type, element)},
+                      {"row_word", widened(parameter.type, row_element)}},
+                     {{"words", {}}, {"pairs", {}}, {"narrow", {}}, {"whole", {}}}};
+        if (bytes >= 4)
+            column.lists["whole"].push_back({});
         column.lists[bytes == 4 ? "words" : bytes == 8 ? "pairs" : "narrow"].push_back({});
         holes.lists["column"].push_back(std::move(column));
     }
@@ -158,11 +167,15 @@ std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& pre
     pieces.push_back(declaration("clear", "clear"));
     pieces.push_back(declaration("append", "append"));
     pieces.push_back(declaration(is_scalar ? "choose_scalar" : "choose", "choose", fields));
-    for (const char* piece : {"Words", "transpose_words", "transpose_pairs"})
+    for (const char* piece : {"Words", "transpose_words", "transpose_pairs", "part_words", "part_pairs"})
         pieces.push_back(declaration(piece, piece));
+    pieces.push_back(declaration("kMaskWords", "kMaskWords", {}, "keep_words"));
+    for (const char* piece : {"part_lanes", "clip", "Totals", "keep_totals", "take_totals"})
+        pieces.push_back(declaration(piece, piece, fields));
     const auto all_columns = columns(op);
     pieces.push_back(declaration("Items", "Items", all_columns));
     pieces.push_back(declaration("take_items", "take_items", all_columns));
+    pieces.push_back(declaration("take_row", "take_row", all_columns));
     pieces.push_back(declaration("lift_item", "lift_item", lift_arguments(op)));
     return pieces;
 }

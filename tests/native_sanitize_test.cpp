@@ -27,7 +27,7 @@ TEST_P(NativeTexts, PassTheSanitizer)
         GTEST_SKIP() << param.library << " is not installed";
     for (const std::string op :
          {"sum_f32", "mean_variance_f32", "trace_u64", "max_f16", "top_four_f32", "sum_power_f64"})
-        for (const std::string stage : {"lane_per_segment", "vector_per_segment", "lane_scan"})
+        for (const std::string stage : {"lane_per_segment", "vector_per_segment", "lane_scan", "row_tree"})
             for (const std::string layout : {"half_empty:mean=8", "giant:half"}) {
                 const auto result =
                     run_process({"/usr/bin/env", "LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0",

@@ -143,8 +143,10 @@ TEST_P(NativeBugs, AreNoticed)
     const auto workload = make_workload(
         "trace_u64",
         segments_in_form(SegmentForm::offsets,
-                         {700, 0,  3,  40, 33, 64, 31, 45, 12, 9, 77, 20, 3, 1, 5, 28, 2500, 17, 5,  6000,
-                          1,   90, 50, 60, 70, 80, 1,  2,  3,  4, 5,  6,  7, 8, 9, 10, 11,   12, 900}),
+                         {700,  0,  3,  40, 33, 64, 31, 45, 12, 9,  77, 20, 3,  1,  5,  28, 2500, 17, 5,
+                          6000, 1,  90, 50, 60, 70, 80, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10,   11, 12,
+                          900,  20, 31, 17, 32, 1,  30, 22, 18, 5,  20, 31, 17, 32, 1,  30, 22,   18, 5,
+                          20,   31, 17, 32, 1,  30, 22, 18, 5,  20, 31, 17, 32, 1,  30, 22, 18,   5,  20}),
         5);
     const Problem problem(workload.op, SegmentForm::offsets);
     auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
@@ -170,6 +172,16 @@ INSTANTIATE_TEST_SUITE_P(
                                "segment_end(segments, last) - item + 1;"},
                     PlantedBug{"SwappedAppend", "vector_per_segment", "combine(get(totals, lane), later)",
                                "combine(later, get(totals, lane))"},
+                    PlantedBug{"SwappedJoinOfRows", "row_tree",
+                               "combine(get(earlier, lane), get(later, lane))",
+                               "combine(get(later, lane), get(earlier, lane))"},
+                    PlantedBug{"ShortRowOfManyTakenWhole", "row_tree",
+                               "rows.length[num_rows + row] = left < kLanes ? left : kLanes",
+                               "rows.length[num_rows + row] = kLanes"},
+                    PlantedBug{"SecondRoundLeftOut", "row_tree", "join_vectors(totals, first, second)",
+                               "join_vectors(totals, second, second)"},
+                    PlantedBug{"LanesOfPairsOutOfOrder", "row_tree", "level == 0   ? low_pairs",
+                               "level == 1   ? low_pairs"},
                     PlantedBug{"LastItemOfASegmentLeftOut", "lane_per_segment",
                                "if (position < length[lane])", "if (position + 1 < length[lane])"}),
     [](const auto& info) { return info.param.name; });

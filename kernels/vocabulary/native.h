@@ -188,6 +188,128 @@ struct Items {
 //% end
 }
 
+//% piece part_words
+// The neighbours that a tree joins at a level: lanes of `a` and of `b`, words here. Sixteen vectors become
+// one in four levels, in which lane k has the total of vector k.
+[[gnu::always_inline]] static inline void part_words(void* earlier, void* later, const void* a, const void* b,
+                                                     int level)
+{
+    const Words x = *(const Words*)a;
+    const Words y = *(const Words*)b;
+    if (level == 0) {
+        *(Words*)earlier =
+            __builtin_shufflevector(x, y, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+        *(Words*)later =
+            __builtin_shufflevector(x, y, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+        return;
+    }
+    *(Words*)earlier = level == 1 ? low_pairs(x, y) : even_quads(x, y);
+    *(Words*)later = level == 1 ? high_pairs(x, y) : odd_quads(x, y);
+}
+
+//% piece part_pairs
+// The same of numbers of 64 bits, in the same order of lanes: eight of them are a vector.
+[[gnu::always_inline]] static inline void part_pairs(void* earlier, void* later, const void* a, const void* b,
+                                                     int level)
+{
+    const Words* x = (const Words*)a;
+    const Words* y = (const Words*)b;
+    #pragma GCC unroll 2
+    for (int half = 0; half < 2; ++half) {
+        const Words* z = half == 0 ? x : y;
+        const Words first = level < 2 ? x[half] : z[0];
+        const Words second = level < 2 ? y[half] : z[1];
+        ((Words*)earlier)[half] =
+            level == 0   ? low_pairs(first, second)
+            : level == 1 ? __builtin_shufflevector(first, second, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11,
+                                                   24, 25, 26, 27)
+                         : __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20,
+                                                   21, 22, 23);
+        ((Words*)later)[half] =
+            level == 0   ? high_pairs(first, second)
+            : level == 1 ? __builtin_shufflevector(first, second, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15,
+                                                   28, 29, 30, 31)
+                         : __builtin_shufflevector(first, second, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26,
+                                                   27, 28, 29, 30, 31);
+    }
+}
+
+//% piece part_lanes
+[[gnu::always_inline]] static inline void part_lanes(States& earlier, States& later, const States& a,
+                                                     const States& b, int level)
+{
+//% each field
+    @part@(earlier.@name@, later.@name@, a.@name@, b.@name@, level);
+//% end
+}
+
+//% piece kMaskWords
+alignas(64) static const unsigned kMaskWords[64] = {
+    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u,
+    ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u, ~0u};
+
+[[gnu::always_inline]] static inline void keep_words(void* words, const void* others, int count)
+{
+    const Words mask = *(const Words*)(kMaskWords + 32 - count);
+    *(Words*)words = (*(const Words*)words & mask) | (*(const Words*)others & ~mask);
+}
+
+//% piece clip
+// Lanes from `count` on become those of `neutral`. Bits are masked and not chosen: loads under a mask, which
+// compilers make of a choice, are slow on some processors.
+[[gnu::always_inline]] static inline void clip(States& states, const States& neutral, int count)
+{
+//% each field
+//% each word
+    keep_words(states.@name@, neutral.@name@, count);
+//% end
+//% each pair
+    keep_words(states.@name@, neutral.@name@, 2 * count);
+    keep_words(states.@name@ + 8, neutral.@name@ + 8, 2 * count - 16);
+//% end
+//% end
+}
+
+//% piece Totals
+// The states of kLanes vectors and one more, lane behind lane.
+struct Totals {
+//% each field
+    alignas(64) @lane_type@ @name@[kLanes * (kLanes + 1)];
+//% end
+};
+
+//% piece keep_totals
+[[gnu::always_inline]] static inline void keep_totals(Totals& totals, Index first, const States& states)
+{
+//% each field
+    __builtin_memcpy(totals.@name@ + first, states.@name@, sizeof states.@name@);
+//% end
+}
+
+//% piece take_totals
+[[gnu::always_inline]] static inline void take_totals(States& states, const Totals& totals, Index first)
+{
+//% each field
+    __builtin_memcpy(states.@name@, totals.@name@ + first, sizeof states.@name@);
+//% end
+}
+
+//% piece take_row
+// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l.
+[[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
+{
+//% each column
+//% each whole
+    __builtin_memcpy(items.@name@[0], inputs.@name@ + first, sizeof items.@name@[0]);
+//% end
+//% each narrow
+    #pragma omp simd
+    for (int lane = 0; lane < kLanes; ++lane)
+        items.@name@[0][lane] = @row_word@;
+//% end
+//% end
+}
+
 //% piece lift_item
 // Item k of a lane, which is the element at `index` of the input, lifted.
 [[gnu::always_inline]] static inline State lift_item(const Inputs&@inputs@, const Items&@items@, int@k@,

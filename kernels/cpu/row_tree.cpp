@@ -1,0 +1,268 @@
+//% stage   row_tree
+//% title   Rows of 16 items, 16 rows joined in one tree, 16 segments side by side
+//% after   lane_scan
+//% source  Batcher 1968, section 3; Bell & Garland 2009, section 4.3
+//% layout  uniform, offsets
+//% needs   associative, element_bytes > 0, !uses_position, !uses_segment
+//% let     is_short = num_segments > 0 && mean_length <= 48
+//% suits   is_short ? 92 : 40
+//% tune    share_steps = 65536, 1024, 16384, 262144
+//% tune    accumulators = 4, 2, 8
+//% prefer  accumulators = costly_combine ? 2 : 4
+//% use     cpu/parts/share_cuts.h
+//% use     cpu/parts/join_shares.h
+//% use     cpu/parts/fold_items.h
+
+// A row is made of kLanes consecutive items of a segment, or of those that are left. Up to kLanes rows of a
+// segment go through the trees; a longer segment is folded alone.
+constexpr Index kMostLength = kLanes * kLanes;
+
+// Some rows, one behind the other; there is room for one vector of rows behind those of a group.
+struct Rows {
+    alignas(64) Index begin[kMostLength + kLanes];
+    alignas(64) Index length[kMostLength + kLanes];
+};
+
+// The segments that are under way. Their extents are looked up long before they are used: a processor
+// forwards no part of a vector that it has just stored.
+constexpr int kBlockSegments = 16 * kLanes;
+
+struct Extents {
+    alignas(64) Index begin[kBlockSegments];
+    alignas(64) Index length[kBlockSegments];
+};
+
+[[gnu::always_inline]] static inline void lift_lane(States& row, int lane, const Inputs& inputs,
+                                                    const Items& items, Index begin)
+{
+    put(row, lane, lift_item(inputs, items, 0, lane, begin + lane, 0, 0));
+}
+
+[[gnu::always_inline]] static inline void join_lane(States& joined, int lane, const States& earlier,
+                                                    const States& later)
+{
+    put(joined, lane, combine(get(earlier, lane), get(later, lane)));
+}
+
+[[gnu::always_inline]] static inline void join_vectors(States& joined, const States& earlier,
+                                                       const States& later)
+{
+    #pragma omp simd
+    for (int lane = 0; lane < kLanes; ++lane)
+        join_lane(joined, lane, earlier, later);
+}
+
+[[gnu::always_inline]] static inline void clip_row(States& row, Index length)
+{
+    States neutral;
+    #pragma omp simd
+    for (int lane = 0; lane < kLanes; ++lane)
+        clear(neutral, lane);
+    clip(row, neutral, length);
+}
+
+// Joins neighbours among the lanes of each row until one is left; lane k of `totals` gets that of row k.
+[[gnu::always_inline]] static inline void join_rows(States& totals, States* rows)
+{
+    #pragma GCC unroll 4
+    for (int level = 0; level < 4; ++level) {
+        #pragma GCC unroll 8
+        for (int k = 0; k < kLanes >> (level + 1); ++k) {
+            States earlier, later;
+            part_lanes(earlier, later, rows[2 * k], rows[2 * k + 1], level);
+            join_vectors(level == 3 ? totals : rows[k], earlier, later);
+        }
+    }
+}
+
+// The totals of kLanes rows. A function of its own: where compilers see how begins came about, they take
+// them out of vectors one by one.
+[[gnu::noinline]] static void fold_rows(States& totals, const Inputs& inputs, const Index* begin,
+                                        const Index* length)
+{
+    States rows[kLanes];
+    #pragma GCC unroll 16
+    for (int k = 0; k < kLanes; ++k) {
+        Items items;
+        take_row(items, inputs, begin[k]);
+        #pragma omp simd
+        for (int lane = 0; lane < kLanes; ++lane)
+            lift_lane(rows[k], lane, inputs, items, begin[k]);
+        clip_row(rows[k], length[k]);
+    }
+    join_rows(totals, rows);
+}
+
+// Joins the totals of each segment's rows, which begin at begins[k] and are counts[k].
+[[gnu::noinline]] static void join_segments(States& totals, const Totals& row_totals, const Index* begins,
+                                            const Index* counts)
+{
+    States rows[kLanes];
+    #pragma GCC unroll 16
+    for (int k = 0; k < kLanes; ++k) {
+        take_totals(rows[k], row_totals, begins[k]);
+        clip_row(rows[k], counts[k]);
+    }
+    join_rows(totals, rows);
+}
+
+// Writes the rows of kLanes segments one behind the other; returns how many they are. Whole vectors are
+// written, and what is too much of one is overwritten by the next.
+[[gnu::noinline]] static Index list_rows(Rows& rows, Index* begins, Index* counts, const Index* begin,
+                                         const Index* length)
+{
+    #pragma omp simd
+    for (int k = 0; k < kLanes; ++k)
+        counts[k] = unsigned(length[k] + kLanes - 1) / kLanes;
+    Index num_rows = 0;
+    #pragma GCC unroll 1
+    for (int k = 0; k < kLanes; ++k) {
+        begins[k] = num_rows;
+        #pragma omp simd
+        for (int row = 0; row < kLanes; ++row) {
+            const Index left = length[k] - row * kLanes;
+            rows.begin[num_rows + row] = begin[k] + row * kLanes;
+            rows.length[num_rows + row] = left < kLanes ? left : kLanes;
+        }
+        num_rows += counts[k];
+    }
+    #pragma omp simd
+    for (int row = 0; row < kLanes; ++row) {
+        rows.begin[num_rows + row] = begin[0];
+        rows.length[num_rows + row] = 0;
+    }
+    return num_rows;
+}
+
+// Row `round` of each of kLanes segments; there may be none.
+static inline void list_round(Rows& rows, Index round, const Index* begin, const Index* length)
+{
+    #pragma omp simd
+    for (int k = 0; k < kLanes; ++k) {
+        const Index left = length[k] - round * kLanes;
+        const Index full = left < kLanes ? left : kLanes;
+        rows.begin[k] = left > 0 ? begin[k] + round * kLanes : begin[k];
+        rows.length[k] = full > 0 ? full : 0;
+    }
+}
+
+[[gnu::always_inline]] static inline void store_lane(const Results& results, Index segment, Index length,
+                                                     const States& totals, int lane)
+{
+    store(results, segment, length, get(totals, lane));
+}
+
+// The totals of kLanes segments, none longer than kMostLength.
+static inline void fold_short(States& totals, const Inputs& inputs, const Index* begin, const Index* length,
+                              Index longest)
+{
+    if (longest <= kLanes) {
+        fold_rows(totals, inputs, begin, length);
+        return;
+    }
+    Rows rows;
+    if (longest <= 2 * kLanes) {
+        States first, second;
+        list_round(rows, 0, begin, length);
+        fold_rows(first, inputs, rows.begin, rows.length);
+        list_round(rows, 1, begin, length);
+        fold_rows(second, inputs, rows.begin, rows.length);
+        join_vectors(totals, first, second);
+        return;
+    }
+    alignas(64) Index begins[kLanes];
+    alignas(64) Index counts[kLanes];
+    const Index num_rows = list_rows(rows, begins, counts, begin, length);
+    Totals row_totals;
+    for (Index done = 0; done < num_rows; done += kLanes) {
+        States part;
+        fold_rows(part, inputs, rows.begin + done, rows.length + done);
+        keep_totals(row_totals, done, part);
+    }
+    join_segments(totals, row_totals, begins, counts);
+}
+
+// Folds kLanes segments from `first` on.
+static inline void fold_group(const Inputs& inputs, const Segments& segments, const Results& results,
+                              Index first, const Index* begin, const Index* length)
+{
+    Index longest = 0;
+    #pragma omp simd reduction(max : longest)
+    for (int k = 0; k < kLanes; ++k)
+        longest = length[k] > longest ? length[k] : longest;
+    States totals;
+    if (longest <= kMostLength)
+        fold_short(totals, inputs, begin, length, longest);
+    else {
+        alignas(64) Index short_length[kLanes];
+        Index longest_short = 0;
+        for (int k = 0; k < kLanes; ++k) {
+            short_length[k] = length[k] > kMostLength ? 0 : length[k];
+            longest_short = short_length[k] > longest_short ? short_length[k] : longest_short;
+        }
+        fold_short(totals, inputs, begin, short_length, longest_short);
+        for (int k = 0; k < kLanes; ++k)
+            if (length[k] > kMostLength)
+                put(totals, k, fold_items(inputs, segments, first + k, begin[k], begin[k] + length[k]));
+    }
+    #pragma omp simd
+    for (int lane = 0; lane < kLanes; ++lane)
+        store_lane(results, first + lane, length[lane], totals, lane);
+}
+
+[[gnu::noinline]] static void find_extents(Extents& extents, const Segments& segments, Index first, int count)
+{
+    const Segments all = segments;
+    #pragma omp simd
+    for (int k = 0; k < count; ++k) {
+        const Index begin = segment_begin(all, first + k);
+        extents.begin[k] = begin;
+        extents.length[k] = segment_end(all, first + k) - begin;
+    }
+}
+
+// A share folds the segments on its piece of the path. What it has of a segment that began before it, and
+// of one that ends behind it, waits for join_shares.
+extern "C" void fold_share(i64 share,
+                           const Inputs& inputs,
+                           const Segments& segments,
+                           const Results& results,
+                           State* share_heads,
+                           State* share_tails,
+                           Index* share_items,
+                           Index* share_segments)
+{
+    const Cut begin = share_begin(segments, share);
+    const Cut end = share_begin(segments, share + 1);
+    share_items[share] = begin.item;
+    share_segments[share] = begin.segment;
+    Index item = begin.item;
+    Index segment = begin.segment;
+    if (segment < end.segment && segment_begin(segments, segment) < item) {
+        const Index last = segment_end(segments, segment);
+        share_heads[share] = fold_items(inputs, segments, segment, item, last);
+        item = last;
+        ++segment;
+    }
+    // A row is read whole, so that it must end kLanes items before the last one.
+    Extents extents;
+    while (end.segment - segment >= kLanes) {
+        const Index left = (end.segment - segment) / kLanes * kLanes;
+        const int count = left < kBlockSegments ? left : kBlockSegments;
+        if (segments.num_items - segment_begin(segments, segment + count) < kLanes)
+            break;
+        find_extents(extents, segments, segment, count);
+        for (int done = 0; done < count; done += kLanes)
+            fold_group(inputs, segments, results, segment + done, extents.begin + done,
+                       extents.length + done);
+        segment += count;
+        item = segment_begin(segments, segment);
+    }
+    for (; segment < end.segment; ++segment) {
+        const Index last = segment_end(segments, segment);
+        store(results, segment, last - item, fold_items(inputs, segments, segment, item, last));
+        item = last;
+    }
+    share_tails[share] =
+        item < end.item ? fold_items(inputs, segments, end.segment, item, end.item) : identity();
+}
