@@ -2,7 +2,9 @@
 //% title   One lane of a vector folds one segment
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
-//% let     is_alike = num_segments > 0 && longest_length > 0 && longest_length <= (costly_combine ? 2 : 1)
+//% let     most_alike = costly_combine ? 2 : 1
+//% let     longest = uniform ? mean_length : longest_length
+//% let     is_alike = num_segments > 0 && longest > 0 && longest <= most_alike
 //% suits   is_alike ? 95 : ranges && mean_length < 32 ? 60 : 10
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))

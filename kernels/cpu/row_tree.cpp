@@ -4,7 +4,7 @@
 //% source  Batcher 1968, section 3; Bell & Garland 2009, section 4.3
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% let     is_short = num_segments > 0 && mean_length <= 48
+//% let     is_short = num_segments > 0 && mean_length <= (uniform ? 16 : 48)
 //% suits   is_short ? 92 : 40
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
