@@ -191,6 +191,24 @@ TEST_F(LawsOfRunTest, IdentityThatInfinitiesAloneRefuteIsLeftOut)
         "alone, and 'x' has infinities or NaN\n");
 }
 
+TEST_F(LawsOfRunTest, NanIsWarnedOfWhereTheDataCanMakeIt)
+{
+    const auto run = [&](const std::string& lift, const std::string& values) {
+        return folder_.run({"run", "--op", "max(a, b)", "--identity", "-inf", "--lift", lift, "--type", "f32",
+                            "--layout", "uniform=16", "--elements", "64", "--values", values, "--backend",
+                            "simt", "--show", "0"});
+    };
+    const auto warns = [](const auto& result) {
+        return result.errors.find("an identity for all states but NaN") != std::string::npos;
+    };
+    for (const std::string values : {"uniform", "small_integers"}) {
+        const auto finite = run("x", values);
+        EXPECT_EQ(finite.exit_code, 0) << finite.errors;
+        EXPECT_EQ(finite.errors, "") << values;
+    }
+    EXPECT_TRUE(warns(run("sqrt(x)", "uniform")));
+}
+
 TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
 {
     for (const std::vector<std::string>& op : {std::vector<std::string>{"product", "--type", "bf16"},

@@ -52,7 +52,8 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {}
 [[nodiscard]] bool depends_on_data(const OperatorLaws& laws);
 
 /// What the data change: an identity that only other values refute is relied on, and one that is neutral on
-/// finite values alone is left out where infinities or NaN occur.
+/// finite values alone is left out where infinities or NaN occur. Laws that NaN alone refutes are not warned
+/// of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
 /// Whether the operator says that it obeys a law: associativity always, an identity where it states one.
