@@ -1,7 +1,7 @@
 //% stage   row_tree
 //% title   Rows of 16 items, 16 rows joined in one tree, 16 segments side by side
 //% after   lane_scan
-//% source  Batcher 1968, section 3; Bell & Garland 2009, section 4.3
+//% source  Bell & Garland 2009, section 4.3, CSR (vector)
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% let     is_short = num_segments > 0 && mean_length <= (uniform ? 16 : 48)
