@@ -16,6 +16,8 @@
 namespace segfold {
 namespace {
 
+constexpr std::string_view kStepItemsSize = "step_items";
+
 using NumberValues = std::map<std::string, int, std::less<>>;
 
 /// `words` are those of what stands below: of tunables it names those that are mentioned there.
@@ -112,6 +114,17 @@ NumberValues values_of(const std::vector<std::string>& numbers, const Stage& sta
     return values;
 }
 
+/// How many items of its row a lane takes at a time: the size `step_items` of a stage that has it.
+int step_items_of(const Stage& stage, const FormulaNames& sizes)
+{
+    const auto found = sizes.find(kStepItemsSize);
+    if (found == sizes.end())
+        return kFewestStepItems;
+    if (found->second != 4 && found->second != 8 && found->second != 16)
+        throw SpecError(fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, found->second));
+    return static_cast<int>(found->second);
+}
+
 /// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
 /// much where a launch says it as the tunable can be.
 std::vector<Constant> constants_of(const Stage& stage, const Configuration& configuration,
@@ -147,7 +160,8 @@ void add_sizes(std::vector<Constant>& constants, const std::vector<std::pair<std
     for (const auto& [name, formula] : sizes)
         if (formula.is_over(known)) {
             const auto value = known[name] = formula.value(known);
-            const bool is_own = written.find(" " + constant_name(name) + " =") != std::string_view::npos;
+            const bool is_own = name == kStepItemsSize ||  // the tiles' own section defines it
+                                written.find(" " + constant_name(name) + " =") != std::string_view::npos;
             if (!is_own && std::in_range<int>(value))
                 constants.emplace_back(constant_name(name), static_cast<int>(value));
         }
@@ -255,7 +269,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
             constants.emplace_back("kDynamicSharedBytes", static_cast<int>(launch.shared_bytes));
     // Parts come above what is generated for tiles and items, because that needs some of them; but those that
     // work on items come below it.
-    const auto generated = is_native ? std::vector<Piece>() : tile_section(problem);
+    const auto generated =
+        is_native ? std::vector<Piece>() : tile_section(problem, step_items_of(stage, sizes));
     const auto works_on_items = std::ranges::find_if(
         woven.parts, [&](const auto& part) { return !keep_mentioned(generated, words_of(part)).empty(); });
     const auto users = fmt::format("{}{}", fmt::join(works_on_items, woven.parts.end(), ""), woven.body);

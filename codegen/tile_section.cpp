@@ -14,31 +14,36 @@
 namespace segfold {
 namespace {
 
-constexpr int kStepItems = 4;     ///< items that a lane takes from its row at a time
 constexpr int kVectorBytes = 16;  ///< the widest access
 
 /// How a step's items of one column are read: in `chunks` accesses of `items` elements each.
 struct Chunks {
-    explicit Chunks(Type type)
+    Chunks(Type type, int step_items)
         : bytes(size_bytes(type)),
-          items(std::min(kStepItems, kVectorBytes / bytes)),
-          chunks(kStepItems / items)
+          items(std::min(step_items, kVectorBytes / bytes)),
+          chunks(step_items / items),
+          in_words(bytes == 1 && step_items > kFewestStepItems)
     {}
     int bytes;
     int items;
     int chunks;
+    bool in_words;  ///< as 32-bit words, from which a shift takes a byte: of an array of bytes each costs three
+                    ///< instructions
 };
 
 /// What the texts of kernels/vocabulary/tile.cuh ask of a column, and of each access that reads a step of it.
-Holes holes_of(const Parameter& column)
+Holes holes_of(const Parameter& column, int step_items)
 {
-    const Chunks chunks(column.type);
+    const Chunks chunks(column.type, step_items);
     Holes holes{{{"name", cuda_identifier(column.name)},
                  {"type", cuda_name(column.type)},
                  {"bytes", std::to_string(chunks.bytes)},
-                 {"step_bytes", std::to_string(kStepItems * chunks.bytes)},
+                 {"step_bytes", std::to_string(step_items * chunks.bytes)},
                  {"chunk", "Chunk_" + column.name},
                  {"chunk_items", std::to_string(chunks.items)},
+                 {"chunk_type", chunks.in_words ? "unsigned" : cuda_name(column.type)},
+                 {"chunk_at", chunks.in_words ? fmt::format("words[{}]", chunks.items / 4)
+                                              : fmt::format("at[{}]", chunks.items)},
                  {"chunk_bytes", std::to_string(chunks.bytes * chunks.items)},
                  {"num_chunks", std::to_string(chunks.chunks)}}};
     for (int i = 0; i < chunks.chunks; ++i) {
@@ -50,7 +55,15 @@ Holes holes_of(const Parameter& column)
     return holes;
 }
 
-std::string lift_item(const Operator& op)
+/// An element of a step's column of single bytes that was read as words.
+std::string byte_of(Type type, const std::string& name)
+{
+    const auto shifted = fmt::format("items.{}[0].words[k / 4] >> k % 4 * 8", name);
+    return type == Type::boolean ? fmt::format("({} & 255) != 0", shifted)
+                                 : fmt::format("{}({})", cuda_name(type), shifted);
+}
+
+std::string lift_item(const Operator& op, int step_items)
 {
     std::vector<std::string> arguments;
     bool uses_inputs = false;
@@ -59,9 +72,11 @@ std::string lift_item(const Operator& op)
             continue;
         const auto name = cuda_identifier(parameter.name);
         uses_inputs = uses_inputs || parameter.table;
-        const Chunks chunks(parameter.type);
+        const Chunks chunks(parameter.type, step_items);
         if (parameter.table)
             arguments.push_back("inputs." + name);
+        else if (chunks.in_words)
+            arguments.push_back(byte_of(parameter.type, name));
         else if (chunks.chunks == 1)
             arguments.push_back(fmt::format("items.{}[0].at[k]", name));
         else
@@ -87,13 +102,13 @@ std::vector<const Parameter*> lifted_columns(const Operator& op)
     return columns;
 }
 
-std::vector<Piece> tile_section(const Problem& problem)
+std::vector<Piece> tile_section(const Problem& problem, int step_items)
 {
     Holes holes{{{"inputs", ""}, {"conditions", "true"}}, {{"column", {}}}};
     std::vector<std::string> conditions;
     for (const auto* column : lifted_columns(problem.op)) {
         auto& list = holes.lists["column"];
-        list.push_back(holes_of(*column));
+        list.push_back(holes_of(*column, step_items));
         conditions.push_back(vocabulary("tile.cuh", "condition", list.back()));
         conditions.back().pop_back();  // the end of the line
     }
@@ -101,14 +116,14 @@ std::vector<Piece> tile_section(const Problem& problem)
         holes.values = {{"inputs", " inputs"},
                         {"conditions", fmt::format("{}", fmt::join(conditions, " && "))}};
     std::vector<Piece> pieces = {
-        {"kStepItems", fmt::format("constexpr int kStepItems = {};\n", kStepItems), Piece::Kind::constant}};
+        {"kStepItems", fmt::format("constexpr int kStepItems = {};\n", step_items), Piece::Kind::constant}};
     const auto add = [&](const char* name, const std::string& text) {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
     };
     for (const auto* name :
          {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
-    add("lift_item", lift_item(problem.op));
+    add("lift_item", lift_item(problem.op, step_items));
     return pieces;
 }
 

@@ -18,7 +18,7 @@ __device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Inde
 //% piece Items
 //% each column
 struct alignas(@chunk_bytes@) @chunk@ {
-    @type@ at[@chunk_items@];
+    @chunk_type@ @chunk_at@;
 };
 
 //% end

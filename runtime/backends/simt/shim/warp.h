@@ -130,6 +130,14 @@ inline void __stwt(T* address, T value)
     *address = value;
 }
 
+// The sum of the products of the bytes of two words, and `sum`.
+inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int k = 0; k < 32; k += 8)
+        sum += (a >> k & 255) * (b >> k & 255);
+    return sum;
+}
+
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }

@@ -1,0 +1,493 @@
+//% stage   lean_stream
+//% title   Each warp streams an equal share and leaves the run behind every item; totals are read by position
+//% after   warp_stream
+//% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
+//% layout  offsets
+//% let     tiles = costly_combine ? 2 : 1
+//% let     least_own = 32 * (8 * (tiles * element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
+//% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
+//% needs   least_own + 1024 + 256 * state_bytes <= 46000
+//% suits   35
+//% tune    block_threads = 256, 32, 64, 128, 224, 320
+//% tune    items_per_thread = 32, 8, 16, 64
+//% tune    byte_marks = 0, 1
+//% tune    ring_offsets = 512, 256, 1024
+//% tune    held_totals = 512, 256, 1024
+//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8, 10, 12, 16
+//% let     wide_step = element_bytes == 1 ? min(16, items_per_thread) : element_bytes == 2 ? 8 : 4
+//% let     step_items = costly_combine ? 4 : wide_step
+//% let     line_items = element_bytes >= 4 ? 32 : 128
+//% let     row_bytes = items_per_thread * state_bytes
+//% let     state_row = row_bytes + (row_bytes / 16 % 2 == 0 ? 16 : 0)
+//% let     marks_bytes = byte_marks == 1 ? 32 * items_per_thread : 4 * items_per_thread
+//% let     tile_bytes = 32 * items_per_thread * element_bytes
+//% let     own_bytes = tiles * tile_bytes + 32 * state_row + state_bytes + marks_bytes + 16
+//% let     ring_bytes = ring_offsets * index_bytes + 512
+//% let     desk_bytes = ceil_div(own_bytes + ring_bytes + (held_totals + 1) * state_bytes, 128) * 128
+//% let     reserved_bytes = 1024
+//% let     fixed_bytes = reserved_bytes + 176
+//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + fixed_bytes
+//% let     block_bytes = block_threads / 32 * desk_bytes + static_bytes
+//% let     all_bytes = block_shared_bytes + reserved_bytes
+//% where   block_bytes <= block_shared_bytes
+//% where   block_threads * blocks_per_multiprocessor <= 2048
+//% where   byte_marks == 0 || items_per_thread >= 16
+//% let     elements = num_elements > 0 ? num_elements : 268435456
+//% let     is_short = mean_length < 6
+//% let     is_little = elements <= 33554432 || state_bytes > 8
+//% let     most_items = element_bytes == 1 && state_bytes <= 4 ? 64 : 32
+//% let     fitting = state_bytes > 16 ? 8 : is_short || is_little ? 16 : most_items
+//% prefer  items_per_thread = element_bytes > 16 ? 8 : fitting
+//% prefer  byte_marks = is_short && items_per_thread >= 16 ? 1 : 0
+//% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
+//% prefer  ring_offsets = 2 * tile_ends + 192 <= 512 ? 512 : 1024
+//% prefer  held_totals = 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : 512
+//% let     half_bytes = (all_bytes / 2 - 2048) / desk_bytes * 32
+//% prefer  block_threads = half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
+//% let     most_warps = element_bytes <= 2 ? 20 : 16
+//% prefer  blocks_per_multiprocessor = min(most_warps * 32 / block_threads, all_bytes / block_bytes)
+//% use     parts/share_cuts.cuh
+//% let     tile_items = items_per_thread * 32
+//% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
+//% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
+//% scratch block_heads : State[num_blocks]
+//% scratch block_totals : State[num_blocks]
+//% scratch block_waiting : Index[num_blocks]
+//% scratch ticket : unsigned[1] zero
+//% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
+//% use     parts/shares.cuh
+//% use     parts/warp_tile.cuh
+//% use     parts/copy_offsets.cuh
+
+//% if costly_combine
+constexpr int kCopies = 1;   // of the rounds of a loop that combines
+//% else
+constexpr int kCopies = 32;  // all rounds
+//% end
+constexpr int kSteps = kItemsPerThread / kStepItems;
+constexpr int kMarks = 2;    // ends that a lane looks for at a time
+constexpr int kStepBytes = kStepItems * sizeof(State);
+constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
+
+// The states that a lane leaves behind the items of a step.
+struct alignas(kStepAlignment) States {
+    State at[kStepItems];
+};
+
+//% if items_per_thread == 64
+using Bits = u64;             // one for each item of a row
+//% elif items_per_thread == 32
+using Bits = unsigned;        // one for each item of a row
+//% elif items_per_thread == 16
+using Bits = unsigned short;  // one for each item of a row
+//% else
+using Bits = unsigned char;   // one for each item of a row
+//% end
+//% if byte_marks == 1
+using Marks = unsigned char;  // one for each item of a tile: a segment ends with it
+//% else
+using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
+//% end
+
+// A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Row {
+    char bytes[128];
+};
+struct Desk {
+    Tile* tiles;    // of two one is folded while the other arrives
+    char* states;   // a row of kStateRow bytes for each lane: behind each item, what the lane has; the identity
+    Marks* marks;
+    Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
+    State* staged;  // the share's head, then totals until they are stored
+};
+
+__device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
+{
+    Desk desk;
+    desk.tiles = reinterpret_cast<Tile*>(own);
+    desk.states = own + kTiles * sizeof(Tile);
+    constexpr int states_bytes = kStateRow * kWarpThreads + int(sizeof(State));
+    desk.marks = reinterpret_cast<Marks*>(desk.states + (states_bytes + 15) / 16 * 16);
+    desk.ring = reinterpret_cast<Index*>(reinterpret_cast<char*>(desk.marks) + kMarksBytes);
+    desk.staged = reinterpret_cast<State*>(desk.ring + ring_offsets + kChunkOffsets);
+    return desk;
+}
+
+// Starts to copy offsets from `copied` on, as many as the ring has room for when those from `next` on stay.
+__device__ __forceinline__ void fill_ring(const Segments& segments,
+                                          Index* ring,
+                                          int ring_offsets,
+                                          Index next,
+                                          Index end_segment,
+                                          Index& copied)
+{
+    #pragma unroll 1
+    while (copied + kChunkOffsets <= next + ring_offsets && copied <= end_segment) {
+        copy_offsets(ring, ring_offsets, segments, copied);
+        if ((unsigned(copied) & (ring_offsets - 1)) == 0)
+            copy_offsets(ring + ring_offsets, ring_offsets, segments, copied);
+        copied += kChunkOffsets;
+    }
+}
+
+//% if byte_marks == 1
+// Marks an item of the tile; a place outside of it is passed over.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    if (place >= 0 && place < kTileItems)
+        marks[place] = 1;
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    uint4* const mine = reinterpret_cast<uint4*>(marks + threadIdx.x % kWarpThreads * kItemsPerThread);
+    Bits bits = 0;
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread / 16; ++k) {
+        const uint4 some = mine[k];
+        mine[k] = uint4{0, 0, 0, 0};
+        const unsigned low = __dp4a(some.y, 0x80402010u, __dp4a(some.x, 0x08040201u, 0u));
+        const unsigned high = __dp4a(some.w, 0x80402010u, __dp4a(some.z, 0x08040201u, 0u));
+        bits |= Bits(Bits(low | high << 8) << 16 * k);
+    }
+    return bits;
+}
+//% else
+// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
+// what is done under a condition costs more.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
+    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
+    const Bits bits = *mine;
+    *mine = 0;
+    return bits;
+}
+//% end
+
+// Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
+// time. Gives the first segment that does not end there.
+__device__ __forceinline__ Index mark_ends(const Desk& desk,
+                                           int ring_offsets,
+                                           Index tile_begin,
+                                           Index next,
+                                           Index known)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    for (;;) {
+        const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
+        Index places[kMarks];
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
+            if (next + k * kWarpThreads + lane < known)
+                places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
+        }
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const bool is_known = next + k * kWarpThreads + lane < known;
+            //% if byte_marks == 1 && allows_empty
+            // An empty segment marks nothing: no two lanes write the same byte.
+            if (is_known && mine[k * kWarpThreads] - tile_begin - 1 < places[k])
+                mark(desk.marks, places[k]);
+            //% else
+            mark(desk.marks, places[k]);
+            //% end
+            count += __popc(__ballot_sync(kFullMask, is_known && places[k] < kTileItems));
+        }
+        next += count;
+        if (count < kMarks * kWarpThreads)
+            return next;
+    }
+}
+
+// Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
+// first row, is not joined with what is before it.
+__device__ __forceinline__ State walk_row(const Inputs& inputs,
+                                          //% if uses_tables
+                                          Index num_items,
+                                          //% end
+                                          //% if costly_combine
+                                          const Tile& tile,
+                                          //% else
+                                          const Items (&items)[kSteps],
+                                          //% end
+                                          Index row_begin,
+                                          Bits begins,
+                                          char* states,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        //% if costly_combine
+        const Items some = take_items(tile, step);
+        //% else
+        const Items& some = items[step];
+        //% end
+        States behind;
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const int item = step * kStepItems + k;
+            //% if uses_tables
+            // Nothing is looked up for items behind the last one.
+            State state = row_begin + item < num_items ? lift_item(inputs, some, k, row_begin + item)
+                                                       : identity();
+            //% else
+            State state = lift_item(inputs, some, k, row_begin + item);
+            //% end
+            if (!(begins >> item & 1))
+                state = combine(run, state);
+            run = state;
+            behind.at[k] = run;
+        }
+        *reinterpret_cast<States*>(states + step * kStepBytes) = behind;
+    }
+    return run;
+}
+
+// The state that a lane left behind the item at `place`; the identity behind the last one.
+__device__ __forceinline__ State state_at(const char* states, unsigned place)
+{
+    constexpr int padding = kStateRow - kRowBytes;
+    return *reinterpret_cast<const State*>(states + place * sizeof(State) + place / kItemsPerThread * padding);
+}
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
+// once and leaves the run behind every item in shared memory. A scan across the lanes gives what is open
+// before each row. Then each lane takes a segment: where it ends stands the end of its total, and where it
+// began before that row, what is open before the row comes first. An empty segment finds the identity.
+// Totals wait until many can be stored, because memory takes long rows of writes faster than short ones.
+// A tile in which more segments end than there are offsets or room for totals is walked again, with a mark
+// behind the last end that was dealt with. The same mark stands at the share's begin, so that nothing is
+// folded across it. A tile arrives in shared memory while the one before is folded, and so do offsets; no
+// warp waits for another. The first segment that ends in the share may have begun in an earlier one: what the
+// share has of it is the share's head, which waits for join_shares().
+__device__ __forceinline__ Share stream_share(const Inputs& inputs,
+                                              const Segments& segments,
+                                              const Results& results,
+                                              const Desk& desk,
+                                              int ring_offsets,
+                                              int held_totals,
+                                              Index share,
+                                              Index num_shares)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Cut cut = find_cut(segments, share, num_shares);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    // Tiles begin where lines of memory do, so the first may hold some items of the share before.
+    Index tile_begin = begin - begin % kLineItems;
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    Index next = first_segment;                            // the first segment that has not been dealt with
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+    const bool began_before =
+        first_segment < end_segment && segment_begin(segments, first_segment) < begin;
+    const Index first_stored = first_segment + (began_before ? 1 : 0);
+    #pragma unroll 1
+    for (int k = lane; k < kMarksBytes / 4; k += kWarpThreads)
+        reinterpret_cast<unsigned*>(desk.marks)[k] = 0;
+    if (lane == 0) {
+        *reinterpret_cast<State*>(desk.states + kStateRow * kWarpThreads) = identity();
+        desk.staged[0] = identity();
+    }
+    Index base = next;         // the segment whose total is the first that waits
+    State carry = identity();  // in lane 0
+    State before;              // what is open before this lane's row
+    bool is_first = true;
+    bool is_repeated = false;  // the tile was walked before, for segments that end earlier in it
+    bool is_over;
+    //% if costly_combine
+    int turn = 0;
+    //% else
+    Items items[kSteps];
+    //% end
+    do {
+        wait_for_copies();
+        __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
+        const bool is_last = end - tile_begin <= kTileItems;
+        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        //% if costly_combine
+        if (!is_repeated && !is_last)
+            copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
+        //% else
+        if (!is_repeated) {
+            #pragma unroll
+            for (int step = 0; step < kSteps; ++step)
+                items[step] = take_items(desk.tiles[0], step);
+            __syncwarp();  // all items have been taken
+            if (!is_last)
+                copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+        }
+        //% end
+        Index known = copied - 1;  // the ends of the segments before are in the ring
+        fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+        if (is_first || is_repeated) {
+            if (is_repeated) {
+                wait_for_copies();
+                known = copied - 1;
+            }
+            __syncwarp();  // more offsets are there
+            if (lane == 0) {
+                Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
+                // The share's first segment has nothing before the share's begin.
+                const Index from = max(begin, *first);
+                *first = from;
+                if (first < desk.ring + kChunkOffsets)
+                    first[ring_offsets] = from;
+                mark(desk.marks, from - tile_begin - 1);
+            }
+            __syncwarp();  // all see where the first segment begins
+        }
+        known = min(min(known, end_segment), next + held_totals / 2);
+        const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
+        const bool is_done = ended < known || ended == end_segment;
+        __syncwarp();  // all ends are marked
+        const Bits ends = take_marks(desk.marks);
+
+        State run = walk_row(inputs,
+                             //% if uses_tables
+                             segments.num_items,
+                             //% end
+                             //% if costly_combine
+                             desk.tiles[turn],
+                             //% else
+                             items,
+                             //% end
+                             tile_begin + lane * kItemsPerThread, Bits(ends << 1 | Bits(lane != 0)),
+                             desk.states + lane * kStateRow, carry);
+        if (ends >> (kItemsPerThread - 1) & 1)
+            run = identity();
+        // A lane's run reaches back to the last lane in which something ends.
+        const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
+        const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+        #pragma unroll kCopies
+        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+            const State earlier = shuffle_up(run, delta);
+            if (delta <= span)
+                run = combine(earlier, run);
+        }
+        const State rotated = shuffle(run, (lane + kWarpThreads - 1) % kWarpThreads);
+        before = lane == 0 ? identity() : rotated;
+        State* place_staged = desk.staged + 1 + (next - base) + lane;
+        __syncwarp();  // the states of all rows are there
+
+        // The totals of the segments that end here, one a lane.
+        #pragma unroll 1
+        for (; next < ended; next += kWarpThreads) {
+            const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
+            const bool is_mine = next + lane < ended;
+            Index from = 0;
+            Index behind = 0;
+            if (is_mine) {
+                from = mine[0] - tile_begin;
+                behind = mine[1] - tile_begin;
+            }
+            const unsigned place = from < behind ? unsigned(behind - 1) : unsigned(kTileItems);
+            const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
+            State total = state_at(desk.states, place);
+            if (from < Index(place / kItemsPerThread * kItemsPerThread))
+                total = combine(earlier, total);
+            if (is_mine)
+                *place_staged = total;
+            place_staged += kWarpThreads;
+        }
+        next = ended;
+        is_over = is_last && is_done;
+        if (__any_sync(kFullMask, next - base > held_totals / 2 || is_over)) {
+            __syncwarp();  // all totals are there
+            #pragma unroll 4
+            for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
+                store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+                      desk.staged[1 + segment - base]);
+            if (lane == 0 && base == first_segment && next > base)
+                desk.staged[0] = desk.staged[1];  // the head, where the share has one
+            base = next;
+        }
+        is_first = false;
+        is_repeated = !is_done;
+        if (is_done) {
+            carry = rotated;
+            tile_begin += kTileItems;
+            //% if costly_combine
+            turn ^= 1;
+            //% end
+        }
+    } while (!is_over);
+
+    // What is open at the end is a total like any other.
+    tile_begin -= kTileItems;
+    const Index from = desk.ring[unsigned(next) & (ring_offsets - 1)] - tile_begin;
+    const unsigned last = unsigned(max(end - 1 - tile_begin, Index(0)));
+    const State earlier = shuffle(before, last / kItemsPerThread);
+    State total = state_at(desk.states, last);
+    if (from < Index(last / kItemsPerThread * kItemsPerThread))
+        total = combine(earlier, total);
+    if (from >= end - tile_begin)
+        total = identity();
+    __syncwarp();  // the head is there
+    const State head = desk.staged[0];
+    return {head, total, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
+}
+
+//% if at_launch
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1)
+//% else
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
+//% end
+stream(Inputs inputs,
+       Segments segments,
+       Results results,
+       //% number block_threads
+       //% number ring_offsets
+       //% number held_totals
+       //% number desk_bytes
+       State* block_heads,
+       State* block_totals,
+       Index* block_waiting,
+       unsigned* ticket)
+{
+    extern __shared__ Row desks[];
+    __shared__ bool last;
+    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
+    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    const unsigned half = gridDim.x / 2;
+    const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
+    const int warp = threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
+    const Share share = stream_share(inputs, segments, results, lay_out(own, ring_offsets), ring_offsets,
+                                     held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
+    // The desk is done with, and has room for the share where the tile was.
+    static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
+    if (threadIdx.x % kWarpThreads == 0)
+        *reinterpret_cast<Share*>(own) = share;
+    __syncthreads();  // the shares of all warps are there
+    if (threadIdx.x == 0) {
+        Share all = share;
+        #pragma unroll 1
+        for (int k = 1; k < num_warps; ++k)
+            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
+        block_heads[block] = all.head;
+        block_totals[block] = all.total;
+        block_waiting[block] = all.waiting;
+        __threadfence();  // the block's share is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' shares are read after their tickets
+    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+}
