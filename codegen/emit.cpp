@@ -121,7 +121,8 @@ int step_items_of(const Stage& stage, const FormulaNames& sizes)
     if (found == sizes.end())
         return kFewestStepItems;
     if (found->second != 4 && found->second != 8 && found->second != 16)
-        throw SpecError(fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, found->second));
+        throw SpecError(
+            fmt::format("{}: step_items is {}; it must be 4, 8 or 16", stage.place, found->second));
     return static_cast<int>(found->second);
 }
 

@@ -27,8 +27,8 @@ struct Chunks {
     int bytes;
     int items;
     int chunks;
-    bool in_words;  ///< as 32-bit words, from which a shift takes a byte: of an array of bytes each costs three
-                    ///< instructions
+    bool in_words;  ///< as 32-bit words, from which a shift takes a byte: of an array of bytes each costs
+                    ///< three instructions
 };
 
 /// What the texts of kernels/vocabulary/tile.cuh ask of a column, and of each access that reads a step of it.

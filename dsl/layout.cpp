@@ -38,9 +38,10 @@ constexpr std::array kBimodal = {DistributionParameter{"short", 0, kLargestLengt
                                  DistributionParameter{"long", 1, kLargestLength, 1024, true},
                                  DistributionParameter{"share", 1e-3, 1, 0.1, false}, kSeed};
 constexpr std::array kConstant = {DistributionParameter{"length", 1, kLargestLength, std::nullopt, true}};
+constexpr std::array kLot = {kSeed};
 constexpr std::array<std::string_view, 1> kGiantVariants = {"half"};
 
-constexpr std::array<Distribution, 8> kDistributions = {{
+constexpr std::array<Distribution, 9> kDistributions = {{
     {"geometric", "geometric:mean=32", "independent lengths 0, 1, 2, ... with falling chance", {}, kOneMean},
     {"poisson", "poisson:mean=32", "independent lengths close to the mean", {}, kOneMean},
     {"zipf",
@@ -61,6 +62,11 @@ constexpr std::array<Distribution, 8> kDistributions = {{
      "every second segment empty, by chance; the mean is over all",
      {},
      kHalfEmpty},
+    {"lot",
+     "lot:seed=1",
+     "lengths of a kind that the seed chooses: equal, mixed, crowded, empty, ...",
+     {},
+     kLot},
 }};
 
 constexpr std::string_view kKnownLayouts =

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "runtime/data/lot.h"
 #include "runtime/data/zipf.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/random.h"
@@ -231,6 +232,8 @@ Segments generate_segments(const Layout& layout, std::int64_t num_elements)
     std::vector<SegmentLengths> blocks;
     if (layout.distribution == "giant")
         blocks = giant_blocks(layout, num_elements);
+    else if (layout.distribution == "lot")
+        blocks = {lot_lengths(static_cast<std::uint64_t>(parameter(layout, "seed")), num_elements)};
     else
         blocks = draw_blocks(choose_draw(layout, num_elements),
                              static_cast<std::uint64_t>(parameter(layout, "seed")), num_elements);

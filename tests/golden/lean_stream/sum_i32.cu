@@ -1,0 +1,709 @@
+// lean_stream: Each warp streams an equal share and leaves the run behind every item; totals are read by position
+// Segments given as offsets, 32-bit indices.
+// block_threads = 256
+// blocks_per_multiprocessor = 2
+// held_totals = 512
+// items_per_thread = 32
+// ring_offsets = 512
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/lean_stream.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kMostBlockThreads = 256;
+constexpr int kBlocksPerMultiprocessor = 2;
+constexpr int kItemsPerThread = 32;
+constexpr int block_threads = 256;
+constexpr int desk_bytes = 13568;
+constexpr int held_totals = 512;
+constexpr int ring_offsets = 512;
+constexpr int kTiles = 1;
+constexpr int kLineItems = 32;
+constexpr int kRowBytes = 128;
+constexpr int kStateRow = 144;
+constexpr int kMarksBytes = 128;
+constexpr int kEndWeight = 3;
+constexpr int kTileItems = 1024;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    return __shfl_up_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    return __shfl_sync(kFullMask, state, lane);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+constexpr int kProbes = 2;  // of a lane in a round
+
+// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
+// one if there is none. Each half of a warp searches for a place of its own.
+__device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / (kHalf * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kHalf + lane % kHalf) * step;
+            before[k] = probe < high && segments.offsets[probe + 1] + (long long)weight * (probe + 1) < place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    return low;
+}
+
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
+
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index mine = share + lane / kHalf;
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    const Index low = search_ends(segments, place, kEndWeight);
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}
+
+constexpr Index kNoEnd = -1;      // no segment ends in the share
+constexpr Index kNoneWaits = -2;  // segments end in the share, and all of them began in it
+
+// What is known of consecutive items when all segments that begin and end in them are stored.
+struct Share {
+    State head;     // up to the first end, if the segment that ends there began before: it waits for the rest
+    State total;    // behind the last end, or of all items
+    Index waiting;  // the segment of the head, or kNoneWaits, or kNoEnd
+};
+
+// Stores the total of a segment that was cut.
+__device__ __forceinline__ void store_waiting(const Segments& segments,
+                                              const Results& results,
+                                              Index segment,
+                                              State total)
+{
+    store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), total);
+}
+
+// Joins two shares, the second of which begins where the first ends.
+__device__ __forceinline__ Share join_shares(const Segments& segments,
+                                             const Results& results,
+                                             Share earlier,
+                                             Share later)
+{
+    const State longer = combine(earlier.total, later.waiting == kNoEnd ? later.total : later.head);
+    if (later.waiting == kNoEnd)
+        return {earlier.head, longer, earlier.waiting};
+    if (earlier.waiting == kNoEnd)
+        return {longer, later.total, later.waiting};
+    if (later.waiting >= 0)
+        store_waiting(segments, results, later.waiting, longer);
+    return {earlier.head, later.total, earlier.waiting};
+}
+
+// The last block joins the blocks' shares in order, each thread some consecutive ones.
+__device__ __noinline__ void join_all_shares(const Segments& segments,
+                                             const Results& results,
+                                             const State* __restrict__ block_heads,
+                                             const State* __restrict__ block_totals,
+                                             const Index* __restrict__ block_waiting)
+{
+    const int each = (int(gridDim.x) + int(blockDim.x) - 1) / int(blockDim.x);
+    const int begin = threadIdx.x * each;
+    const int end = min(begin + each, int(gridDim.x));
+    Share mine = {identity(), identity(), kNoEnd};
+    #pragma unroll 1
+    for (int block = begin; block < end; ++block)
+        mine = join_shares(segments, results, mine,
+                           {block_heads[block], block_totals[block], block_waiting[block]});
+    const Run before = block_scan_runs({mine.total, mine.waiting != kNoEnd});
+    if (mine.waiting >= 0)
+        store_waiting(segments, results, mine.waiting, combine(before.total, mine.head));
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}
+
+constexpr int kVectorOffsets = 16 / sizeof(Index);
+constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
+
+// Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
+// power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
+__device__ __forceinline__ void copy_offsets(Index* ring,
+                                             int ring_offsets,
+                                             const Segments& segments,
+                                             Index begin)
+{
+    const Index mine = begin + threadIdx.x % kWarpThreads * kVectorOffsets;
+    Index* const to = ring + (unsigned(mine) & (ring_offsets - 1));
+    const Index* const from = segments.offsets + mine;
+    const bool aligned = (unsigned long long)segments.offsets % 16 == 0;
+    if (aligned && begin + kChunkOffsets <= segments.num_segments + 1) {
+        copy_async(to, from);
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kVectorOffsets && mine + k <= segments.num_segments; ++k)
+        to[k] = from[k];
+}
+
+constexpr int kStepItems = 4;
+
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) int x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(lane, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+constexpr int kCopies = 32;  // all rounds
+constexpr int kSteps = kItemsPerThread / kStepItems;
+constexpr int kMarks = 2;    // ends that a lane looks for at a time
+constexpr int kStepBytes = kStepItems * sizeof(State);
+constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
+
+// The states that a lane leaves behind the items of a step.
+struct alignas(kStepAlignment) States {
+    State at[kStepItems];
+};
+
+using Bits = unsigned;        // one for each item of a row
+using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
+
+// A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Row {
+    char bytes[128];
+};
+struct Desk {
+    Tile* tiles;    // of two one is folded while the other arrives
+    char* states;   // a row of kStateRow bytes for each lane: behind each item, what the lane has; the identity
+    Marks* marks;
+    Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
+    State* staged;  // the share's head, then totals until they are stored
+};
+
+__device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
+{
+    Desk desk;
+    desk.tiles = reinterpret_cast<Tile*>(own);
+    desk.states = own + kTiles * sizeof(Tile);
+    constexpr int states_bytes = kStateRow * kWarpThreads + int(sizeof(State));
+    desk.marks = reinterpret_cast<Marks*>(desk.states + (states_bytes + 15) / 16 * 16);
+    desk.ring = reinterpret_cast<Index*>(reinterpret_cast<char*>(desk.marks) + kMarksBytes);
+    desk.staged = reinterpret_cast<State*>(desk.ring + ring_offsets + kChunkOffsets);
+    return desk;
+}
+
+// Starts to copy offsets from `copied` on, as many as the ring has room for when those from `next` on stay.
+__device__ __forceinline__ void fill_ring(const Segments& segments,
+                                          Index* ring,
+                                          int ring_offsets,
+                                          Index next,
+                                          Index end_segment,
+                                          Index& copied)
+{
+    #pragma unroll 1
+    while (copied + kChunkOffsets <= next + ring_offsets && copied <= end_segment) {
+        copy_offsets(ring, ring_offsets, segments, copied);
+        if ((unsigned(copied) & (ring_offsets - 1)) == 0)
+            copy_offsets(ring + ring_offsets, ring_offsets, segments, copied);
+        copied += kChunkOffsets;
+    }
+}
+
+// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
+// what is done under a condition costs more.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
+    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
+    const Bits bits = *mine;
+    *mine = 0;
+    return bits;
+}
+
+// Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
+// time. Gives the first segment that does not end there.
+__device__ __forceinline__ Index mark_ends(const Desk& desk,
+                                           int ring_offsets,
+                                           Index tile_begin,
+                                           Index next,
+                                           Index known)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    for (;;) {
+        const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
+        Index places[kMarks];
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
+            if (next + k * kWarpThreads + lane < known)
+                places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
+        }
+        #pragma unroll
+        for (int k = 0; k < kMarks; ++k) {
+            const bool is_known = next + k * kWarpThreads + lane < known;
+            mark(desk.marks, places[k]);
+            count += __popc(__ballot_sync(kFullMask, is_known && places[k] < kTileItems));
+        }
+        next += count;
+        if (count < kMarks * kWarpThreads)
+            return next;
+    }
+}
+
+// Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
+// first row, is not joined with what is before it.
+__device__ __forceinline__ State walk_row(const Inputs& inputs,
+                                          const Items (&items)[kSteps],
+                                          Index row_begin,
+                                          Bits begins,
+                                          char* states,
+                                          State run)
+{
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        const Items& some = items[step];
+        States behind;
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const int item = step * kStepItems + k;
+            State state = lift_item(inputs, some, k, row_begin + item);
+            if (!(begins >> item & 1))
+                state = combine(run, state);
+            run = state;
+            behind.at[k] = run;
+        }
+        *reinterpret_cast<States*>(states + step * kStepBytes) = behind;
+    }
+    return run;
+}
+
+// The state that a lane left behind the item at `place`; the identity behind the last one.
+__device__ __forceinline__ State state_at(const char* states, unsigned place)
+{
+    constexpr int padding = kStateRow - kRowBytes;
+    return *reinterpret_cast<const State*>(states + place * sizeof(State) + place / kItemsPerThread * padding);
+}
+
+// A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
+// once and leaves the run behind every item in shared memory. A scan across the lanes gives what is open
+// before each row. Then each lane takes a segment: where it ends stands the end of its total, and where it
+// began before that row, what is open before the row comes first. An empty segment finds the identity.
+// Totals wait until many can be stored, because memory takes long rows of writes faster than short ones.
+// A tile in which more segments end than there are offsets or room for totals is walked again, with a mark
+// behind the last end that was dealt with. The same mark stands at the share's begin, so that nothing is
+// folded across it. A tile arrives in shared memory while the one before is folded, and so do offsets; no
+// warp waits for another. The first segment that ends in the share may have begun in an earlier one: what the
+// share has of it is the share's head, which waits for join_shares().
+__device__ __forceinline__ Share stream_share(const Inputs& inputs,
+                                              const Segments& segments,
+                                              const Results& results,
+                                              const Desk& desk,
+                                              int ring_offsets,
+                                              int held_totals,
+                                              Index share,
+                                              Index num_shares)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Cut cut = find_cut(segments, share, num_shares);
+    const Index begin = __shfl_sync(kFullMask, cut.item, 0);
+    const Index end = __shfl_sync(kFullMask, cut.item, kWarpThreads - 1);
+    const Index first_segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    // Tiles begin where lines of memory do, so the first may hold some items of the share before.
+    Index tile_begin = begin - begin % kLineItems;
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    Index next = first_segment;                            // the first segment that has not been dealt with
+    Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
+    fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+    const bool began_before =
+        first_segment < end_segment && segment_begin(segments, first_segment) < begin;
+    const Index first_stored = first_segment + (began_before ? 1 : 0);
+    #pragma unroll 1
+    for (int k = lane; k < kMarksBytes / 4; k += kWarpThreads)
+        reinterpret_cast<unsigned*>(desk.marks)[k] = 0;
+    if (lane == 0) {
+        *reinterpret_cast<State*>(desk.states + kStateRow * kWarpThreads) = identity();
+        desk.staged[0] = identity();
+    }
+    Index base = next;         // the segment whose total is the first that waits
+    State carry = identity();  // in lane 0
+    State before;              // what is open before this lane's row
+    bool is_first = true;
+    bool is_repeated = false;  // the tile was walked before, for segments that end earlier in it
+    bool is_over;
+    Items items[kSteps];
+    do {
+        wait_for_copies();
+        __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
+        const bool is_last = end - tile_begin <= kTileItems;
+        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        if (!is_repeated) {
+            #pragma unroll
+            for (int step = 0; step < kSteps; ++step)
+                items[step] = take_items(desk.tiles[0], step);
+            __syncwarp();  // all items have been taken
+            if (!is_last)
+                copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+        }
+        Index known = copied - 1;  // the ends of the segments before are in the ring
+        fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+        if (is_first || is_repeated) {
+            if (is_repeated) {
+                wait_for_copies();
+                known = copied - 1;
+            }
+            __syncwarp();  // more offsets are there
+            if (lane == 0) {
+                Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
+                // The share's first segment has nothing before the share's begin.
+                const Index from = max(begin, *first);
+                *first = from;
+                if (first < desk.ring + kChunkOffsets)
+                    first[ring_offsets] = from;
+                mark(desk.marks, from - tile_begin - 1);
+            }
+            __syncwarp();  // all see where the first segment begins
+        }
+        known = min(min(known, end_segment), next + held_totals / 2);
+        const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
+        const bool is_done = ended < known || ended == end_segment;
+        __syncwarp();  // all ends are marked
+        const Bits ends = take_marks(desk.marks);
+
+        State run = walk_row(inputs,
+                             items,
+                             tile_begin + lane * kItemsPerThread, Bits(ends << 1 | Bits(lane != 0)),
+                             desk.states + lane * kStateRow, carry);
+        if (ends >> (kItemsPerThread - 1) & 1)
+            run = identity();
+        // A lane's run reaches back to the last lane in which something ends.
+        const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
+        const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
+        #pragma unroll kCopies
+        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+            const State earlier = shuffle_up(run, delta);
+            if (delta <= span)
+                run = combine(earlier, run);
+        }
+        const State rotated = shuffle(run, (lane + kWarpThreads - 1) % kWarpThreads);
+        before = lane == 0 ? identity() : rotated;
+        State* place_staged = desk.staged + 1 + (next - base) + lane;
+        __syncwarp();  // the states of all rows are there
+
+        // The totals of the segments that end here, one a lane.
+        #pragma unroll 1
+        for (; next < ended; next += kWarpThreads) {
+            const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
+            const bool is_mine = next + lane < ended;
+            Index from = 0;
+            Index behind = 0;
+            if (is_mine) {
+                from = mine[0] - tile_begin;
+                behind = mine[1] - tile_begin;
+            }
+            const unsigned place = from < behind ? unsigned(behind - 1) : unsigned(kTileItems);
+            const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
+            State total = state_at(desk.states, place);
+            if (from < Index(place / kItemsPerThread * kItemsPerThread))
+                total = combine(earlier, total);
+            if (is_mine)
+                *place_staged = total;
+            place_staged += kWarpThreads;
+        }
+        next = ended;
+        is_over = is_last && is_done;
+        if (__any_sync(kFullMask, next - base > held_totals / 2 || is_over)) {
+            __syncwarp();  // all totals are there
+            #pragma unroll 4
+            for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
+                store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+                      desk.staged[1 + segment - base]);
+            if (lane == 0 && base == first_segment && next > base)
+                desk.staged[0] = desk.staged[1];  // the head, where the share has one
+            base = next;
+        }
+        is_first = false;
+        is_repeated = !is_done;
+        if (is_done) {
+            carry = rotated;
+            tile_begin += kTileItems;
+        }
+    } while (!is_over);
+
+    // What is open at the end is a total like any other.
+    tile_begin -= kTileItems;
+    const Index from = desk.ring[unsigned(next) & (ring_offsets - 1)] - tile_begin;
+    const unsigned last = unsigned(max(end - 1 - tile_begin, Index(0)));
+    const State earlier = shuffle(before, last / kItemsPerThread);
+    State total = state_at(desk.states, last);
+    if (from < Index(last / kItemsPerThread * kItemsPerThread))
+        total = combine(earlier, total);
+    if (from >= end - tile_begin)
+        total = identity();
+    __syncwarp();  // the head is there
+    const State head = desk.staged[0];
+    return {head, total, next == first_segment ? kNoEnd : began_before ? first_segment : kNoneWaits};
+}
+
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
+stream(Inputs inputs,
+       Segments segments,
+       Results results,
+       State* block_heads,
+       State* block_totals,
+       Index* block_waiting,
+       unsigned* ticket)
+{
+    extern __shared__ Row desks[];
+    __shared__ bool last;
+    // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
+    // where segments are short in one half and long in the other, issue slots and memory are both busy.
+    const unsigned half = gridDim.x / 2;
+    const Index block = Index(2 * half == gridDim.x ? blockIdx.x % 2 * half + blockIdx.x / 2 : blockIdx.x);
+    const int warp = threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads;
+    char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
+    const Share share = stream_share(inputs, segments, results, lay_out(own, ring_offsets), ring_offsets,
+                                     held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
+    // The desk is done with, and has room for the share where the tile was.
+    static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
+    if (threadIdx.x % kWarpThreads == 0)
+        *reinterpret_cast<Share*>(own) = share;
+    __syncthreads();  // the shares of all warps are there
+    if (threadIdx.x == 0) {
+        Share all = share;
+        #pragma unroll 1
+        for (int k = 1; k < num_warps; ++k)
+            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
+        block_heads[block] = all.head;
+        block_totals[block] = all.total;
+        block_waiting[block] = all.waiting;
+        __threadfence();  // the block's share is seen before the ticket is
+        last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;  // wraps to 0, ready for the next launch
+    }
+    __syncthreads();  // all threads know whether theirs is the last block
+    if (!last)
+        return;
+    __threadfence();  // the other blocks' shares are read after their tickets
+    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+}
