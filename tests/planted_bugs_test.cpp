@@ -316,6 +316,45 @@ const std::vector<Bug> kBugs = {
      "__threadfence();  // the block's", ";  //"},
     {"StreamTicketDoesNotWrap", "warp_stream", "sum_i32", LayoutKind::offsets,
      "atomicInc(ticket, gridDim.x - 1)", "atomicInc(ticket, gridDim.x)"},
+    {"LeanFirstItemOfARowJoined", "lean_stream", "sum_i32", LayoutKind::offsets, "Bits(lane != 0)",
+     "Bits(0)"},
+    {"LeanRunKeptBehindTheLastItem", "lean_stream", "sum_i32", LayoutKind::offsets, "run = identity();", ";"},
+    {"LeanScanReachesBeyondAnEnd", "lean_stream", "sum_i32", LayoutKind::offsets, "if (delta <= span)",
+     "if (delta <= lane)"},
+    {"LeanScanStopsShort", "lean_stream", "sum_i32", LayoutKind::offsets, "if (delta <= span)",
+     "if (delta < span)"},
+    {"LeanCarryLost", "lean_stream", "sum_i32", LayoutKind::offsets, "carry = rotated;", ";"},
+    {"LeanEarlierRowsForgotten", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "if (from < Index(place / kItemsPerThread * kItemsPerThread))", "if (false)"},
+    {"LeanEarlierRowsJoinedTwice", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "if (from < Index(place / kItemsPerThread * kItemsPerThread))", "if (true)"},
+    {"LeanEmptySegmentsTakeWhatStandsThere", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "from < behind ? unsigned(behind - 1)", "is_mine ? unsigned(behind - 1) % kTileItems"},
+    {"LeanShareBeginIsNoEnd", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "mark(desk.marks, from - tile_begin - 1);", ";"},
+    {"LeanShareBeginForgottenOnce", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "if (is_first || is_repeated)", "if (is_repeated)"},
+    {"LeanNextTileInsteadOfTheSame", "lean_stream", "sum_i32", LayoutKind::offsets, "is_repeated = !is_done;",
+     "is_repeated = false;"},
+    {"LeanRingReadBeyondWhatIsThere", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "Index known = copied - 1;", "Index known = end_segment;"},
+    {"LeanRoomForTotalsForgotten", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "next + held_totals / 2);\n        const Index ended", "end_segment);\n        const Index ended"},
+    {"LeanHeadForgotten", "lean_stream", "sum_i32", LayoutKind::offsets, "desk.staged[0] = desk.staged[1];",
+     ";"},
+    {"LeanOpenTotalWithoutEarlierRows", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "if (from < Index(last / kItemsPerThread * kItemsPerThread))", "if (false)"},
+    {"LeanMirrorOfTheRingNotCopied", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "if ((unsigned(copied) & (ring_offsets - 1)) == 0)", "if (false)"},
+    {"LeanWarpBarrierDroppedBehindTheStates", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // the states of all", "; //"},
+    {"LeanWarpBarrierDroppedBehindTheEnds", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all ends are", ";  //"},
+    {"LeanWarpBarrierDroppedBehindTheTotals", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all totals are", ";  //"},
+    {"LeanWarpBarrierDroppedBehindTheItems", "lean_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // all items have been", ";  //"},
+    {"LeanByteMarksKept", "lean_stream", "sum_i32", LayoutKind::offsets, "mine[k] = uint4{0, 0, 0, 0};", ""},
 };
 
 std::string planted(std::string text, const Bug& bug)
@@ -348,7 +387,7 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         for (const std::int64_t length : {tile * 11 / 15, tile * 11 / 30, tile * 11 / 60})
             shapes.push_back({"long ones of one length",
                               segments_in_form(form_of(bug.kind), std::vector<std::int64_t>(9, length))});
-    if (bug.stage == "warp_stream" && bug.kind == LayoutKind::offsets)
+    if ((bug.stage == "warp_stream" || bug.stage == "lean_stream") && bug.kind == LayoutKind::offsets)
         for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
     return shapes;
@@ -382,9 +421,15 @@ bool is_found(const Bug& bug)
         configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
         configuration["slices_per_warp"] = 2;
     }
-    if (bug.stage == "warp_stream") {
+    if (bug.stage == "warp_stream" || bug.stage == "lean_stream") {
         configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them
         configuration["blocks_per_multiprocessor"] = 3;
+    }
+    if (bug.name.starts_with("LeanRoom"))
+        configuration["ring_offsets"] = 1024;  // more ends than there is room for totals
+    if (bug.name.starts_with("LeanByte")) {
+        configuration["byte_marks"] = 1;
+        configuration["items_per_thread"] = 16;
     }
     auto emitted = emit(problem, stage, configuration);
     emitted.source = planted(emitted.source, bug);

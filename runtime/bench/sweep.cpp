@@ -39,6 +39,8 @@ std::vector<Case> cases_of(const SweepRequest& request, const Timing& timing, co
     const auto& layout = request.workload.layout;
     if (request.sweep == Sweep::sizes)
         return size_cases(layout, request.from, request.to);
+    if (request.sweep == Sweep::lot)
+        return lot_cases(request.lot);
     auto elements = request.workload.num_elements;
     const bool is_swept = request.sweep == Sweep::layouts;
     if (!elements && is_generated(request.workload))

@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "runtime/bench/cases.h"
+#include "runtime/bench/lot_cases.h"
 #include "runtime/bench/plans.h"
 
 namespace segfold::bench {
 
 /// Which workloads a bench goes through.
-enum class Sweep : std::uint8_t { none, sizes, layouts };
+enum class Sweep : std::uint8_t { none, sizes, layouts, lot };
 
 /// What is measured of an operator.
 struct SweepRequest {
     WorkloadRequest workload;  ///< of which a sweep replaces the layout or the number of elements
     Sweep sweep = Sweep::none;
     std::int64_t from = std::int64_t{1} << 16, to = std::int64_t{1} << 30;  ///< sweep sizes
+    Lot lot = {};                                                           ///< sweep lot
     std::optional<SegmentForm> given_as = {};                               ///< flags or keys
     std::vector<const Peer*> peers = {};
     bool only_fitting_peers = false;  ///< those that do not take the form are passed over in silence

@@ -33,7 +33,7 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"repeat", "R"},
                                 {"backend", "BACKEND"},
                                 {"device", "N"},
-                                {"sweep", "sizes|layouts"},
+                                {"sweep", "sizes|layouts|lot:N,seed=S"},
                                 {"from", "N"},
                                 {"to", "N"},
                                 {"markdown"},
@@ -99,7 +99,10 @@ BenchRequest bench_request(const Arguments& arguments)
     // Peers that do not take the form of the segments are passed over where libraries alone are named.
     request.only_fitting_peers = arguments.value("peers").value_or("cub").find('_') == std::string::npos;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));
-    if (const auto sweep = arguments.choice("sweep", kSweeps))
+    if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
+        request.sweep = bench::Sweep::lot;
+        request.lot = *lot;
+    } else if (const auto sweep = arguments.choice("sweep", kSweeps))
         request.sweep = *sweep == 0 ? bench::Sweep::sizes : bench::Sweep::layouts;
     if (request.sweep != bench::Sweep::sizes)
         for (const auto flag : {"from", "to"})
@@ -107,6 +110,10 @@ BenchRequest bench_request(const Arguments& arguments)
     if (request.sweep == bench::Sweep::sizes)
         arguments.refuse("elements",
                          "names one size, and --sweep sizes goes through many; see --from and --to");
+    if (request.sweep == bench::Sweep::lot)
+        arguments.refuse("elements", "names one size, and --sweep lot draws them");
+    if (request.sweep == bench::Sweep::lot)
+        arguments.refuse("layout", "names one layout, and --sweep lot draws them");
     if (request.sweep == bench::Sweep::layouts)
         arguments.refuse("layout", "names one layout, and --sweep layouts goes through the standard ones");
     if (request.sweep != bench::Sweep::none)
@@ -149,7 +156,10 @@ int emit_peer_text(const Arguments& arguments)
 class BenchReport {
 public:
     BenchReport(const Arguments& arguments, const bench::MachineRecord& machine, bool with_operators)
-        : is_json_(arguments.json()), is_markdown_(arguments.has("markdown")), with_operators_(with_operators)
+        : is_json_(arguments.json()),
+          is_markdown_(arguments.has("markdown")),
+          is_lot_(arguments.value("sweep").value_or("").starts_with("lot")),
+          with_operators_(with_operators)
     {
         if (const auto path = arguments.value("log")) {
             log_.open(*path, std::ios::app);
@@ -183,7 +193,7 @@ public:
         else if (is_markdown_)
             write_output(bench::markdown_mean(records_, with_operators_));
         else if (records_.size() > 1)
-            write_output(mean_text());
+            write_output(mean_text() + (is_lot_ ? bench::print_deciles(bench::chosen_shares(records_)) : ""));
         if (is_markdown_ && wrong != 0)
             write_error(
                 fmt::format("wrong results in {} of {} workloads; run them without --markdown to see which",
@@ -247,7 +257,7 @@ private:
                                     ratios.size(), geometric_mean(ratios));
     }
 
-    bool is_json_, is_markdown_, with_operators_;
+    bool is_json_, is_markdown_, is_lot_, with_operators_;
     std::string log_path_;
     std::ofstream log_;
     Json document_;

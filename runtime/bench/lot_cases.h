@@ -1,0 +1,34 @@
+#pragma once
+// Workloads by lot, and how well the plans that runs take do on them.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/bench/cases.h"
+#include "runtime/bench/record.h"
+
+namespace segfold::bench {
+
+/// How many workloads are drawn, and from which seed.
+struct Lot {
+    std::int64_t count = 0;
+    std::uint64_t seed = 7;
+};
+
+/// Reads "lot:100" or "lot:100,seed=3"; nothing for a text that does not begin with "lot". Throws InputError.
+std::optional<Lot> parse_lot(std::string_view text);
+
+/// Layouts by lot: `uniform` of any length up to 2^22 for two in five, else a `lot` by offsets. Elements:
+/// 2^16 to 2^28, each power of two as likely, and somewhat fewer.
+std::vector<Case> lot_cases(const Lot& lot);
+
+/// The rate of the plan that a run takes, as a share of the best measured one's, for each record that has
+/// both.
+std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
+
+/// Geometric mean, worst and deciles of such shares, as a line or two; empty where there are none.
+std::string print_deciles(std::vector<double> shares);
+
+}  // namespace segfold::bench
