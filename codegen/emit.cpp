@@ -59,6 +59,7 @@ Facts weaving_facts(const Problem& problem)
             {"idempotent", problem.laws.idempotent},
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
+            {"scalar_state", op.state.size() == 1 && op.has_identity()},
             {"uses_position", uses_name(op.lift, "position")},
             {"uses_segment", uses_name(op.lift, "segment")},
             {"uses_tables", lifts_from_tables(op)},

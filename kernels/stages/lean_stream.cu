@@ -244,9 +244,15 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             //% else
             State state = lift_item(inputs, some, k, row_begin + item);
             //% end
-            if (!(begins >> item & 1))
+            const bool is_begin = begins >> item & 1;
+            //% if scalar_state
+            if (!is_begin)  // one instruction, where combine() is one
                 state = combine(run, state);
             run = state;
+            //% else
+            const State longer = combine(run, state);
+            run = is_begin ? state : longer;
+            //% end
             behind.at[k] = run;
         }
         *reinterpret_cast<States*>(states + step * kStepBytes) = behind;
@@ -288,10 +294,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
     // Tiles begin where lines of memory do, so the first may hold some items of the share before.
     Index tile_begin = begin - begin % kLineItems;
-    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
     Index next = first_segment;                            // the first segment that has not been dealt with
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
@@ -305,40 +309,41 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     Index base = next;         // the segment whose total is the first that waits
     State carry = identity();  // in lane 0
     State before;              // what is open before this lane's row
-    bool is_first = true;
-    bool is_repeated = false;  // the tile was walked before, for segments that end earlier in it
+    bool is_marked = true;     // the tile's first items are not to be folded: it is the first, or walked again
     bool is_over;
     //% if costly_combine
     int turn = 0;
-    //% else
-    Items items[kSteps];
     //% end
     do {
+        if (is_marked) {
+            wait_for_copies();
+            __syncwarp();  // nothing is on its way to the tile
+            //% if costly_combine
+            copy_tile(desk.tiles[turn], inputs, tile_begin, segments.num_items);
+            //% else
+            copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+            //% end
+            fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+        }
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
         //% if costly_combine
-        if (!is_repeated && !is_last)
+        if (!is_last)
             copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
         //% else
-        if (!is_repeated) {
-            #pragma unroll
-            for (int step = 0; step < kSteps; ++step)
-                items[step] = take_items(desk.tiles[0], step);
-            __syncwarp();  // all items have been taken
-            if (!is_last)
-                copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
-        }
+        Items items[kSteps];
+        #pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            items[step] = take_items(desk.tiles[0], step);
+        __syncwarp();  // all items have been taken
+        if (!is_last)
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         //% end
         Index known = copied - 1;  // the ends of the segments before are in the ring
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
-        if (is_first || is_repeated) {
-            if (is_repeated) {
-                wait_for_copies();
-                known = copied - 1;
-            }
-            __syncwarp();  // more offsets are there
+        if (is_marked) {
             if (lane == 0) {
                 Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
                 // The share's first segment has nothing before the share's begin.
@@ -415,8 +420,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 desk.staged[0] = desk.staged[1];  // the head, where the share has one
             base = next;
         }
-        is_first = false;
-        is_repeated = !is_done;
+        is_marked = !is_done;
         if (is_done) {
             carry = rotated;
             tile_begin += kTileItems;
