@@ -12,6 +12,7 @@
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/probe.h"
+#include "runtime/data/shape.h"
 
 namespace segfold::bench {
 namespace {
@@ -64,9 +65,13 @@ public:
           peers_(bench.peers->over(request.problem, *placed_))
     {
         record_.op = request.problem.op.name;
+        if (!request.problem.op.parameters.empty())
+            record_.element_type = request.problem.op.parameters.front().type;
         record_.layout = request.layout;
+        record_.form = segments_.form;
         record_.num_elements = segments_.num_elements;
         record_.num_segments = segments_.num_segments;
+        record_.longest_length = shape_of(segments_).longest;
         record_.index_bits = segments_.index_bits();
         record_.traffic = compulsory_traffic(request.problem.op, segments_);
         record_.is_flushed = timing_.fits_cache(record_.traffic.total());

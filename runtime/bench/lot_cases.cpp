@@ -89,6 +89,22 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records)
     return shares;
 }
 
+std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
+{
+    std::string text = titles ? "operator,form,elements,segments,longest,rates\n" : "";
+    for (const auto& record : records) {
+        std::string rates;
+        for (const auto& entry : record.entries)
+            if (!entry.is_peer && entry.outcome == Outcome::measured)
+                rates += fmt::format(" {}={:.4f}", entry.name, entry.fraction);
+        if (!rates.empty())
+            text += fmt::format("{}_{},{},{},{},{},{}\n", record.op, name(record.element_type),
+                                name(record.form), record.num_elements, record.num_segments,
+                                record.longest_length, rates.substr(1));
+    }
+    return text;
+}
+
 std::string print_deciles(std::vector<double> shares)
 {
     if (shares.empty())

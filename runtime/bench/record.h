@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/layout.h"
+#include "dsl/type.h"
 #include "runtime/session/traffic.h"
 #include "runtime/support/statistics.h"
 
@@ -66,9 +68,12 @@ struct Entry {
 /// One workload, with all that was measured on it.
 struct WorkloadRecord {
     std::string op;
+    Type element_type = Type::f32;  ///< of the first parameter
     std::string layout;
+    SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
+    std::int64_t longest_length = 0;  ///< 0 where no plan was chosen by it
     int index_bits = 32;
     Traffic traffic;
     bool is_flushed = false;  ///< the L2 was emptied before every run, because the data would fit

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -38,6 +39,7 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"to", "N"},
                                 {"markdown"},
                                 {"log", "FILE"},
+                                {"rates", "FILE"},
                                 {"emit-peer", "PEER"},
                                 {"plan", "STAGE:NAME=VALUE,...", true},
                                 {"ladder"},
@@ -166,6 +168,13 @@ public:
             log_path_ = *path;
             log(json_of(machine));
         }
+        if (const auto path = arguments.value("rates")) {
+            std::error_code error;
+            const bool is_new = std::filesystem::file_size(*path, error) == 0 || error;
+            rates_.open(*path, std::ios::app);
+            rates_path_ = *path;
+            write_rates({}, is_new);
+        }
         document_ = {{"machine", json_of(machine)}, {"workloads", Json::array()}};
         if (is_markdown_)
             write_output(bench::markdown_header(machine) + "\n" + bench::markdown_titles(with_operators_));
@@ -220,6 +229,8 @@ private:
     void add(WorkloadRecord record)
     {
         progress_.clear();
+        if (rates_.is_open())
+            write_rates({record}, false);
         if (is_json_)
             document_["workloads"].push_back(json_of(record));
         else if (is_markdown_)
@@ -244,6 +255,13 @@ private:
             throw InputError(fmt::format("{}: cannot be written", log_path_));
     }
 
+    void write_rates(const std::vector<WorkloadRecord>& records, bool titles)
+    {
+        rates_ << bench::print_rates(records, titles) << std::flush;
+        if (!rates_)
+            throw InputError(fmt::format("{}: cannot be written", rates_path_));
+    }
+
     [[nodiscard]] std::string mean_text() const
     {
         std::vector<double> ratios;
@@ -258,8 +276,8 @@ private:
     }
 
     bool is_json_, is_markdown_, is_lot_, with_operators_;
-    std::string log_path_;
-    std::ofstream log_;
+    std::string log_path_, rates_path_;
+    std::ofstream log_, rates_;
     Json document_;
     std::vector<WorkloadRecord> records_;
     Progress progress_;
