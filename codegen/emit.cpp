@@ -18,6 +18,19 @@ namespace {
 
 constexpr std::string_view kStepItemsSize = "step_items";
 
+/// What a reader of State finds that the operator does not say.
+std::string short_places_note(const Problem& problem)
+{
+    std::vector<std::string> fields;
+    for (std::size_t i = 0; i < problem.op.state.size(); ++i)
+        if (problem.op.state[i].type != problem.written.state[i].type)
+            fields.push_back(problem.op.state[i].name);
+    return fields.empty()
+               ? ""
+               : fmt::format("\nStates keep {} in 32 bits, as indices are; results have all bits.\n",
+                             fmt::join(fields, " and "));
+}
+
 using NumberValues = std::map<std::string, int, std::less<>>;
 
 /// `words` are those of what stands below: of tunables it names those that are mentioned there.
@@ -42,7 +55,8 @@ std::string heading(const Problem& problem, const Stage& stage, const Configurat
             text += fmt::format("{} = {}\n", name, value);
     const auto origin =
         fmt::format("\nEmitted by segfold from kernels/{}; edit that file instead.\n", stage.file);
-    return comment_lines(text + '\n') + operator_comment(problem.op) + comment_lines(origin) + '\n';
+    return comment_lines(text + '\n') + operator_comment(problem.written) +
+           comment_lines(short_places_note(problem) + origin) + '\n';
 }
 
 bool lifts_from_tables(const Operator& op)
@@ -293,7 +307,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     // Where parts say all, nothing follows the blank line behind the last of them.
     while (emitted.source.ends_with("\n\n"))
         emitted.source.pop_back();
-    check_emitted(emitted.source, problem.op);
+    check_emitted(emitted.source, problem.written);
     return emitted;
 }
 

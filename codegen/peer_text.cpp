@@ -118,7 +118,7 @@ private:
         return fmt::format(
             "// {}: {}\n// {}, {}-bit indices.\n//\n{}//\n"
             "// Written by segfold to be measured beside its own stages.\n// {}\n\n",
-            peer_.name, peer_.call, segments, problem_.index_bits, operator_comment(op_),
+            peer_.name, peer_.call, segments, problem_.index_bits, operator_comment(problem_.written),
             peer_.is_of_host() ? "g++ -shared -fPIC -O3 -std=c++20 -march=native" +
                                      std::string(peer_.system == "omp" ? " -fopenmp" : " -ltbb")
                                : "nvcc -shared -Xcompiler -fPIC -O3 -std=c++17 -arch=native");
@@ -358,7 +358,7 @@ EmittedPeer emit_peer(const Problem& problem, const Peer& peer)
     Problem unchecked = problem;
     unchecked.checked_tables.clear();
     auto emitted = PeerText(unchecked, peer).emit();
-    check_emitted(emitted.source, problem.op);
+    check_emitted(emitted.source, problem.written);
     return emitted;
 }
 
