@@ -95,12 +95,13 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
     for (const auto& record : records) {
         std::string rates;
         for (const auto& entry : record.entries)
-            if (!entry.is_peer && entry.outcome == Outcome::measured)
+            if (!entry.is_peer && entry.outcome == Outcome::measured &&
+                entry.name.find(':') == std::string::npos)
                 rates += fmt::format(" {}={:.4f}", entry.name, entry.fraction);
         if (!rates.empty())
-            text += fmt::format("{}_{},{},{},{},{},{}\n", record.op, name(record.element_type),
-                                name(record.form), record.num_elements, record.num_segments,
-                                record.longest_length, rates.substr(1));
+            text +=
+                fmt::format("{}_{},{},{},{},{},{}\n", record.op, name(record.element_type), name(record.form),
+                            record.num_elements, record.num_segments, record.longest_length, rates.substr(1));
     }
     return text;
 }
