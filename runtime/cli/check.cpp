@@ -16,6 +16,7 @@
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/regress/check_operator.h"
+#include "runtime/regress/tree.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -29,8 +30,9 @@ constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
 constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
 constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
-constexpr Flag kCheckFlags[] = {{"stage", "STAGE|all"}, {"set", "NAME=VALUE", true}, {"kernels", "DIR"},
-                                {"seeds", "K"},         {"prove", "SECONDS|off"},    {"smt-lib", "DIR"}};
+constexpr Flag kCheckFlags[] = {
+    {"stage", "STAGE|all"},   {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
+    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"tree"},           {"reproducible"}};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
@@ -84,6 +86,19 @@ std::string law_notes(const OperatorLaws& laws)
     return text;
 }
 
+/// The stages that --stage names; all without it, but for rungs.
+std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalogue& catalogue)
+{
+    const auto stage = arguments.value("stage").value_or("all");
+    std::vector<const Stage*> stages;
+    for (const auto& known : catalogue.stages())
+        if ((stage == "all" && !known.is_rung) || stage == known.name)
+            stages.push_back(&known);
+    if (stages.empty())
+        stages.push_back(&catalogue.stage(stage));
+    return stages;
+}
+
 CheckRequest check_request(const Arguments& arguments, const Operator& op, const Backend& backend,
                            const Catalogue& catalogue)
 {
@@ -97,13 +112,8 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     else
         request.layouts = regress::standard_layouts(
             op, request.workload.num_elements.value_or(request.workload.standard_elements));
-    const auto stage = arguments.value("stage").value_or("all");
-    for (const auto& known : catalogue.stages())
-        if ((stage == "all" && !known.is_rung) || stage == known.name)
-            request.stages.push_back(&known);
-    if (request.stages.empty())
-        request.stages.push_back(&catalogue.stage(stage));
-    if (stage == "all")
+    request.stages = asked_stages(arguments, catalogue);
+    if (arguments.value("stage").value_or("all") == "all")
         arguments.refuse("set", "belongs to one stage; give --stage beside it");
     request.chosen = settings(arguments);
     if (!request.chosen.empty())
@@ -251,6 +261,64 @@ Json outcomes_of(const CheckMatrix& matrix)
     return list;
 }
 
+std::string print_trees(const std::vector<regress::TreeRow>& rows)
+{
+    std::vector<TextTable::Column> columns = {{"stage"}, {"segments"}, {"tree"}};
+    for (const auto cause : regress::kTreeCauses)
+        columns.push_back({std::string(cause)});
+    TextTable table(std::move(columns));
+    std::string faults;
+    for (const auto& row : rows) {
+        std::vector<std::string> cells = {row.stage, std::string(name(row.form)),
+                                          row.fault.empty() ? fmt::format("{}", row.tree + 1) : "fault"};
+        for (const auto& changed : row.changed)
+            cells.push_back(!changed ? "-" : *changed == 0 ? "same" : fmt::format("{} differ", *changed));
+        table.add(std::move(cells));
+        if (!row.fault.empty())
+            faults += fmt::format("\n{} over {}:\n{}", row.stage, name(row.form), indented(row.fault));
+    }
+    return table.print() + faults +
+           "\nPlans of one form and one number in 'tree' combine every watched segment in the same tree.\n";
+}
+
+Json tree_json(const regress::TreeRow& row)
+{
+    Json json = {{"stage", row.stage},
+                 {"form", name(row.form)},
+                 {"configuration", json_of(row.configuration)},
+                 {"tree", row.tree + 1}};
+    for (std::size_t i = 0; i < row.changed.size(); ++i)
+        json["changed"][std::string(regress::kTreeCauses[i])] =
+            row.changed[i] ? Json(*row.changed[i]) : Json();
+    if (!row.fault.empty())
+        json["fault"] = row.fault;
+    return json;
+}
+
+/// check --tree
+int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
+{
+    for (const auto flag :
+         {"layout", "set", "elements", "values", "index-bits", "seeds", "backend", "device"})
+        arguments.refuse(flag, "has no meaning beside --tree, which compares segments of its own on simt");
+    Progress progress;
+    const auto rows = regress::compare_trees(
+        op,
+        {asked_stages(arguments, catalogue), catalogue, arguments.has("reproducible"),
+         static_cast<std::uint64_t>(arguments.integer("seed", 0, std::int64_t{1} << 53).value_or(7))},
+        [&](const std::string& what) { progress.show(what); });
+    progress.clear();
+    if (arguments.json()) {
+        Json list = Json::array();
+        for (const auto& row : rows)
+            list.push_back(tree_json(row));
+        write_json("trees", {{"operator", json_of(op)}, {"trees", std::move(list)}});
+    } else {
+        write_output(print_trees(rows));
+    }
+    return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
+}
+
 }  // namespace
 
 int verb_check(const Words& words)
@@ -258,6 +326,9 @@ int verb_check(const Words& words)
     const Arguments arguments("check", words,
                               join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
+    if (arguments.has("tree"))
+        return compare_trees(arguments, op, Kernels(arguments).catalogue());
+    arguments.refuse("reproducible", "says which plans --tree looks at");
     Session session(backend_argument(arguments, true), session_options(arguments, op));
     auto& backend = session.backend();
     const auto& catalogue = session.catalogue();
