@@ -94,10 +94,13 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
     std::string text = titles ? "operator,form,elements,segments,longest,rates\n" : "";
     for (const auto& record : records) {
         std::string rates;
-        for (const auto& entry : record.entries)
-            if (!entry.is_peer && entry.outcome == Outcome::measured &&
-                entry.name.find(':') == std::string::npos)
-                rates += fmt::format(" {}={:.4f}", entry.name, entry.fraction);
+        for (const auto& entry : record.entries) {
+            if (entry.is_peer || entry.is_host || entry.outcome != Outcome::measured)
+                continue;
+            auto plan = entry.name;
+            std::ranges::replace(plan, ',', ';');  // between its settings
+            rates += fmt::format(" {}={:.4f}", plan, entry.fraction);
+        }
         if (!rates.empty())
             text +=
                 fmt::format("{}_{},{},{},{},{},{}\n", record.op, name(record.element_type), name(record.form),

@@ -17,6 +17,7 @@ constexpr std::array<std::string_view, 10> kNames = {"equal",        "near_equal
                                                      "ascending",    "descending", "saw_teeth", "empty_runs",
                                                      "mostly_empty", "bursts"};
 constexpr std::int64_t kMostSegments = std::int64_t{1} << 28;
+constexpr double kManySegments = 0x1p26;  // of which most may be empty
 
 double share(RandomSequence& sequence)
 {
@@ -93,7 +94,10 @@ Draw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_elemen
             return in_turn(sequence, around(length_between(sequence, 1, 512)), none);
         case LotKind::mostly_empty: {
             const double filled = 0.005 + 0.1 * share(sequence);
-            const auto others = around(std::max<std::int64_t>(8, length_between(sequence, 1, 512)));
+            // Long enough that there are not many times as many segments as elements.
+            const double scarce = static_cast<double>(num_elements) / (filled * kManySegments);
+            const auto drawn = static_cast<double>(length_between(sequence, 1, 512));
+            const auto others = around(static_cast<std::int64_t>(std::max({8.0, drawn, scarce})));
             return [=](RandomSequence& own, std::int64_t place) {
                 return share(own) < filled ? others(own, place) : std::int64_t{0};
             };
