@@ -280,12 +280,14 @@ TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
     EXPECT_EQ(chosen("sum_i32", 4096, 8000), "block_per_segment");
     EXPECT_EQ(chosen("sum_i32", 2047, 8000), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 1024), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_stream") << "one more than four times the mean";
+    EXPECT_EQ(chosen("sum_i32", 256, 2048), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 2049), "lean_stream") << "one more than eight times the mean";
+    EXPECT_EQ(chosen("sum_i32", 2046, 8185), "warp_stream") << "with many elements, than four times";
     EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
     EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";
     EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
     EXPECT_EQ(chosen("trace_u64", 4096, 8000), "warp_stream") << "joining lanes once a row is dear";
-    EXPECT_EQ(chosen("sum_i32", 128, 128), "warp_stream");
+    EXPECT_EQ(chosen("sum_i32", 128, 128), "group_per_segment");
 }
 
 TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
@@ -299,11 +301,14 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     EXPECT_EQ(chosen("sum_f16", 8, kMany), "thread_per_segment") << "a lane reads four elements at once";
     EXPECT_EQ(chosen("sum_i32", 8, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 192, kMany), "group_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 193, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 200, kMany), "group_per_segment") << "a warp's rows would not be full";
+    EXPECT_EQ(chosen("sum_i32", 256, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 11, kMany), "thread_per_segment") << "groups read no vectors";
+    EXPECT_EQ(chosen("sum_i32", 33, kMany), "warp_stream") << "groups read no vectors";
     EXPECT_EQ(chosen("mean_variance_f32", 4096, kMany), "warp_per_segment") << "joining lanes is long";
     EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 22), "block_per_segment") << "too few for a warp each";
     EXPECT_EQ(chosen("sum_i32", 128, 1 << 20), "group_per_segment");
-    EXPECT_EQ(chosen("argmax_f32", 128, 1 << 20), "warp_per_segment");
+    EXPECT_EQ(chosen("argmax_f64", 128, 1 << 20), "warp_per_segment") << "a state of 16 bytes";
     EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 2048, kMany), "block_per_segment");
     EXPECT_EQ(chosen("sum_i32", 1 << 20, kMany), "block_per_segment");
@@ -324,30 +329,34 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen(1 << 18, 1 << 16, 64), "thread_per_segment");
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32), "group_per_segment");
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32 + 1), "warp_per_segment");
-    EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "warp_per_segment") << "there is a warp for each";
+    EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 17, 1 << 12, 129), "warp_per_segment") << "one more than four times the mean";
     EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
         << "groups read elements, and it has none";
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3584), "warp_per_segment");
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
-    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "lean_stream");
     EXPECT_EQ(chosen(1 << 22, 1 << 16, 1 << 20), "group_or_grid") << "a quarter of all is one segment";
-    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "warp_stream");
-    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 1 << 21), "warp_stream");
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "lean_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 1 << 21), "lean_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
-    EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 64), "warp_stream");
+    EXPECT_EQ(chosen(1 << 24, 1 << 19, 64), "group_per_segment") << "few of them are much longer";
+    EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 200), "lean_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 16), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 17), "warp_stream");
     const auto of = [&](const std::string& op, std::int64_t elements,
                         SegmentForm form = SegmentForm::offsets) {
         return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300}).name;
     };
     EXPECT_EQ(of("sum_f16", 1 << 22), "group_per_segment");
-    EXPECT_EQ(of("sum_f16", 1 << 23), "warp_stream");
+    EXPECT_EQ(of("sum_f16", 1 << 23), "lean_stream");
     EXPECT_EQ(of("argmax_f32", 1 << 21), "group_per_segment");
-    EXPECT_EQ(of("argmax_f32", 1 << 22), "warp_stream") << "which joins lanes once a tile";
+    EXPECT_EQ(of("trace_u64", 1 << 22), "warp_stream") << "which joins lanes once a tile";
     EXPECT_EQ(of("mean_variance_f32", 1 << 20), "warp_per_segment");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21), "warp_stream");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "group_per_segment");
-    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "lean_stream") << "a mean of 64";
 }
 
 /// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.

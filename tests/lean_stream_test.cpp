@@ -45,6 +45,7 @@ struct Crowded {
     std::string op;
     int index_bits;
     Configuration configuration;
+    Numbers numbers = Numbers::constant;
 };
 
 class LeanCrowdedEnds : public testing::TestWithParam<Crowded> {};
@@ -54,28 +55,26 @@ TEST_P(LeanCrowdedEnds, AgreeWithTheReference)
 {
     const auto& param = GetParam();
     const Problem problem(matrix_operator(param.op), SegmentForm::offsets, param.index_bits);
-    for (const auto numbers : {Numbers::constant, Numbers::at_launch}) {
-        const auto emitted = emit(problem, stage(), param.configuration, Catalogue::standard(), numbers);
-        std::uint64_t seed = 1;
-        for (const auto& [name, lengths] : crowded_cases(param.configuration.at("items_per_thread") * 32)) {
-            const auto workload =
-                make_workload(param.op, with_index_bits(offsets_segments(lengths), param.index_bits), 11);
-            for (const int multiprocessors : {1, 3, 64})
-                expect_agreement(name, workload, emitted, multiprocessors, seed++);
-        }
+    const auto emitted = emit(problem, stage(), param.configuration, Catalogue::standard(), param.numbers);
+    std::uint64_t seed = 1;
+    for (const auto& [name, lengths] : crowded_cases(param.configuration.at("items_per_thread") * 32)) {
+        const auto workload =
+            make_workload(param.op, with_index_bits(offsets_segments(lengths), param.index_bits), 11);
+        for (const int multiprocessors : {1, 3, 64})
+            expect_agreement(name, workload, emitted, multiprocessors, seed++);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(
     LeanStream, LeanCrowdedEnds,
     testing::Values(Crowded{"Bits8", "trace_u64", 32, configuration(64, 8, false)},
-                    Crowded{"Bits16Wide", "trace_u64", 64, configuration(32, 16, false)},
+                    Crowded{"Bits16Wide", "trace_u64", 64, configuration(32, 16, false), Numbers::at_launch},
                     Crowded{"Bits32", "affine_u32", 32, configuration(64, 32, false)},
                     Crowded{"Bits64", "sum_i32", 32, configuration(32, 64, false, 1024, 512)},
-                    Crowded{"Bytes16", "trace_u64", 32, configuration(64, 16, true)},
+                    Crowded{"Bytes16", "trace_u64", 32, configuration(64, 16, true), Numbers::at_launch},
                     Crowded{"Bytes32Wide", "affine_u32", 64, configuration(32, 32, true)},
                     Crowded{"Bytes64", "sum_i32", 32, configuration(32, 64, true)},
-                    Crowded{"Costly", "costly_trace", 32, configuration(32, 16, false)},
+                    Crowded{"Costly", "costly_trace", 32, configuration(32, 16, false), Numbers::at_launch},
                     Crowded{"CostlyBytesWide", "costly_trace", 64, configuration(64, 16, true)},
                     Crowded{"Fields", "max_subarray_i32", 32, configuration(64, 8, false)}),
     [](const auto& info) { return info.param.name; });
@@ -100,36 +99,30 @@ const std::vector<std::int64_t> kSomeLengths = {3, 513, 0, 0, 5, 1030, 31, 33, 2
 
 TEST(LeanStream, ElementsMayHaveAnyWidthAndArraysBeginAnywhere)
 {
-    for (const auto& types :
-         std::vector<std::vector<Type>>{{Type::u8},
-                                        {Type::i8},
-                                        {Type::boolean},
-                                        {Type::i16},
-                                        {Type::f16},
-                                        {Type::f32},
-                                        {Type::f64},
-                                        {Type::i8, Type::u8},
-                                        {Type::i64, Type::boolean, Type::u32, Type::u8}}) {
+    const std::vector<std::pair<std::vector<Type>, int>> cases = {
+        {{Type::i8}, 32}, {{Type::boolean}, 8},       {{Type::f16}, 16},
+        {{Type::f64}, 8}, {{Type::i8, Type::u8}, 16}, {{Type::i64, Type::boolean, Type::u32, Type::u8}, 32}};
+    for (const auto& [types, items] : cases) {
         const Problem problem(hash_of(types), SegmentForm::offsets);
-        for (const int items : {8, 16, 32}) {
-            const auto emitted = emit(problem, stage(), configuration(32, items, false));
-            auto workload = make_workload(problem.op, offsets_segments(kSomeLengths), 3);
-            std::string what = std::to_string(items) + " items of";
-            for (std::size_t i = 0; i < types.size(); ++i) {  // such as are exact as integers
-                what += " " + std::string(name(types[i]));
-                workload.arrays[i] = generate_values(types[i], workload.segments.num_elements, i + 3,
-                                                     ValueRange::small_integers);
-            }
-            expect_agreement(what, workload, emitted, 1, 1);
-            expect_agreement(what + ", shifted", workload, emitted, 3, 2, 1);
+        const auto emitted = emit(problem, stage(), configuration(32, items, false));
+        auto workload = make_workload(problem.op, offsets_segments(kSomeLengths), 3);
+        std::string what = std::to_string(items) + " items of";
+        for (std::size_t i = 0; i < types.size(); ++i) {  // such as are exact as integers
+            what += " " + std::string(name(types[i]));
+            workload.arrays[i] =
+                generate_values(types[i], workload.segments.num_elements, i + 3, ValueRange::small_integers);
         }
+        expect_agreement(what, workload, emitted, 1, 1);
+        expect_agreement(what + ", shifted", workload, emitted, 3, 2, 1);
     }
 }
 
 /// States of 1, 2, 3, 6 and 12 bytes stand in rows of their own alignment.
 TEST(LeanStream, StatesMayHaveAnyWidth)
 {
-    for (const std::string fields : {"i8", "i16", "i8 i8 i8", "i16 i16 i16", "i32 i32 i32", "i64 i8"}) {
+    const std::vector<std::pair<std::string, int>> cases = {
+        {"i8", 8}, {"i16", 32}, {"i8 i8 i8", 16}, {"i16 i16 i16", 8}, {"i32 i32 i32", 16}, {"i64 i8", 32}};
+    for (const auto& [fields, items] : cases) {
         std::string state, lift, combine, results;
         std::istringstream words(fields);
         std::string type;
@@ -143,10 +136,9 @@ TEST(LeanStream, StatesMayHaveAnyWidth)
         const auto op =
             parse_operator("sums", "operator sums(x: i32) -> (" + results + ") { state { " + state +
                                        "} lift { " + lift + "} combine(a, b) { " + combine + "} }");
-        for (const int items : {8, 16, 32})
-            expect_agreement(
-                fields, make_workload(op, offsets_segments(kSomeLengths), 3),
-                emit(Problem(op, SegmentForm::offsets), stage(), configuration(32, items, false)), 2, 3);
+        expect_agreement(fields, make_workload(op, offsets_segments(kSomeLengths), 3),
+                         emit(Problem(op, SegmentForm::offsets), stage(), configuration(32, items, false)), 2,
+                         3);
     }
 }
 

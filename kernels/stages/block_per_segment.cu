@@ -6,13 +6,15 @@
 //% needs   associative
 //% let     is_few = num_elements <= 2097152
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
-//% let     are_enough = num_segments >= 256 && (commutative || mean_length <= 131072)
+//% let     enough = num_elements <= 8388608 ? 128 : 256
+//% let     are_enough = num_segments >= enough && (commutative || mean_length <= 131072)
 //% let     is_alike = uniform && !is_dear && (are_enough || is_few && mean_length <= 65536)
 //% let     are_even = longest_length > 0 && longest_length <= 4 * mean_length
-//% let     is_lone = is_few && longest_length > 1024 && longest_length <= 65536
-//% let     are_many = num_segments >= 8192 && mean_length >= 2048
-//% let     is_full = offsets && commutative && are_many && longest_length <= 8192
-//% suits   is_alike ? 70 : (offsets || ranges) && are_even && (is_lone || is_full) ? 85 : 0
+//% let     is_lone = longest_length > 1024 && longest_length <= 131072 && (num_segments <= 2048 || mean_length >= 1024)
+//% let     is_rare = is_lone && (is_few && are_even || num_elements <= 4194304 && num_segments <= 2048)
+//% let     are_many = num_segments >= 2048 && mean_length >= 2048 && longest_length <= 65536
+//% let     is_full = offsets && commutative && are_even && are_many
+//% suits   is_alike ? 70 : (offsets || ranges) && (is_rare || is_full) ? 85 : 0
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32

@@ -4,7 +4,8 @@
 //% source  Groups and warps by length: Greathouse & Daga 2014 (CSR-Adaptive), without its first pass
 //% layout  uniform, offsets
 //% needs   associative
-//% let     is_unknown = num_elements <= 2097152 && (longest_length == 0 || longest_length > 3584)
+//% let     is_few = num_elements <= 2097152 && num_segments <= 262144
+//% let     is_unknown = is_few && (longest_length == 0 || longest_length > 3584)
 //% let     has_giant = num_elements <= 4194304 && longest_length >= num_elements / 4
 //% let     is_long = costly_combine || state_bytes >= 16
 //% suits   uniform && num_elements <= 2097152 || offsets && (is_unknown || has_giant && !is_long) ? 60 : 0

@@ -9,8 +9,14 @@
 //% let     streamed = costly_combine ? 0 : is_long ? 2097152 : element_bytes <= 2 ? 4194304 : 8388608
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
 //% let     are_known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_best = are_short && are_known && num_elements <= (offsets ? streamed : 4194304)
-//% suits   uniform && mean_length <= longest || (offsets || ranges) && is_best ? 90 : 0
+//% let     is_near = longest_length > 0 && longest_length <= 4 * mean_length
+//% let     are_near = is_near && num_segments >= 2048 && mean_length >= 8 && mean_length < 256
+//% let     most_elements = !offsets ? 4194304 : is_near && !is_long && element_bytes > 2 ? 2 * streamed : streamed
+//% let     is_best = (are_short && are_known || are_near) && num_elements <= most_elements
+//% let     is_cheap = !is_long && element_bytes > 2 && num_elements > 2097152
+//% let     is_odd = is_cheap && mean_length < 640 && mean_length % 128 != 0
+//% let     are_tiny = is_cheap && mean_length < 8 && longest_length > 0 && longest_length <= 16
+//% suits   uniform && (mean_length <= longest || is_odd) || (offsets || ranges) && (is_best || are_tiny) ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8

@@ -1,5 +1,5 @@
 //% stage   lean_stream
-//% title   Each warp streams an equal share and leaves the run behind every item; totals are read by position
+//% title   Each warp streams an equal share, leaves the run behind each item, reads totals by position
 //% after   warp_stream
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  offsets
@@ -7,7 +7,14 @@
 //% let     least_own = 32 * (8 * (tiles * element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
-//% suits   35
+//% let     is_wide = element_bytes > 2 && state_bytes <= 4
+//% let     are_many = num_elements > 134217728
+//% let     longest_mean = is_wide ? 256 : 4096
+//% let     are_empty = mean_length < 1 && num_elements > 4194304
+//% let     is_fit = mean_length >= (is_wide ? 4 : 8) && mean_length <= longest_mean || are_empty
+//% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit
+//% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 20)
+//% suits   is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
@@ -33,15 +40,16 @@
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% where   byte_marks == 0 || items_per_thread >= 16
 //% let     elements = num_elements > 0 ? num_elements : 268435456
-//% let     is_short = mean_length < 6
+//% let     is_short = mean_length < (element_bytes > 2 ? 20 : 6)
 //% let     is_little = elements <= 33554432 || state_bytes > 8
-//% let     most_items = element_bytes == 1 && state_bytes <= 4 ? 64 : 32
+//% let     most_items = element_bytes == 1 && state_bytes == 4 ? 64 : 32
 //% let     fitting = state_bytes > 16 ? 8 : is_short || is_little ? 16 : most_items
 //% prefer  items_per_thread = element_bytes > 16 ? 8 : fitting
 //% prefer  byte_marks = is_short && items_per_thread >= 16 ? 1 : 0
 //% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
-//% prefer  ring_offsets = 2 * tile_ends + 192 <= 512 ? 512 : 1024
-//% prefer  held_totals = 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : 512
+//% let     is_tight = state_bytes >= 8 && 2 * tile_ends + 192 <= 256
+//% prefer  ring_offsets = is_tight ? 256 : 2 * tile_ends + 192 <= 512 ? 512 : 1024
+//% prefer  held_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : 512
 //% let     half_bytes = (all_bytes / 2 - 2048) / desk_bytes * 32
 //% prefer  block_threads = half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
 //% let     most_warps = element_bytes <= 2 ? 20 : 16
@@ -59,6 +67,7 @@
 //% use     parts/shares.cuh
 //% use     parts/warp_tile.cuh
 //% use     parts/copy_offsets.cuh
+//% use     parts/end_marks.cuh
 
 //% if costly_combine
 constexpr int kCopies = 1;   // of the rounds of a loop that combines
@@ -75,28 +84,13 @@ struct alignas(kStepAlignment) States {
     State at[kStepItems];
 };
 
-//% if items_per_thread == 64
-using Bits = u64;             // one for each item of a row
-//% elif items_per_thread == 32
-using Bits = unsigned;        // one for each item of a row
-//% elif items_per_thread == 16
-using Bits = unsigned short;  // one for each item of a row
-//% else
-using Bits = unsigned char;   // one for each item of a row
-//% end
-//% if byte_marks == 1
-using Marks = unsigned char;  // one for each item of a tile: a segment ends with it
-//% else
-using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
-//% end
-
 // A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
     Tile* tiles;    // of two one is folded while the other arrives
-    char* states;   // a row of kStateRow bytes for each lane: behind each item, what the lane has; the identity
+    char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
     State* staged;  // the share's head, then totals until they are stored
@@ -130,48 +124,6 @@ __device__ __forceinline__ void fill_ring(const Segments& segments,
         copied += kChunkOffsets;
     }
 }
-
-//% if byte_marks == 1
-// Marks an item of the tile; a place outside of it is passed over.
-__device__ __forceinline__ void mark(Marks* marks, Index place)
-{
-    if (place >= 0 && place < kTileItems)
-        marks[place] = 1;
-}
-
-// The marks of this lane's row, which it clears.
-__device__ __forceinline__ Bits take_marks(Marks* marks)
-{
-    uint4* const mine = reinterpret_cast<uint4*>(marks + threadIdx.x % kWarpThreads * kItemsPerThread);
-    Bits bits = 0;
-    #pragma unroll
-    for (int k = 0; k < kItemsPerThread / 16; ++k) {
-        const uint4 some = mine[k];
-        mine[k] = uint4{0, 0, 0, 0};
-        const unsigned low = __dp4a(some.y, 0x80402010u, __dp4a(some.x, 0x08040201u, 0u));
-        const unsigned high = __dp4a(some.w, 0x80402010u, __dp4a(some.z, 0x08040201u, 0u));
-        bits |= Bits(Bits(low | high << 8) << 16 * k);
-    }
-    return bits;
-}
-//% else
-// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
-// what is done under a condition costs more.
-__device__ __forceinline__ void mark(Marks* marks, Index place)
-{
-    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
-    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
-}
-
-// The marks of this lane's row, which it clears.
-__device__ __forceinline__ Bits take_marks(Marks* marks)
-{
-    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
-    const Bits bits = *mine;
-    *mine = 0;
-    return bits;
-}
-//% end
 
 // Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
 // time. Gives the first segment that does not end there.
@@ -264,7 +216,8 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
 __device__ __forceinline__ State state_at(const char* states, unsigned place)
 {
     constexpr int padding = kStateRow - kRowBytes;
-    return *reinterpret_cast<const State*>(states + place * sizeof(State) + place / kItemsPerThread * padding);
+    const unsigned row = place / kItemsPerThread;
+    return *reinterpret_cast<const State*>(states + place * sizeof(State) + row * padding);
 }
 
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
@@ -309,7 +262,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     Index base = next;         // the segment whose total is the first that waits
     State carry = identity();  // in lane 0
     State before;              // what is open before this lane's row
-    bool is_marked = true;     // the tile's first items are not to be folded: it is the first, or walked again
+    bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
     bool is_over;
     //% if costly_combine
     int turn = 0;

@@ -5,11 +5,13 @@
 //% let     is_narrow = element_bytes > 0 && element_bytes <= 2
 //% let     is_short = num_segments == 0 || mean_length < 8
 //% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
+//% let     is_odd = uniform && num_elements > 2097152 && mean_length < 20 && mean_length % 4 != 0
 //% let     is_little = num_elements <= 2097152 && longest_length > 0 && longest_length <= 64
-//% suits   is_alike || (offsets || ranges) && is_little && is_short ? 100 : 10
+//% suits   is_alike || is_odd || (offsets || ranges) && is_little && is_short ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
-//% prefer  segments_per_thread = !uniform || mean_length > 4 ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
+//% let     are_few = num_segments > 0 && num_segments <= 1048576
+//% prefer  segments_per_thread = !uniform || mean_length > 4 || are_few ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
 //% let     block_segments = block_threads * segments_per_thread
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh

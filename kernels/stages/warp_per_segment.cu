@@ -8,16 +8,20 @@
 //% let     are_many = num_segments >= 8192
 //% let     is_slow = !commutative || costly_combine || state_bytes >= 16
 //% let     rows = are_many && is_slow ? 8192 : are_many || is_few ? 1024 : 192
+//% let     is_odd = num_segments >= 2048 && mean_length % 128 != 0
+//% let     most = is_odd ? max(rows, 4096) : rows
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length
 //% let     streams = offsets && element_bytes > 0 && !uses_position && !uses_segment
 //% let     is_streamed = streams && costly_combine && are_short && num_elements > 1048576
 //% let     is_close = are_short && !streams && num_elements <= 4194304
-//% let     is_little = is_close || is_few && longest_length <= 3584 && !is_streamed
+//% let     most_steps = element_bytes > 0 && element_bytes <= 2 ? 8192 : 3584
+//% let     is_little = is_close || is_few && longest_length <= most_steps && !is_streamed
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
-//% let     are_even = offsets && are_many && longest_length <= min(8192, 4 * mean_length)
+//% let     spread = num_elements <= 67108864 ? 8 : 4
+//% let     are_even = offsets && are_many && longest_length <= min(8192, spread * mean_length)
 //% let     is_even = are_even && mean_length >= 256 && is_brisk
-//% suits   uniform && mean_length <= rows || are_known && (is_little || is_even) ? 80 : 20
+//% suits   uniform && mean_length <= most || are_known && (is_little || is_even) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
 //% prefer  block_threads = offsets ? 128 : 256

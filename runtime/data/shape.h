@@ -5,11 +5,12 @@
 
 namespace segfold {
 
-/// The sizes that a plan is chosen by. The longest segment is looked for only where that takes no time to
-/// speak of.
+/// The sizes that a plan is chosen by, for workloads that are read or generated once. The longest segment is
+/// looked for only where that takes no time beside reading them: among up to 2^24.
 [[nodiscard]] Shape shape_of(const Segments& segments);
 
-/// Whether shape_of() looks for the longest of so many segments.
+/// Whether the longest of so many segments is looked for at every fold of arrays that a caller lends: up to
+/// 2^21.
 [[nodiscard]] bool is_looked_at(std::int64_t num_segments);
 
 }  // namespace segfold

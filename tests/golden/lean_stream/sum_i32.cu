@@ -1,4 +1,4 @@
-// lean_stream: Each warp streams an equal share and leaves the run behind every item; totals are read by position
+// lean_stream: Each warp streams an equal share, leaves the run behind each item, reads totals by position
 // Segments given as offsets, 32-bit indices.
 // block_threads = 256
 // blocks_per_multiprocessor = 2
@@ -330,6 +330,27 @@ __device__ __forceinline__ void copy_offsets(Index* ring,
         to[k] = from[k];
 }
 
+// Marks of the items of a warp's tile with which segments end, in shared memory.
+using Bits = unsigned;        // one for each item of a row
+using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
+
+// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
+// what is done under a condition costs more.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
+    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
+    const Bits bits = *mine;
+    *mine = 0;
+    return bits;
+}
+
 constexpr int kStepItems = 4;
 
 // The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
@@ -378,16 +399,13 @@ struct alignas(kStepAlignment) States {
     State at[kStepItems];
 };
 
-using Bits = unsigned;        // one for each item of a row
-using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
-
 // A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
     Tile* tiles;    // of two one is folded while the other arrives
-    char* states;   // a row of kStateRow bytes for each lane: behind each item, what the lane has; the identity
+    char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
     State* staged;  // the share's head, then totals until they are stored
@@ -420,23 +438,6 @@ __device__ __forceinline__ void fill_ring(const Segments& segments,
             copy_offsets(ring + ring_offsets, ring_offsets, segments, copied);
         copied += kChunkOffsets;
     }
-}
-
-// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
-// what is done under a condition costs more.
-__device__ __forceinline__ void mark(Marks* marks, Index place)
-{
-    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
-    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
-}
-
-// The marks of this lane's row, which it clears.
-__device__ __forceinline__ Bits take_marks(Marks* marks)
-{
-    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
-    const Bits bits = *mine;
-    *mine = 0;
-    return bits;
 }
 
 // Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
@@ -487,7 +488,8 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
         for (int k = 0; k < kStepItems; ++k) {
             const int item = step * kStepItems + k;
             State state = lift_item(inputs, some, k, row_begin + item);
-            if (!(begins >> item & 1))
+            const bool is_begin = begins >> item & 1;
+            if (!is_begin)  // one instruction, where combine() is one
                 state = combine(run, state);
             run = state;
             behind.at[k] = run;
@@ -501,7 +503,8 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
 __device__ __forceinline__ State state_at(const char* states, unsigned place)
 {
     constexpr int padding = kStateRow - kRowBytes;
-    return *reinterpret_cast<const State*>(states + place * sizeof(State) + place / kItemsPerThread * padding);
+    const unsigned row = place / kItemsPerThread;
+    return *reinterpret_cast<const State*>(states + place * sizeof(State) + row * padding);
 }
 
 // A warp folds its share tile by tile. Lane k takes kItemsPerThread consecutive items of a tile, walks them
@@ -531,10 +534,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
     // Tiles begin where lines of memory do, so the first may hold some items of the share before.
     Index tile_begin = begin - begin % kLineItems;
-    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
     Index next = first_segment;                            // the first segment that has not been dealt with
     Index copied = next - unsigned(next) % kChunkOffsets;  // offsets up to here are in the ring or under way
-    fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
     const bool began_before =
         first_segment < end_segment && segment_begin(segments, first_segment) < begin;
     const Index first_stored = first_segment + (began_before ? 1 : 0);
@@ -548,31 +549,29 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     Index base = next;         // the segment whose total is the first that waits
     State carry = identity();  // in lane 0
     State before;              // what is open before this lane's row
-    bool is_first = true;
-    bool is_repeated = false;  // the tile was walked before, for segments that end earlier in it
+    bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
     bool is_over;
-    Items items[kSteps];
     do {
+        if (is_marked) {
+            wait_for_copies();
+            __syncwarp();  // nothing is on its way to the tile
+            copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+            fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
+        }
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
-        if (!is_repeated) {
-            #pragma unroll
-            for (int step = 0; step < kSteps; ++step)
-                items[step] = take_items(desk.tiles[0], step);
-            __syncwarp();  // all items have been taken
-            if (!is_last)
-                copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
-        }
+        Items items[kSteps];
+        #pragma unroll
+        for (int step = 0; step < kSteps; ++step)
+            items[step] = take_items(desk.tiles[0], step);
+        __syncwarp();  // all items have been taken
+        if (!is_last)
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         Index known = copied - 1;  // the ends of the segments before are in the ring
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
-        if (is_first || is_repeated) {
-            if (is_repeated) {
-                wait_for_copies();
-                known = copied - 1;
-            }
-            __syncwarp();  // more offsets are there
+        if (is_marked) {
             if (lane == 0) {
                 Index* const first = desk.ring + (unsigned(next) & (ring_offsets - 1));
                 // The share's first segment has nothing before the share's begin.
@@ -642,8 +641,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 desk.staged[0] = desk.staged[1];  // the head, where the share has one
             base = next;
         }
-        is_first = false;
-        is_repeated = !is_done;
+        is_marked = !is_done;
         if (is_done) {
             carry = rotated;
             tile_begin += kTileItems;

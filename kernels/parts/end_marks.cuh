@@ -1,0 +1,57 @@
+// Marks of the items of a warp's tile with which segments end, in shared memory.
+//% if items_per_thread == 64
+using Bits = u64;             // one for each item of a row
+//% elif items_per_thread == 32
+using Bits = unsigned;        // one for each item of a row
+//% elif items_per_thread == 16
+using Bits = unsigned short;  // one for each item of a row
+//% else
+using Bits = unsigned char;   // one for each item of a row
+//% end
+//% if byte_marks == 1
+using Marks = unsigned char;  // one for each item of a tile: a segment ends with it
+//% else
+using Marks = unsigned;       // a bit for each item of a tile: a segment ends with it
+//% end
+
+//% if byte_marks == 1
+// Marks an item of the tile; a place outside of it is passed over.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    if (place >= 0 && place < kTileItems)
+        marks[place] = 1;
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    uint4* const mine = reinterpret_cast<uint4*>(marks + threadIdx.x % kWarpThreads * kItemsPerThread);
+    Bits bits = 0;
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread / 16; ++k) {
+        const uint4 some = mine[k];
+        mine[k] = uint4{0, 0, 0, 0};
+        const unsigned low = __dp4a(some.y, 0x80402010u, __dp4a(some.x, 0x08040201u, 0u));
+        const unsigned high = __dp4a(some.w, 0x80402010u, __dp4a(some.z, 0x08040201u, 0u));
+        bits |= Bits(Bits(low | high << 8) << 16 * k);
+    }
+    return bits;
+}
+//% else
+// Marks an item of the tile. A place outside of it marks nothing, in a word that its lanes share with few:
+// what is done under a condition costs more.
+__device__ __forceinline__ void mark(Marks* marks, Index place)
+{
+    const unsigned bit = place >= 0 && place < kTileItems ? 1u << (place & 31) : 0;
+    atomicOr(marks + unsigned(place) / 32 % (kTileItems / 32), bit);
+}
+
+// The marks of this lane's row, which it clears.
+__device__ __forceinline__ Bits take_marks(Marks* marks)
+{
+    Bits* const mine = reinterpret_cast<Bits*>(marks) + threadIdx.x % kWarpThreads;
+    const Bits bits = *mine;
+    *mine = 0;
+    return bits;
+}
+//% end

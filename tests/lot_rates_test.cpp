@@ -1,0 +1,118 @@
+// What a run takes without records, held against the best stage of workloads by lot that an H200 measured.
+//
+// tests/data/lot holds rows that `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`
+// and the same of single layouts wrote: fitted.csv those that the stages' `suits` were fitted on,
+// held_out.csv others. No stage's line may be changed by what is in the second.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "codegen/catalogue.h"
+#include "dsl/standard_operators.h"
+#include "runtime/support/statistics.h"
+
+namespace segfold {
+namespace {
+
+/// A workload that was measured.
+struct Row {
+    std::string text;  ///< without the rates
+    std::string op;
+    SegmentForm form = SegmentForm::offsets;
+    Shape shape;
+    std::map<std::string, double> rates;  ///< of each stage
+};
+
+std::vector<Row> rows_of(const std::string& file)
+{
+    std::ifstream table(SEGFOLD_SOURCE_DIR "/tests/data/lot/" + file);
+    std::string line;
+    std::getline(table, line);
+    EXPECT_EQ(line, "operator,form,elements,segments,longest,rates") << file;
+    std::vector<Row> rows;
+    while (std::getline(table, line)) {
+        Row row;
+        row.text = line.substr(0, line.rfind(','));  // the settings of plans have none
+        std::istringstream cells(line);
+        std::string form, rate;
+        char comma = 0;
+        std::getline(cells, row.op, ',');
+        std::getline(cells, form, ',');
+        row.form = form == "uniform" ? SegmentForm::uniform : SegmentForm::offsets;
+        cells >> row.shape.num_elements >> comma >> row.shape.num_segments >> comma >> row.shape.longest >>
+            comma;
+        while (cells >> rate) {
+            const auto plan = rate.substr(0, rate.rfind('='));
+            // A stage as it is taken, not one with settings of the user.
+            if (plan.find(':') == std::string::npos)
+                row.rates[plan] = std::max(row.rates[plan], std::stod(rate.substr(rate.rfind('=') + 1)));
+        }
+        EXPECT_TRUE(is_standard_operator(row.op) && row.rates.size() > 1) << line;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+/// Rates of the stages that are taken, as shares of the best ones'. Sorted, the worst first.
+std::vector<std::pair<double, std::string>> chosen_over_best(const std::vector<Row>& rows)
+{
+    std::vector<std::pair<double, std::string>> shares;
+    for (const auto& row : rows) {
+        const Problem problem(standard_operator(row.op), row.form);
+        const auto& taken = Catalogue::standard().rule_of_thumb(problem, row.shape).name;
+        double best = 0;
+        for (const auto& [stage, rate] : row.rates)
+            best = std::max(best, rate);
+        // A stage that was given up, because it would have taken a hundred times as long, has no rate.
+        const auto found = row.rates.find(taken);
+        const double share = found == row.rates.end() ? 0.01 : found->second / best;
+        shares.emplace_back(share, row.text + " " + taken);
+    }
+    std::ranges::sort(shares);
+    return shares;
+}
+
+/// What must be reached; less than what is, by about a hundredth.
+struct Bounds {
+    std::string file;
+    std::size_t least_rows;
+    double mean, tenth, worst;
+};
+
+class LotRates : public testing::TestWithParam<Bounds> {};
+
+TEST_P(LotRates, ChosenPlansAreNearTheBest)
+{
+    const auto& bounds = GetParam();
+    const auto rows = rows_of(bounds.file);
+    ASSERT_GE(rows.size(), bounds.least_rows);
+    const auto shares = chosen_over_best(rows);
+    std::vector<double> values;
+    for (const auto& [share, text] : shares)
+        values.push_back(share);
+    const double mean = geometric_mean(values);
+    auto table = fmt::format("{}: {} workloads, geometric mean {:.3f}, worst {:.3f}; deciles", bounds.file,
+                             values.size(), mean, values.front());
+    for (std::size_t k = 1; k < 10; ++k)
+        table += fmt::format(" {:.3f}", values[(values.size() - 1) * k / 10]);
+    std::string worst;
+    for (std::size_t i = 0; i < std::min<std::size_t>(shares.size(), 12); ++i)
+        worst += fmt::format("\n{:.3f} {}", shares[i].first, shares[i].second);
+    std::cout << table << worst << "\n";
+    EXPECT_GE(mean, bounds.mean);
+    EXPECT_GE(values[(values.size() - 1) / 10], bounds.tenth);
+    EXPECT_GE(values.front(), bounds.worst);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, LotRates, testing::Values(Bounds{"fitted.csv", 100, 0.97, 0.93, 0.75}),
+                         [](const auto& info) {
+                             return info.param.file.substr(0, info.param.file.find('.'));
+                         });
+
+}  // namespace
+}  // namespace segfold
