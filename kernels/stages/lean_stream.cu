@@ -12,7 +12,8 @@
 //% let     longest_mean = is_wide ? 256 : 4096
 //% let     are_empty = mean_length < 1 && num_elements > 4194304
 //% let     is_fit = mean_length >= (is_wide ? 4 : 8) && mean_length <= longest_mean || are_empty
-//% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit
+//% let     is_skewed = element_bytes > 2 && state_bytes > 4 && longest_length > 4096 * mean_length
+//% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 20)
 //% suits   is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
