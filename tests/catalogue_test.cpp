@@ -282,7 +282,7 @@ TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
     EXPECT_EQ(chosen("sum_i32", 256, 1024), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 2048), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 2049), "lean_stream") << "one more than eight times the mean";
-    EXPECT_EQ(chosen("sum_i32", 2046, 8185), "warp_stream") << "with many elements, than four times";
+    EXPECT_EQ(chosen("sum_i32", 2046, 8185), "lean_stream") << "with many elements, than four times";
     EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
     EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";
     EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
@@ -336,15 +336,16 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3584), "warp_per_segment");
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
     EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
-    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "lean_stream");
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
     EXPECT_EQ(chosen(1 << 22, 1 << 16, 1 << 20), "group_or_grid") << "a quarter of all is one segment";
-    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "lean_stream");
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "warp_stream");
     EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 1 << 21), "lean_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
     EXPECT_EQ(chosen(1 << 24, 1 << 19, 64), "group_per_segment") << "few of them are much longer";
     EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 200), "lean_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 22, 16), "group_per_segment");
-    EXPECT_EQ(chosen(1 << 23, 1 << 22, 17), "warp_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 32), "thread_per_segment");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 33), "warp_stream");
     const auto of = [&](const std::string& op, std::int64_t elements,
                         SegmentForm form = SegmentForm::offsets) {
         return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300}).name;
@@ -356,7 +357,7 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(of("mean_variance_f32", 1 << 20), "warp_per_segment");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21), "warp_stream");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "group_per_segment");
-    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "lean_stream") << "a mean of 64";
+    EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
 }
 
 /// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.

@@ -6,7 +6,7 @@
 //% needs   associative
 //% let     is_few = num_elements <= 2097152
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
-//% let     enough = num_elements <= 8388608 ? 128 : 256
+//% let     enough = num_elements <= 4194304 ? 24 : num_elements <= 67108864 ? 64 : 192
 //% let     are_enough = num_segments >= enough && (commutative || mean_length <= 131072)
 //% let     is_alike = uniform && !is_dear && (are_enough || is_few && mean_length <= 65536)
 //% let     are_even = longest_length > 0 && longest_length <= 4 * mean_length

@@ -5,7 +5,8 @@
 //% layout  uniform, offsets
 //% needs   associative
 //% let     is_few = num_elements <= 2097152 && num_segments <= 262144
-//% let     is_unknown = is_few && (longest_length == 0 || longest_length > 3584)
+//% let     are_short = mean_length < 8 && num_segments >= 32768
+//% let     is_unknown = is_few && (longest_length == 0 || longest_length > 3584 || are_short)
 //% let     has_giant = num_elements <= 4194304 && longest_length >= num_elements / 4
 //% let     is_long = costly_combine || state_bytes >= 16
 //% suits   uniform && num_elements <= 2097152 || offsets && (is_unknown || has_giant && !is_long) ? 60 : 0

@@ -10,7 +10,8 @@
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
 //% let     are_known = longest_length > 0 && longest_length <= 32 * mean_length
 //% let     is_near = longest_length > 0 && longest_length <= 4 * mean_length
-//% let     are_near = is_near && num_segments >= 2048 && mean_length >= 8 && mean_length < 256
+//% let     near = state_bytes <= 4 ? 256 : 64
+//% let     are_near = is_near && num_segments >= 2048 && mean_length >= 8 && mean_length < near
 //% let     most_elements = !offsets ? 4194304 : is_near && !is_long && element_bytes > 2 ? 2 * streamed : streamed
 //% let     is_best = (are_short && are_known || are_near) && num_elements <= most_elements
 //% let     is_cheap = !is_long && element_bytes > 2 && num_elements > 2097152

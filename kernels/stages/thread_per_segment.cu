@@ -6,8 +6,12 @@
 //% let     is_short = num_segments == 0 || mean_length < 8
 //% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
 //% let     is_odd = uniform && num_elements > 2097152 && mean_length < 20 && mean_length % 4 != 0
-//% let     is_little = num_elements <= 2097152 && longest_length > 0 && longest_length <= 64
-//% suits   is_alike || is_odd || (offsets || ranges) && is_little && is_short ? 100 : 10
+//% let     most = element_bytes <= 4 || num_elements > 262144 ? 64 : 256
+//% let     is_little = num_elements <= 2097152 && longest_length > 0 && longest_length <= most
+//% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 8 && longest_length <= 16
+//% let     is_tiny = mean_length < 16 && longest_length > 0 && longest_length <= 32 && !is_grouped
+//% let     are_tiny = offsets && is_tiny
+//% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little && is_short ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% let     are_few = num_segments > 0 && num_segments <= 1048576

@@ -16,11 +16,15 @@
 //% let     is_streamed = streams && costly_combine && are_short && num_elements > 1048576
 //% let     is_close = are_short && !streams && num_elements <= 4194304
 //% let     most_steps = element_bytes > 0 && element_bytes <= 2 ? 8192 : 3584
-//% let     is_little = is_close || is_few && longest_length <= most_steps && !is_streamed
+//% let     are_shorter = mean_length < 8 && num_segments >= 32768
+//% let     is_little = is_close || is_few && longest_length <= most_steps && !is_streamed && !are_shorter
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
 //% let     spread = num_elements <= 67108864 ? 8 : 4
-//% let     are_even = offsets && are_many && longest_length <= min(8192, spread * mean_length)
-//% let     is_even = are_even && mean_length >= 256 && is_brisk
+//% let     is_medium = num_elements <= 16777216
+//% let     least = is_medium && num_elements > 2097152 ? 2048 : 8192
+//% let     are_even = offsets && num_segments >= least && longest_length <= min(8192, spread * mean_length)
+//% let     least_mean = is_medium ? 64 : element_bytes <= 2 ? 512 : 256
+//% let     is_even = are_even && mean_length >= least_mean && is_brisk
 //% suits   uniform && mean_length <= most || are_known && (is_little || is_even) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
