@@ -157,5 +157,39 @@ TEST(LeanStream, TablesAreReadForElementsOnly)
                          emitted);
 }
 
+/// States that are arrays, and values that the launch gives, which are looked up like a table's.
+TEST(LeanStream, StatesMayBeArraysAndLaunchesGiveScalars)
+{
+    const std::vector<std::pair<std::string, int>> cases = {
+        {"histogram_8_i32", 8}, {"top_four_f32", 16}, {"count_above_i32", 32}, {"binned_sum_f32", 8}};
+    for (const auto& [name, items] : cases) {
+        const auto op = standard_operator(name);
+        expect_agreement(name, make_workload(op, offsets_segments(kSomeLengths), 3, 1),
+                         emit(Problem(op, SegmentForm::offsets), stage(), configuration(32, items, false)), 2,
+                         5);
+    }
+}
+
+/// A histogram of sixteen bins just fits; what does not is refused in words.
+TEST(LeanStream, StatesThatDoNotFitAreRefused)
+{
+    const auto problem_of = [](int bins) {
+        const auto n = std::to_string(bins);
+        return Problem(
+            parse_operator("bins", "operator bins(x: i32) -> (bins: i32[" + n + "]) { state bins: i32[" + n +
+                                       "] = 0 lift { for k in 0.." + n +
+                                       " { bins[k] = x == k ? 1 : 0 } } combine(a, b) { for k in 0.." + n +
+                                       " { bins[k] = a.bins[k] + b.bins[k] } } }"),
+            SegmentForm::offsets);
+    };
+    EXPECT_NO_THROW((void)emit(problem_of(16), stage(), configuration(32, 8, false)));
+    try {
+        (void)emit(problem_of(17), stage(), configuration(32, 8, false));
+        ADD_FAILURE() << "68 bytes were taken";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("state_bytes <= 64"), std::string::npos) << error.what();
+    }
+}
+
 }  // namespace
 }  // namespace segfold::test
