@@ -2,6 +2,7 @@
 // The shapes and operators that every stage must get right, on every back end.
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <random>
 #include <string>
@@ -380,9 +381,11 @@ inline std::vector<Configuration> some_configurations(const Stage& stage, const 
     return all;
 }
 
-/// The stages that runs choose from.
+/// The stages that runs choose from; of $SEGFOLD_STAGE that one alone.
 inline std::vector<Stage> plans()
 {
+    if (const char* asked = std::getenv("SEGFOLD_STAGE"))
+        return {Catalogue::standard().stage(asked)};
     std::vector<Stage> list;
     std::ranges::copy_if(Catalogue::standard().stages(), std::back_inserter(list),
                          [](const Stage& stage) { return !stage.is_rung; });
