@@ -9,15 +9,14 @@
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
 //% let     are_many = num_elements > 134217728
-//% let     longest_mean = is_wide ? 256 : 4096
 //% let     is_double = element_bytes > 2 && state_bytes > 4
-//% let     is_short_fit = mean_length < 1 || is_wide && (mean_length >= 4 || num_elements > 67108864)
-//% let     is_fit = mean_length >= 8 && mean_length <= longest_mean || is_short_fit
+//% let     is_wide_fit = is_wide && (mean_length >= 4 || num_elements > 67108864)
+//% let     is_fit = mean_length < 1 || mean_length >= 8 && mean_length <= 4096 || is_wide_fit
 //% let     fewest = is_double ? 33554432 : element_bytes > 2 ? 4194304 : 2097152
 //% let     is_apt = is_fit && num_elements > fewest && element_bytes <= 4
 //% let     is_skewed = is_double && longest_length > 4096 * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
-//% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 8)
+//% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 7)
 //% suits   is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
 //% tune    items_per_thread = 32, 8, 16, 64
