@@ -314,9 +314,10 @@ TEST_F(RunTest, WrongResultsEndWithOne)
     fs::copy(kernels / "parts", folder_.file("wrong/parts"));
     auto text = read_text((kernels / "stages/thread_per_segment.cu").string());
     const std::string start = "position = 0;";
-    ASSERT_NE(text.rfind(start), std::string::npos);  // the last: few segments do not fill a block
-    (void)folder_.write("wrong/stages/thread_per_segment.cu",
-                        text.replace(text.rfind(start), start.size(), "position = 1;"));
+    ASSERT_NE(text.find(start), std::string::npos);
+    for (auto at = text.find(start); at != std::string::npos; at = text.find(start, at + 1))
+        text[at + start.size() - 2] = '1';
+    (void)folder_.write("wrong/stages/thread_per_segment.cu", text);
     write_npy(folder_.file("i.npy"), make_array<std::int32_t>(Type::i32, {1, 2, 3, 4, 5, 6, 7, 8}));
     const auto result =
         run({"run", "sum_i32", "--input", "i.npy", "--layout", "uniform=4", "--kernels", "wrong", "--check"});
