@@ -12,6 +12,7 @@
 #include "codegen/mention.h"
 #include "codegen/tile_section.h"
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -19,6 +20,34 @@ namespace segfold {
 std::span<const EmbeddedFile> vocabulary_files();
 
 namespace {
+
+/// Bytes of the widest number of a row.
+std::int64_t row_bytes(const Operator& op)
+{
+    std::int64_t bytes = 0;
+    for (const auto& parameter : op.parameters)
+        if (parameter.row)
+            bytes = std::max<std::int64_t>(bytes, size_bytes(parameter.type));
+    return bytes;
+}
+
+/// True if a table of rows is read by an element's place in its segment, or by the segment.
+bool reads_rows_by_place(const Operator& op)
+{
+    if (!has_rows(op))
+        return false;
+    const auto reads = with_reads_as_columns(op).reads;
+    return std::ranges::any_of(reads, [](const RowRead& read) {
+        const Block index{{}, {{"", read.index, {}}}, {}};
+        return uses_name(index, "position") || uses_name(index, "segment");
+    });
+}
+
+/// True for a stage that is for operators over rows.
+bool is_for_rows(const Stage& stage)
+{
+    return std::ranges::any_of(stage.needs, [](const Formula& need) { return need.text() == "rows"; });
+}
 
 /// What a need may ask about.
 FormulaNames facts_of(const Problem& problem)
@@ -32,6 +61,9 @@ FormulaNames facts_of(const Problem& problem)
             {"costly_combine", is_costly(problem.op)},
             {"atomic_combine", atomic_function(problem.op).has_value()},
             {"redux_combine", warp_function(problem.op).has_value()},
+            {"rows", has_rows(problem.op)},
+            {"rows_by_place", reads_rows_by_place(problem.op)},
+            {"row_bytes", row_bytes(problem.op)},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)},
             {"cc", problem.target.compute_capability}};
@@ -79,6 +111,11 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
                op.name + " is something else";
     if (text == "element_bytes > 0")
         return "needs a lift that reads elements, and that of operator " + op.name + " reads none";
+    if (text == "rows")
+        return "folds rows of features, and operator " + op.name + " has no parameter of rows";
+    if (text == "!rows_by_place")
+        return "does not know an element's place in its segment where it loads rows, and operator " +
+               op.name + " reads a table of rows by position or segment";
     if (text == "identity")
         return "needs an identity, and operator " + op.name + " declares none";
     for (const std::string_view place : {"position", "segment"})
@@ -186,6 +223,7 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
     facts["num_elements"] = shape.num_elements;
     facts["num_segments"] = shape.num_segments;
     facts["longest_length"] = shape.longest;
+    facts["num_features"] = shape.num_features;
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
@@ -332,6 +370,12 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
             forms += (forms.empty() ? "" : ", ") + std::string(name(form));
         return "takes segments given as " + forms + ", not as " + std::string(name(problem.form));
     }
+    if (stage.dialect == Dialect::native && (has_rows(problem.op) || problem.op.map))
+        return "gives one number of each segment on the host's cores, and operator " + problem.op.name +
+               (has_rows(problem.op) ? " has rows" : " has a map") +
+               "; the back ends cuda, simt and reference take it";
+    if (has_rows(problem.op) && !is_for_rows(stage))
+        return "folds columns of numbers, and operator " + problem.op.name + " has rows";
     auto names = facts_of(problem);
     for (const auto& [size, formula] : stage.needs_sizes)
         names[size] = formula.value(names);

@@ -17,7 +17,8 @@ namespace segfold {
 struct Shape {
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t longest = 0;  ///< elements of the longest segment; 0: not known
+    std::int64_t longest = 0;       ///< elements of the longest segment; 0: not known
+    std::int64_t num_features = 0;  ///< of rows; 0: not known
 };
 
 class Catalogue {

@@ -44,8 +44,10 @@ constexpr std::string_view kTaken[] = {
     // Types, and what is written around an operator's expressions.
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
-    "lift_item opaque opaque_f32 opaque_f64 gather part_words part_pairs part_lanes keep_words clip "
-    "keep_totals take_totals take_row",
+    "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
+    "lift_item opaque opaque_f32 opaque_f64 gather finished load_map_items map_element map_item keep_output "
+    "store_outputs load_features store_features load_numbers load_rows lift_row rows_are_vectors finish_row "
+    "store_row store_feature map_row",
     // What native texts call in an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",
@@ -104,8 +106,8 @@ bool is_function_of_f32(std::string_view name)
 
 bool is_taken(std::string_view name)
 {
-    constexpr std::string_view kHelpers[] = {"to_",       "divide_",  "remainder_",
-                                             "absolute_", "variant_", "Table_"};
+    constexpr std::string_view kHelpers[] = {"to_",      "divide_", "remainder_", "absolute_",
+                                             "variant_", "Table_",  "place_in_",  "of_"};
     constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
     return taken_names().contains(name) || is_function_of_f32(name) || is_vector(name) ||
            std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||

@@ -8,10 +8,12 @@
 #include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
 #include "codegen/line_map.h"
+#include "codegen/map_section.h"
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
 #include "codegen/weave.h"
+#include "dsl/rows.h"
 
 namespace segfold {
 namespace {
@@ -91,6 +93,27 @@ Facts weaving_facts(const Problem& problem)
             {"keys", problem.form == SegmentForm::keys}};
 }
 
+/// The stage's text; of an operator with a map with the kernel that maps.
+std::string whole_text(const Stage& stage, const Operator& op)
+{
+    return op.map ? fmt::format("{}//% use {}\n", stage.text, has_rows(op) ? kMapRowsPart : kMapPart)
+                  : stage.text;
+}
+
+/// The launch that maps comes last; results that only map sees are scratch memory.
+void settle_map(Emitted& emitted, const Operator& op, const std::string& place)
+{
+    if (!op.map)
+        return;
+    std::ranges::stable_partition(emitted.launches,
+                                  [](const auto& launch) { return launch.kernel != kMapKernel; });
+    for (std::size_t i = 0; !op.keeps_results && i < op.results.size(); ++i)
+        emitted.scratch.push_back(
+            {"result of " + op.results[i].name, static_cast<std::int64_t>(size_bytes(op.results[i].type)),
+             Formula(place, has_rows(op) ? "num_segments * num_features" : "num_segments"), false,
+             static_cast<int>(i)});
+}
+
 std::int64_t element_bytes(const std::string& element, const Problem& problem)
 {
     if (element == "State")
@@ -168,7 +191,8 @@ void add_sizes(std::vector<Constant>& constants, const std::vector<std::pair<std
                Numbers place, std::string_view written)
 {
     auto known = plan_facts(problem);
-    for (const auto* shape : {"num_elements", "num_segments", "mean_length", "longest_length"})
+    for (const auto* shape :
+         {"num_elements", "num_segments", "mean_length", "longest_length", "num_features"})
         known.erase(shape);
     for (const auto& [name, value] : configuration)
         if (place == Numbers::constant || !numbers.contains(name))
@@ -238,7 +262,8 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
-    auto traced = weave_traced(stage.place, stage.text, facts, read_part);
+    const auto text = whole_text(stage, problem.op);
+    auto traced = weave_traced(stage.place, text, facts, read_part);
     auto& woven = traced.woven;
     const bool is_native = stage.dialect == Dialect::native;
     if (!problem.checked_tables.empty() && !is_native) {
@@ -276,6 +301,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
             {launch.kernel, kernel_parameters(launch.kernel, written, stage.place, stage.dialect),
              launch.grid, launch.block, launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.place);
+    settle_map(emitted, problem.op, stage.place);
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
     auto constants = constants_of(stage, configuration, numbers, place);

@@ -18,6 +18,8 @@ struct EmittedScratch {
     std::int64_t element_bytes;
     Formula count;
     bool zero;  ///< must be zero before the first launch
+    /// The place in the struct Results that points to it, where only `map` sees the result; else -1.
+    int result = -1;
 };
 
 /// A kernel with its parameters in order: "inputs", "segments", "results", or the name of a scratch buffer or
@@ -33,9 +35,10 @@ struct EmittedLaunch {
 ///
 /// inputs is a struct of one pointer for each parameter of the operator; the pointer of a checked table is
 /// followed by its length, a pointer to an `unsigned` that becomes 1 where it is read outside, and 8 zeros.
-/// results is a struct of a pointer for each result field; segments is described in kernels/README.md.
-/// Formulas know num_elements, num_items, num_segments (but for forms of which kernels find the segments),
-/// num_multiprocessors, state_bytes, the tunables, and the stage's own sizes.
+/// results is a struct of a pointer for each result, then each output, then the length of rows if it has any;
+/// segments is described in kernels/README.md. Formulas know num_elements, num_items, num_segments (but for
+/// forms of which kernels find the segments), num_multiprocessors, state_bytes, the tunables, and the stage's
+/// own sizes.
 struct Emitted {
     std::string source;
     std::shared_ptr<const LineMap> lines;  ///< of the text; for messages

@@ -9,8 +9,11 @@
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
+#include "codegen/map_section.h"
 #include "codegen/native_section.h"
+#include "codegen/rows_section.h"
 #include "codegen/vocabulary.h"
+#include "dsl/rows.h"
 
 namespace segfold {
 namespace {
@@ -48,11 +51,13 @@ Piece checked_table(Type type, Dialect dialect)
 /// Prints the functions of one operator.
 class Section {
 public:
-    Section(const Problem& problem, Dialect dialect)
-        : op_(problem.op),
+    /// `lifted` is the problem's operator, or what is applied to each feature of its rows.
+    Section(const Problem& problem, const Operator& lifted, Dialect dialect)
+        : op_(lifted),
+          given_(problem.op.parameters),
           checked_tables_(problem.checked_tables),
           dialect_(dialect),
-          printer_(problem.op, problem.index_bits, problem.checked_tables, dialect)
+          printer_(lifted, problem.index_bits, problem.checked_tables, dialect)
     {}
 
     std::vector<Piece> functions()
@@ -83,6 +88,8 @@ public:
         if (warp_function(op_))
             add("redux", redux_text(op_));
         add("store", store());
+        add("finish_row", finish_row());
+        pieces.back().second_name = "RowResult";
         add("shuffle_up", shuffle("shuffle_up", "__shfl_up_sync", "int delta", "delta"));
         add("shuffle_down", shuffle("shuffle_down", "__shfl_down_sync", "int delta", "delta"));
         add("shuffle", shuffle("shuffle", "__shfl_sync", "int lane", "lane"));
@@ -118,7 +125,7 @@ private:
     [[nodiscard]] std::string inputs() const
     {
         std::string text = "struct Inputs {\n";
-        for (const auto& parameter : op_.parameters)
+        for (const auto& parameter : given_)
             if (is_checked(parameter.name))
                 text +=
                     fmt::format("    {} {};\n", table_name(parameter.type), cuda_identifier(parameter.name));
@@ -144,6 +151,11 @@ private:
         std::string text = "struct Results {\n";
         for (const auto& field : op_.results)
             text += fmt::format("    {}* {};\n", cuda_name(field.type), cuda_identifier(field.name));
+        for (const auto& field : op_.outputs)
+            text += fmt::format("    {}* {};  // of each element\n", cuda_name(field.type),
+                                cuda_identifier(field.name));
+        if (std::ranges::any_of(given_, &Parameter::row))
+            text += "    Index num_features;  // of each row\n";
         return text + "};\n";
     }
 
@@ -284,17 +296,49 @@ private:
         return text;
     }
 
+    /// What makes the results of a state.
+    [[nodiscard]] Block finishing() const
+    {
+        if (op_.finish)
+            return *op_.finish;
+        Block block;
+        for (std::size_t i = 0; i < op_.state.size(); ++i)
+            block.assignments.push_back(
+                {op_.results[i].name,
+                 with_type(make_field(Operand::state, op_.state[i].name), {}, op_.state[i].type),
+                 {}});
+        return block;
+    }
+
+    /// The results of one feature, which stages over rows store.
+    [[nodiscard]] std::string finish_row() const
+    {
+        std::string results = "// The results of one feature.\nstruct RowResult {\n";
+        for (const auto& field : op_.results)
+            results += fmt::format("    {} {};\n", cuda_name(field.type), cuda_identifier(field.name));
+        const auto gives = [&](const Block& block, const std::string& indent) {
+            std::vector<std::string> values;
+            for (const auto& assignment : block.assignments)
+                values.push_back(printer_.expression(assignment.value));
+            return fmt::format("{}return {{{}}};\n", indent, fmt::join(values, ", "));
+        };
+        const auto block = finishing();
+        std::string body;
+        if (op_.empty)
+            body = fmt::format("    if (length == 0) {{\n{}{}    }}\n", lets(*op_.empty),
+                               gives(*op_.empty, "        "));
+        const auto is_used = [&](const char* name) {
+            return uses_name(block, name) || (op_.empty && uses_name(*op_.empty, name));
+        };
+        const auto head = fmt::format("RowResult finish_row(Index{}, Index{}, State state)",
+                                      is_used("segment") ? " segment" : "",
+                                      is_used("length") || op_.empty ? " length" : "");
+        return results + "};\n\n" + function(head, body + lets(block) + gives(block, "    "));
+    }
+
     std::string store()
     {
-        Block block;
-        if (op_.finish)
-            block = *op_.finish;
-        else
-            for (std::size_t i = 0; i < op_.state.size(); ++i)
-                block.assignments.push_back(
-                    {op_.results[i].name,
-                     with_type(make_field(Operand::state, op_.state[i].name), {}, op_.state[i].type),
-                     {}});
+        const Block block = finishing();
         std::string body;
         bool uses_length = uses_name(block, "length");
         if (op_.empty) {
@@ -348,6 +392,7 @@ private:
     }
 
     const Operator& op_;
+    const std::vector<Parameter>& given_;
     const std::vector<std::string>& checked_tables_;
     Dialect dialect_;
     CudaPrinter printer_;
@@ -422,7 +467,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Co
         constant("int", "kPrefetchBytes", "8192");
         for (auto& piece : native_helper_pieces(problem.target))
             pieces.push_back(std::move(piece));
-        for (auto& piece : Section(problem, dialect).functions())
+        for (auto& piece : Section(problem, problem.op, dialect).functions())
             pieces.push_back(std::move(piece));
         return pieces;
     }
@@ -433,7 +478,12 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Co
                           std::string("to_") + half});
     for (auto& piece : helper_pieces())
         pieces.push_back(std::move(piece));
-    for (auto& piece : Section(problem, dialect).functions())
+    const auto rows = has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}};
+    for (auto& piece : Section(problem, rows.op, dialect).functions())
+        pieces.push_back(std::move(piece));
+    for (auto& piece : map_section(problem))
+        pieces.push_back(std::move(piece));
+    for (auto& piece : rows_section(problem, rows))
         pieces.push_back(std::move(piece));
     return pieces;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 
 namespace segfold {
@@ -100,6 +101,10 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
         return fmt::format("takes segments given as {}, not as {}", fmt::join(forms, ", "),
                            name(problem.form));
     }
+    if (has_rows(problem.op))
+        return "folds columns of numbers, and the operator has rows";
+    if (problem.op.map)
+        return "gives results of segments alone, and the operator has a map";
     if (!problem.laws.associative)
         return fmt::format("needs an associative operator, and combine of operator {} is refuted",
                            problem.op.name);

@@ -108,8 +108,14 @@ public:
         Array other(type_, length_);
         if (length_ != 0)
             std::memcpy(other.data(), data(), bytes());
+        other.row_length_ = row_length_;
         return other;
     }
+
+    /// Numbers of each row where the array is [length / row_length, row_length] in C order; 0: it has one
+    /// dimension.
+    [[nodiscard]] std::size_t row_length() const { return row_length_; }
+    void set_row_length(std::size_t row_length) { row_length_ = row_length; }
 
     [[nodiscard]] Type type() const { return type_; }
     [[nodiscard]] std::size_t length() const { return length_; }
@@ -141,6 +147,7 @@ private:
 
     Type type_ = Type::i32;
     std::size_t length_ = 0;
+    std::size_t row_length_ = 0;
     std::unique_ptr<std::byte[]> owned_;
     std::byte* data_ = nullptr;  ///< owned or borrowed
 };

@@ -333,6 +333,18 @@ Program compile_lift(const Operator& op)
     return Flattener(op, inputs).run(op.lift);
 }
 
+Program compile_map(const Operator& op)
+{
+    std::vector<std::string> inputs;
+    for (const auto& parameter : op.parameters)
+        if (!parameter.table)
+            inputs.push_back(parameter.name);
+    for (const auto& result : op.results)
+        inputs.push_back(result.name);
+    inputs.insert(inputs.end(), {"index", "position", "segment", "length"});
+    return Flattener(op, inputs).run(*op.map);
+}
+
 Program compile_finish(const Operator& op)
 {
     auto inputs = with_prefix("s.", op.state);
@@ -378,6 +390,9 @@ Bytecode compile_bytecode(const Operator& op)
         result.identity = Flattener(op, {}).run(identity_block(op));
     if (result.has_empty)
         result.empty = compile_empty(op);
+    result.has_map = op.map.has_value();
+    if (result.has_map)
+        result.map = compile_map(op);
     for (const auto& parameter : op.parameters) {
         (parameter.table ? result.tables : result.columns).push_back(parameter.type);
         (parameter.table ? result.table_names : result.column_names).push_back(parameter.name);
@@ -386,6 +401,8 @@ Bytecode compile_bytecode(const Operator& op)
         result.state.push_back(field.type);
     for (const auto& field : op.results)
         result.results.push_back(field.type);
+    for (const auto& field : op.outputs)
+        result.outputs.push_back(field.type);
     return result;
 }
 

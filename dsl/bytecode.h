@@ -93,13 +93,14 @@ struct Program {
 ///   combine  earlier state, later state              ->  state
 ///   finish   state, then segment, length             ->  result
 ///   empty    segment, length                         ->  result
+///   map      columns, result, then index, position, segment, length  ->  outputs
 ///
 /// Where the operator has no `finish`, the program copies the state; where it has no `empty`, `empty`
 /// finishes the identity, and is without code if there is none (has_empty is false).
 struct Bytecode {
-    Program identity, lift, combine, finish, empty;
-    bool has_identity = false, has_empty = false;
-    std::vector<Type> columns, state, results;
+    Program identity, lift, combine, finish, empty, map;
+    bool has_identity = false, has_empty = false, has_map = false;
+    std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;
 };

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "dsl/let_types.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 #include "dsl/typing.h"
 
@@ -11,9 +12,10 @@ namespace segfold {
 namespace {
 
 /// Words that stand for something in the language, so that no parameter, field or local may take them.
-constexpr std::array<std::string_view, 20> kReserved = {
-    "operator", "state", "lift", "combine", "finish",   "empty",   "laws",   "let",    "table",   "true",
-    "false",    "inf",   "nan",  "index",   "position", "segment", "length", "lowest", "highest", "epsilon"};
+constexpr std::array<std::string_view, 21> kReserved = {
+    "operator", "state",    "lift",    "combine", "finish", "empty",   "map",
+    "laws",     "let",      "table",   "true",    "false",  "inf",     "nan",
+    "index",    "position", "segment", "length",  "lowest", "highest", "epsilon"};
 
 std::string count(std::size_t number, const std::string& what)
 {
@@ -39,6 +41,10 @@ public:
         check_combine();
         complaints_.attempt([&] { settle_results(); });
         check_finish();
+        check_map();
+        if (complaints_.empty())
+            for (const auto& fault : row_faults(op_))
+                complain(fault.position, fault.message, fault.hint);
         return std::move(op_);
     }
 
@@ -107,7 +113,7 @@ private:
                 add(*field.identity, field.position);
         for (const auto* block : {&op_.lift, &op_.combine})
             add_block(*block);
-        for (const auto* block : {&op_.finish, &op_.empty})
+        for (const auto* block : {&op_.finish, &op_.empty, &op_.map})
             if (*block)
                 add_block(**block);
     }
@@ -145,6 +151,7 @@ private:
         check_distinct(op_.parameters, "parameter");
         check_distinct(op_.state, "state field");
         check_distinct(op_.results, "result", false);
+        check_distinct(op_.outputs, "output", false);
         const bool declared = unread_.declared.empty();
         if (op_.state.empty() && declared && !unread_.parts)
             complain(op_.position, "operator " + op_.name + " has no state",
@@ -224,6 +231,7 @@ private:
                      "name them: operator " + op_.name + "(...) -> (mean: f32)");
             for (const auto& field : op_.state)
                 op_.results.push_back({field.name, field.type, field.position});
+            op_.keeps_results = op_.outputs.empty();
         }
         if (op_.finish || unread_.parts || !unread_.declared.empty())
             return;
@@ -257,6 +265,51 @@ private:
             scope.state_fields.emplace(field.name, field.type);
         if (op_.finish)
             check_block(*op_.finish, std::move(scope), op_.results, "finish", "result");
+    }
+
+    /// map sees columns and the finished results by their names, which must differ therefore.
+    void check_map()
+    {
+        complaints_.attempt([&] { check_map_declared(); });
+        if (!op_.map || op_.results.empty() || op_.outputs.empty())
+            return;
+        Scope scope;
+        for (const auto& parameter : op_.parameters)
+            if (!parameter.table)
+                scope.names.emplace(parameter.name, parameter.type);
+        for (const auto& result : op_.results)
+            if (find_type(result.name) == std::nullopt && find_function(result.name) == nullptr)
+                scope.names.emplace(result.name, result.type);
+        for (const char* place : {"index", "position", "segment", "length"})
+            scope.names.emplace(place, Type::i64);
+        check_block(*op_.map, std::move(scope), op_.outputs, "map", "output");
+    }
+
+    void check_map_declared() const
+    {
+        const bool is_read = unread_.declared.empty() && !unread_.parts;
+        if (op_.map && op_.outputs.empty() && is_read)
+            fail(op_.map->position, "operator " + op_.name + " has a map but names no output",
+                 "say what each element gets: operator " + op_.name + "(...) -> each f32");
+        if (!op_.map && !op_.outputs.empty() && is_read)
+            fail(op_.outputs[0].position, "operator " + op_.name + " has no map",
+                 "map gives each element its output, e.g. map x - mean");
+        if (!op_.map)
+            return;
+        for (const auto& result : op_.results) {
+            if (std::ranges::find(op_.parameters, result.name, &Parameter::name) != op_.parameters.end())
+                fail(result.position,
+                     "map cannot tell the result '" + result.name + "' from the parameter of that name",
+                     "give the result another name");
+            if (std::ranges::find(kReserved, result.name) != kReserved.end())
+                fail(result.position,
+                     "map cannot read the result '" + result.name +
+                         "', because the name has a meaning in the language",
+                     "give the result another name");
+            if (std::ranges::find(op_.outputs, result.name, &ResultField::name) != op_.outputs.end())
+                fail(result.position, "'" + result.name + "' is both a result and an output",
+                     "give them different names");
+        }
     }
 
     template <class Fields>

@@ -18,7 +18,8 @@ Parameter OperatorParser::parameter()
     cursor_.expect(":");
     const bool scalar = cursor_.peek(1).kind == TokenKind::word && cursor_.accept("scalar");
     const bool table = scalar || cursor_.accept("table");
-    Parameter made{std::move(parameter_name), expressions_.type(), table, position, scalar};
+    const bool row = !scalar && cursor_.peek(1).kind == TokenKind::word && cursor_.accept("row");
+    Parameter made{std::move(parameter_name), expressions_.type(), table, position, scalar, row};
     if (cursor_.is("["))
         cursor_.fail(cursor_.peek().position, "a parameter has no size",
                      "a column has one value an element; a table of any length is declared as " + made.name +
@@ -47,21 +48,31 @@ std::optional<std::int64_t> OperatorParser::array_size()
 void OperatorParser::results(Operator& op)
 {
     if (!cursor_.accept("(")) {
+        auto& fields = results_or_outputs(op);
         const Position position = cursor_.peek().position;
-        op.results.push_back({kResultName, expressions_.type(), position});
+        fields.push_back({kResultName, expressions_.type(), position});
         return;
     }
     declarations([&] {
+        auto& fields = results_or_outputs(op);
         const Position position = cursor_.peek().position;
         auto field = cursor_.name("a result's name");
         cursor_.expect(":");
         const Type type = expressions_.type();
         const auto size = array_size();
+        if (size && &fields == &op.outputs)
+            cursor_.fail(position, "an output has no size", "give each entry an output of its own");
         if (size)
             shorthands_.results.emplace(field, *size);
         for (std::int64_t k = 0; k < size.value_or(1); ++k)
-            op.results.push_back({size ? entry_name(field, k) : field, type, position});
+            fields.push_back({size ? entry_name(field, k) : field, type, position});
     });
+}
+
+std::vector<ResultField>& OperatorParser::results_or_outputs(Operator& op)
+{
+    const bool is_output = cursor_.peek(1).kind == TokenKind::word && cursor_.accept("each");
+    return is_output ? op.outputs : op.results;
 }
 
 void OperatorParser::state(Operator& op)

@@ -13,7 +13,8 @@ Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tabl
       lift_(make_frame(bytecode.lift)),
       combine_(make_frame(bytecode.combine)),
       finish_(make_frame(bytecode.finish)),
-      empty_(make_frame(bytecode.empty))
+      empty_(make_frame(bytecode.empty)),
+      map_(make_frame(bytecode.map))
 {}
 
 template <class Real>
@@ -102,6 +103,22 @@ void Evaluator<Real>::empty(std::int64_t segment, Value* result)
     empty_.slots[0].bits = static_cast<std::uint64_t>(segment);
     empty_.slots[1].bits = 0;
     run(empty_, result);
+}
+
+template <class Real>
+void Evaluator<Real>::map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+                          std::int64_t segment, std::int64_t length, const Value* result, Value* out)
+{
+    if (!bytecode_.has_map)
+        throw InternalError("map() of an operator that has none");
+    std::size_t at = 0;
+    for (; at < columns.size(); ++at)
+        Machine<Real>::load(map_.slots[at], bytecode_.columns[at], columns[at], index);
+    for (std::size_t r = 0; r < result_fields(); ++r)
+        map_.slots[at++] = result[r];
+    for (const auto place : {index, position, segment, length})
+        map_.slots[at++].bits = static_cast<std::uint64_t>(place);
+    run(map_, out, index);
 }
 
 template <class Real>

@@ -27,6 +27,7 @@ public:
 
     [[nodiscard]] std::size_t state_fields() const { return bytecode_.state.size(); }
     [[nodiscard]] std::size_t result_fields() const { return bytecode_.results.size(); }
+    [[nodiscard]] std::size_t output_fields() const { return bytecode_.outputs.size(); }
 
     void identity(Value* state);
     /// Columns are read at `index`. Throws InputError where a table is read outside of its length.
@@ -39,6 +40,10 @@ public:
     void combine(const Value* earlier, const Value* later, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
+    /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
+    /// outputs.
+    void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+             std::int64_t segment, std::int64_t length, const Value* result, Value* out);
 
     /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
     /// in its segment. Gives what lift and combine in turn give, and is faster.
@@ -59,7 +64,7 @@ private:
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
-    Frame identity_, lift_, combine_, finish_, empty_;
+    Frame identity_, lift_, combine_, finish_, empty_, map_;
 };
 
 /// The message about a table that `element` reads outside of its length.

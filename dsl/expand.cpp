@@ -147,6 +147,8 @@ public:
         in_finish_ = true;
         if (op_.finish)
             block(*op_.finish, "finish", shorthands_.results);
+        if (op_.map)
+            block(*op_.map, "map", {});
         in_finish_ = false;
         if (op_.empty)
             block(*op_.empty, "empty", shorthands_.results);

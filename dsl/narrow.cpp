@@ -35,7 +35,7 @@ Block narrow(Block block)
 
 std::optional<Operator> narrow_to_8_bits(const Operator& op)
 {
-    Operator small = op;
+    Operator small = without_map(op);
     for (auto& parameter : small.parameters)
         parameter.type = narrow(parameter.type);
     for (auto& field : small.state) {

@@ -95,7 +95,8 @@ bool rounds_freely(const ExpressionNode& node, const Operator& op)
 bool same(const Operator& left, const Operator& right)
 {
     const auto same_parameter = [](const Parameter& a, const Parameter& b) {
-        return a.name == b.name && a.type == b.type && a.table == b.table && a.scalar == b.scalar;
+        return a.name == b.name && a.type == b.type && a.table == b.table && a.scalar == b.scalar &&
+               a.row == b.row;
     };
     const auto same_field = [](const StateField& a, const StateField& b) {
         return a.name == b.name && a.type == b.type && same_optional(a.identity, b.identity);
@@ -106,9 +107,26 @@ bool same(const Operator& left, const Operator& right)
     return left.name == right.name && std::ranges::equal(left.parameters, right.parameters, same_parameter) &&
            std::ranges::equal(left.results, right.results, same_result) &&
            std::ranges::equal(left.state, right.state, same_field) && same_block(left.lift, right.lift) &&
+           std::ranges::equal(left.outputs, right.outputs, same_result) &&
+           left.keeps_results == right.keeps_results && same_optional_block(left.map, right.map) &&
            left.earlier == right.earlier && left.later == right.later &&
            same_block(left.combine, right.combine) && same_optional_block(left.finish, right.finish) &&
            same_optional_block(left.empty, right.empty) && left.laws == right.laws;
+}
+
+std::vector<ResultField> returned_fields(const Operator& op)
+{
+    auto fields = op.keeps_results ? op.results : std::vector<ResultField>();
+    fields.insert(fields.end(), op.outputs.begin(), op.outputs.end());
+    return fields;
+}
+
+Operator without_map(Operator op)
+{
+    op.map.reset();
+    op.outputs.clear();
+    op.keeps_results = true;
+    return op;
 }
 
 bool uses_name(const Block& block, std::string_view name)
@@ -126,7 +144,8 @@ bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };
     return combines_exactly(op) && !any_node(op.lift, is_free) &&
-           !(op.finish && any_node(*op.finish, is_free)) && !(op.empty && any_node(*op.empty, is_free));
+           !(op.finish && any_node(*op.finish, is_free)) && !(op.empty && any_node(*op.empty, is_free)) &&
+           !(op.map && any_node(*op.map, is_free));
 }
 
 }  // namespace segfold

@@ -17,6 +17,8 @@ struct Parameter {
     bool table = false;
     Position position;
     bool scalar = false;  ///< one value for all elements; then `table` is true as well
+    bool row =
+        false;  ///< each element, or each entry, is a row of features; expressions mean one feature of it
 };
 
 /// A field of the state; `identity` is its value in combine's identity, absent in a semigroup.
@@ -72,12 +74,15 @@ struct Laws {
 /// combine(earlier, later): the left operand always covers earlier elements. `combine` is associative;
 /// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty
 /// segment has a result only through `empty`. Fold of a segment: finish(combine(...combine(lift(e0),
-/// lift(e1))..., lift(en))).
+/// lift(e1))..., lift(en))). Where there is a `map`, each element is then mapped with the finished results of
+/// its segment.
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without the marks
     std::vector<Parameter> parameters;
     std::vector<ResultField> results;
+    std::vector<ResultField> outputs;  ///< what `map` gives each element: arrays as long as the input
+    bool keeps_results = true;         ///< false: only `map` sees the results of segments
     std::vector<StateField> state;
     Block lift;
     std::string earlier = "a";  ///< combine's names for its operands
@@ -85,6 +90,7 @@ struct Operator {
     Block combine;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
+    std::optional<Block> map;     ///< write-back: the outputs of an element, from its segment's results
     Laws laws;
     Position position;
     SourcePointer source;  ///< the text it was read from, for messages; may be null
@@ -99,6 +105,12 @@ inline constexpr const char* kResultName = "result";
 
 /// True when both say the same; positions, sources and descriptions do not count.
 bool same(const Operator& left, const Operator& right);
+
+/// The arrays that a fold returns, in order: the results, unless only `map` sees them, then the outputs.
+std::vector<ResultField> returned_fields(const Operator& op);
+
+/// The operator without its `map`: a fold whose results are those that `map` would see.
+Operator without_map(Operator op);
 
 /// True if some expression of the block uses the name `name` (index, position, segment, length).
 bool uses_name(const Block& block, std::string_view name);

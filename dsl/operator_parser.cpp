@@ -123,7 +123,7 @@ void OperatorParser::refuse_part(const Token& keyword) const
     const auto suggestion = keyword.kind == TokenKind::word ? did_you_mean(keyword.text, kParts) : "";
     cursor_.fail(keyword.position,
                  "expected a part of the operator, found " + cursor_.found() +
-                     (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty and laws"
+                     (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty, map and laws"
                                          : suggestion),
                  keyword.text == "identity"
                      ? "the identity is the value of each field: state NAME: TYPE = VALUE"
@@ -154,12 +154,15 @@ void OperatorParser::one_state_part(Operator& op, const Token& keyword)
         cursor_.fail(cursor_.peek().position, keyword.text + " has no operands",
                      keyword.text == "lift"     ? "it names the columns themselves: lift { ... }"
                      : keyword.text == "finish" ? "it names the fields of the state: finish { ... }"
+                     : keyword.text == "map"    ? "it names columns and results: map { ... }"
                                                 : "write empty { ... }");
     auto read = block(keyword);
     if (keyword.text == "lift")
         op.lift = std::move(read);
     else
-        (keyword.text == "finish" ? op.finish : op.empty) = std::move(read);
+        (keyword.text == "finish"  ? op.finish
+         : keyword.text == "empty" ? op.empty
+                                   : op.map) = std::move(read);
 }
 
 void OperatorParser::combine(Operator& op, const Token& keyword)

@@ -72,19 +72,22 @@ private:
     /// Notes the names that a statement would have made known.
     void note_names(std::size_t start, std::set<std::string>& names) const;
     [[nodiscard]] bool begins_part() const;
-    /// parameter ::= name ":" ["table" | "scalar"] type
+    /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
     Parameter parameter();
     /// ["[" number "]"] behind a type
     std::optional<std::int64_t> array_size();
-    /// results ::= type | "(" name ":" type [size] {"," name ":" type [size]} ")"
+    /// results ::= ["each"] type | "(" result {"," result} ")"
+    /// result ::= ["each"] name ":" type [size]
     void results(Operator& op);
-    /// part ::= state | lift | combine | finish | empty | laws
+    /// Reads the word `each`, which begins an output; it may be a name too.
+    std::vector<ResultField>& results_or_outputs(Operator& op);
+    /// part ::= state | lift | combine | finish | empty | map | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
     /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
     /// it.
     void refuse_what_follows(const Token& keyword) const;
-    /// lift, finish or empty
+    /// lift, finish, empty or map
     void one_state_part(Operator& op, const Token& keyword);
     /// state ::= field | "{" field {";" field} [";"] "}"
     void state(Operator& op);

@@ -161,23 +161,30 @@ std::string print_parameters(const Operator& op)
 {
     std::string text;
     for (const auto& parameter : op.parameters)
-        text += fmt::format("{}{}: {}{}", text.empty() ? "" : ", ", parameter.name,
+        text += fmt::format("{}{}: {}{}{}", text.empty() ? "" : ", ", parameter.name,
                             parameter.scalar  ? "scalar "
                             : parameter.table ? "table "
                                               : "",
-                            name(parameter.type));
+                            parameter.row ? "row " : "", name(parameter.type));
     return text;
 }
 
-std::string print_results(const Operator& op)
+}  // namespace
+
+std::string results_text(const Operator& op)
 {
-    if (op.results.size() == 1 && op.results[0].name == kResultName)
-        return std::string(name(op.results[0].type));
+    const auto num_results = op.keeps_results ? op.results.size() : 0;
+    const auto fields = returned_fields(op);
+    if (fields.size() == 1 && fields[0].name == kResultName)
+        return (num_results == 0 ? "each " : "") + std::string(name(fields[0].type));
     std::string text;
-    for (const auto& result : op.results)
-        text += fmt::format("{}{}: {}", text.empty() ? "(" : ", ", result.name, name(result.type));
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        text += fmt::format("{}{}{}: {}", text.empty() ? "(" : ", ", i < num_results ? "" : "each ",
+                            fields[i].name, name(fields[i].type));
     return text + ")";
 }
+
+namespace {
 
 std::string print_state(const Operator& op, const Printer& printer)
 {
@@ -217,7 +224,7 @@ std::string print(const Operator& op)
     const Printer printer(&op);
     const bool one_field = op.state.size() == 1;
     std::string text = print_description(op.description);
-    text += fmt::format("operator {}({}) -> {} {{\n", op.name, print_parameters(op), print_results(op));
+    text += fmt::format("operator {}({}) -> {} {{\n", op.name, print_parameters(op), results_text(op));
     text += "  state " + print_state(op, printer) + "\n";
     text += "  lift " + printer.block(op.lift, one_field) + "\n";
     text += fmt::format("  combine({}, {}) {}\n", op.earlier, op.later, printer.block(op.combine, one_field));
@@ -226,6 +233,8 @@ std::string print(const Operator& op)
         text += "  finish " + printer.block(*op.finish, one_result) + "\n";
     if (op.empty)
         text += "  empty " + printer.block(*op.empty, one_result) + "\n";
+    if (op.map)
+        text += "  map " + printer.block(*op.map, op.outputs.size() == 1) + "\n";
     if (const auto laws = print_laws(op.laws); !laws.empty())
         text += "  laws " + laws + "\n";
     return text + "}\n";

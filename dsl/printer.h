@@ -14,6 +14,9 @@ std::string print(const Operator& op);
 /// `op` gives names to the operands of combine; without it they print as "a" and "b".
 std::string print(const Expression& expression, const Operator* op = nullptr);
 
+/// What stands behind `->`: "f32", "(mean: f32, each y: f32)".
+std::string results_text(const Operator& op);
+
 /// The shortest text that reads back as `value`, with a point or an exponent: "0.5", "1.0", "1e+30".
 std::string print_real(double value);
 

@@ -56,6 +56,11 @@ public:
     {
         if (factors_.empty())
             throw InputError("a product of no operators");
+        for (const auto& factor : factors_)
+            if (factor.op.map)
+                throw InputError("operator " + factor.op.name +
+                                 " has a map, which no product has: a product joins the results of segments; "
+                                 "fold it alone");
         settle_identities();
         name_all();
         Operator whole;
@@ -164,12 +169,15 @@ private:
     static void add_parameter(Operator& whole, const Parameter& parameter, const Operator& op)
     {
         const auto kind = [](const Parameter& p) {
-            return std::string(p.scalar ? "scalar " : p.table ? "table " : "") + std::string(name(p.type));
+            return std::string(p.scalar  ? "scalar "
+                               : p.table ? "table "
+                                         : "") +
+                   (p.row ? "row " : "") + std::string(name(p.type));
         };
         const auto known = std::ranges::find(whole.parameters, parameter.name, &Parameter::name);
         if (known == whole.parameters.end())
             whole.parameters.push_back(
-                {parameter.name, parameter.type, parameter.table, {}, parameter.scalar});
+                {parameter.name, parameter.type, parameter.table, {}, parameter.scalar, parameter.row});
         else if (kind(*known) != kind(parameter))
             throw InputError("parameter '" + parameter.name + "' of operator " + op.name + " is " +
                              kind(parameter) + ", but another operator of the product has it as " +

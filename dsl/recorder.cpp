@@ -15,7 +15,19 @@ thread_local Recording* t_recording = nullptr;
 thread_local Recorder* t_definition = nullptr;
 thread_local Making* t_making = nullptr;
 
-constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty"};
+constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map"};
+
+/// A result as map reads it, by its name; what else a part knows is left as it is.
+Expression with_results_named(const Expression& expression)
+{
+    const auto& node = *expression;
+    if (node.kind == ExpressionKind::field && node.operand == Operand::state && node.symbol.empty())
+        return make_name(node.name, node.position);
+    ExpressionNode copy = node;
+    for (auto& argument : copy.arguments)
+        argument = with_results_named(argument);
+    return Expression(std::move(copy));
+}
 
 std::string part_name(Recording::Part part) { return std::string(kPartNames[static_cast<int>(part)]); }
 
@@ -54,7 +66,8 @@ Recording::Recording(Recorder& recorder, Part part, Position at)
       block_(part == Part::lift      ? recorder.operator_.lift
              : part == Part::combine ? recorder.operator_.combine
              : part == Part::finish  ? recorder.operator_.finish.emplace()
-                                     : recorder.operator_.empty.emplace()),
+             : part == Part::empty   ? recorder.operator_.empty.emplace()
+                                     : recorder.operator_.map.emplace()),
       home_(std::make_shared<const Home>(Home{recorder.operator_.name, part_name(part), recorder.home_})),
       outer_(t_recording)
 {
@@ -81,6 +94,9 @@ void Recording::set(const Term& target, const Term& value, Position at)
 {
     const bool sets_results = part_ == Part::finish || part_ == Part::empty;
     const bool is_result = target.home && !target.home->definition;
+    const auto& op = recorder_.operator_;
+    const bool is_output =
+        is_result && std::ranges::find(op.outputs, target.name, &ResultField::name) != op.outputs.end();
     if (!target.home)
         recorder_.fail(at, "field '" + target.name + "' is of a state that no operator has made",
                        "use the states that lift, combine and finish are given");
@@ -89,7 +105,11 @@ void Recording::set(const Term& target, const Term& value, Position at)
             at,
             "result '" + target.name + "' of " + home_name(*target.home) + " is set in " + home_name(*home_),
             "declare results where they are used");
-    if (is_result && !sets_results)
+    if (is_output != (part_ == Part::map) && (is_output || is_result))
+        recorder_.fail(
+            at, (is_output ? "output '" : "result '") + target.name + "' is set in " + part_name(part_),
+            "map sets the outputs of elements; finish and empty set results");
+    if (is_result && !is_output && !sets_results)
         recorder_.fail(at, "result '" + target.name + "' is set in " + part_name(part_),
                        "finish and empty set results; lift and combine set the fields of the state");
     if (!is_result && target.expression.has_value())
@@ -145,6 +165,29 @@ void Recording::give(const Term& value, std::optional<Type> type, Position at)
                            part_name(part_) + " gives " + std::string(name(*type)),
                        "convert it with cast<T>(x)");
     block_.assignments.push_back({result.name, value.expression, at});
+}
+
+void Recording::give_output(const Term& value, std::optional<Type> type, Position at)
+{
+    auto& op = recorder_.operator_;
+    check_home(value, at);
+    if (op.outputs.empty() && !type)
+        recorder_.fail(at, "map of operator " + op.name + " gives a number without a type",
+                       "write cast<float>(0), say, or declare the output: Each<float> y(op, \"y\")");
+    if (op.outputs.empty())
+        op.outputs.push_back({kResultName, *type, at});
+    if (op.outputs.size() > 1)
+        recorder_.fail(at,
+                       "map gives one value, but operator " + op.name + " has " +
+                           std::to_string(op.outputs.size()) + " outputs",
+                       "set each of them");
+    const auto& output = op.outputs.front();
+    if (type && *type != output.type)
+        recorder_.fail(at,
+                       "output '" + output.name + "' is " + std::string(name(output.type)) +
+                           ", but map gives " + std::string(name(*type)),
+                       "convert it with cast<T>(x)");
+    block_.assignments.push_back({output.name, value.expression, at});
 }
 
 void Recording::give(const State& operand, Position at)
@@ -253,9 +296,9 @@ Recorder& Recorder::describe(std::string text)
     return *this;
 }
 
-Term Recorder::add_parameter(std::string name, Type type, bool table, Position at)
+Term Recorder::add_parameter(std::string name, Type type, bool table, Position at, bool row)
 {
-    operator_.parameters.push_back({name, type, table, at});
+    operator_.parameters.push_back({name, type, table, at, false, row});
     return {make_name(std::move(name), at), home_};
 }
 
@@ -268,6 +311,12 @@ Term Recorder::add_scalar(std::string name, Type type, Position at)
 Term Recorder::add_result(std::string name, Type type, Position at)
 {
     operator_.results.push_back({name, type, at});
+    return {Expression(), home_, false, std::move(name)};
+}
+
+Term Recorder::add_output(std::string name, Type type, Position at)
+{
+    operator_.outputs.push_back({name, type, at});
     return {Expression(), home_, false, std::move(name)};
 }
 
@@ -325,7 +374,13 @@ Operator Recorder::build(std::optional<Type> only_type)
 {
     check_parts();
     settle_lets();
-    if (operator_.results.empty() && only_type)
+    if (operator_.map) {
+        for (auto& let : operator_.map->lets)
+            let.value = with_results_named(let.value);
+        for (auto& assignment : operator_.map->assignments)
+            assignment.value = with_results_named(assignment.value);
+    }
+    if (operator_.results.empty() && only_type && operator_.outputs.empty())
         operator_.results.push_back({kResultName, *only_type, operator_.position});
     auto checked = check(operator_);
     check_tables();

@@ -18,7 +18,7 @@ struct State;
 /// While it lives, the use of handles is recorded as one part of an operator.
 class Recording {
 public:
-    enum class Part : std::uint8_t { lift, combine, finish, empty };
+    enum class Part : std::uint8_t { lift, combine, finish, empty, map };
 
     /// Throws SpecError where the operator has the part.
     Recording(Recorder& recorder, Part part, Position at);
@@ -28,6 +28,8 @@ public:
 
     /// The value of the only field or result; `type` is none for a plain number.
     void give(const Term& value, std::optional<Type> type, Position at);
+    /// The value of the only output, which a map gives; `type` is none for a plain number.
+    void give_output(const Term& value, std::optional<Type> type, Position at);
     /// Every field is that of the operand.
     void give(const State& operand, Position at);
     /// The only field of an operand.
@@ -93,10 +95,12 @@ public:
     Recorder& describe(std::string text);
 
     /// A column, or a table, as a handle.
-    Term add_parameter(std::string name, Type type, bool table, Position at);
+    Term add_parameter(std::string name, Type type, bool table, Position at, bool row = false);
     /// A parameter of one value for all elements, as a handle to the value.
     Term add_scalar(std::string name, Type type, Position at);
     Term add_result(std::string name, Type type, Position at);
+    /// An array as long as the input, which map sets.
+    Term add_output(std::string name, Type type, Position at);
 
 protected:
     Recorder(std::string name, Position at);
@@ -119,7 +123,7 @@ private:
     HomePointer home_;
     Recorder* outer_;                ///< the definition in whose body this one stands
     Recording* outer_recording_;     ///< and its part
-    std::array<bool, 4> said_ = {};  ///< by part
+    std::array<bool, 5> said_ = {};  ///< by part
     /// A `let` of plain numbers, which take the type that its uses ask for.
     struct UntypedLet {
         Block* block;

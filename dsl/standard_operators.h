@@ -13,11 +13,12 @@ namespace segfold {
 /// A standard operator, before a type is chosen.
 struct StandardOperator {
     std::string name;
-    std::string summary;       ///< first sentence of its description
-    std::vector<Type> types;   ///< what T may be, in the order of kTypes
-    std::string source = {};   ///< author, year and title of where it comes from
-    std::string example = {};  ///< "x = 1 2 3 -> 6": a segment's columns and its results; may be empty
-    std::string text = {};     ///< of its first version, as it is read, without the two above
+    std::string summary;      ///< first sentence of its description
+    std::vector<Type> types;  ///< what T may be, in the order of kTypes
+    std::string source = {};  ///< author, year and title of where it comes from
+    std::string example =
+        {};                 ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
+    std::string text = {};  ///< of its first version, as it is read, without the two above
 };
 
 /// All standard operators, by name.

@@ -218,6 +218,8 @@ std::string OperatorParser::field_of(const std::string& part) const
 {
     if ((part == "finish" || part == "empty") && !op_->results.empty())
         return op_->results[0].name;
+    if (part == "map")
+        return op_->outputs.empty() ? "OUTPUT" : op_->outputs[0].name;
     return op_->state.empty() ? "FIELD" : op_->state[0].name;
 }
 

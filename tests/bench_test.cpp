@@ -116,6 +116,36 @@ TEST(BenchCases, SizesArePowersOfTwo)
     EXPECT_EQ(sizes, (std::vector<std::int64_t>{1024, 2048, 4096}));
 }
 
+TEST(BenchCases, RowsHaveTheFeaturesThatAreAskedFor)
+{
+    const auto op = parse_operator("sum",
+                                   "operator sum(x: row f32, weight: f32) -> f32 { state s: f32 = 0\n"
+                                   "lift x * weight combine(a, b) a + b }");
+    const auto timing = make_backend("cpu")->timing();
+    WorkloadRequest request;
+    request.num_features = 6;
+    bench::CaseData data(*timing, op, request);
+    for (const std::int64_t rows : {40, 80}) {
+        const auto prepared = data.prepare({parse_layout("uniform=4"), rows});
+        EXPECT_EQ(prepared.workload.num_features, 6);
+        ASSERT_EQ(prepared.workload.arrays.size(), 2u);
+        EXPECT_EQ(prepared.workload.arrays[0].length(), static_cast<std::size_t>(rows * 6));
+        EXPECT_NO_THROW(check_workload(prepared.workload));
+        const auto whole = make_workload(op, {.layout = parse_layout("uniform=4"),
+                                              .num_elements = rows,
+                                              .num_features = 6,
+                                              .seed = request.seed});
+        EXPECT_TRUE(std::ranges::equal(prepared.workload.arrays[0].as<float>(),
+                                       whole.workload.arrays[0].as<float>()));
+        const auto traffic = compulsory_traffic(op, prepared.workload.segments, 6);
+        EXPECT_EQ(traffic.columns, rows * (6 + 1) * 4);
+        EXPECT_EQ(traffic.results, rows / 4 * 6 * 4);
+    }
+    EXPECT_EQ(bench::most_bytes(op, parse_layout("uniform=4"), 4, 6) -
+                  bench::most_bytes(op, parse_layout("uniform=4"), 4, 5),
+              4 * 4 + 2 * 4);
+}
+
 TEST(BenchCases, BytesGrowWithSegments)
 {
     const auto op = standard_operator("sum_f32");

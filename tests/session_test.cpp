@@ -104,7 +104,7 @@ TEST(Session, ResultsGoIntoTheCallersMemory)
     EXPECT_EQ(message_of([&] {
                   (void)session.fold(standard_operator("sum_i32"), {kValues}, offsets(kOffsets), options);
               }),
-              "the results of 'result' are 4 segments, and the array for them has room for 3");
+              "the results of 'result' are 4 values, and the array for them has room for 3");
 }
 
 /// A loop over what a fold that is gone has lent would read freed memory; it is given a copy.

@@ -156,6 +156,7 @@ private:
 /// The operator with a bool for each candidate as its results.
 Operator with_candidates(Operator op, const std::vector<Candidate>& list)
 {
+    op = without_map(std::move(op));
     op.results.clear();
     op.empty.reset();
     op.finish.emplace();

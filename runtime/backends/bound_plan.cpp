@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 
 namespace segfold {
 namespace {
@@ -60,9 +61,11 @@ BoundPlan::BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSi
         const auto& checked = emitted.checked_tables;
         if (std::ranges::find(checked, parameter.name) == checked.end()) {
             lengths_at_.push_back(0);
+            entries_.push_back(1);
             continue;
         }
         lengths_at_.push_back(inputs.bytes.size());
+        entries_.push_back(parameter.row ? sizes.num_features : 1);
         append(inputs.bytes, std::int64_t{0});   // its length
         append(inputs.bytes, std::uint64_t{0});  // where reads outside are noted
         append(inputs.bytes, std::uint64_t{0});  // the flag of each thread, and what fills the struct
@@ -81,13 +84,21 @@ BoundPlan::BoundPlan(const Operator& op, const Emitted& emitted, const SegmentSi
     while (!segments.pointers.empty() && segments.bytes.size() % sizeof(std::uint64_t) != 0)
         segments.bytes.push_back({});
     auto& results = slots_["results"];
-    for (std::size_t i = 0; i < op.results.size(); ++i) {
-        results.pointers.push_back(results.bytes.size());
+    for (std::size_t i = 0; i < op.results.size() + op.outputs.size(); ++i) {
+        if (op.keeps_results || i >= op.results.size())
+            results.pointers.push_back(results.bytes.size());
         append(results.bytes, std::uint64_t{0});
+    }
+    if (has_rows(op)) {
+        append_index(results.bytes, sizes.index_bits, sizes.num_features);
+        while (results.bytes.size() % sizeof(std::uint64_t) != 0)
+            results.bytes.push_back({});
     }
     for (const auto& [name, value] : emitted.numbers)
         append(slots_[name].bytes, value);
     for (const auto& scratch : plan_.scratch) {
+        if (scratch.result >= 0)
+            continue;
         append(slots_[scratch.name].bytes, std::uint64_t{0});
         slots_[scratch.name].pointers.push_back(0);
     }
@@ -118,7 +129,7 @@ void BoundPlan::bind_inputs(std::span<const std::uint64_t> addresses, std::span<
     write(inputs, addresses);
     for (std::size_t i = 0; i < lengths_at_.size(); ++i)
         if (const auto place = lengths_at_[i]; place != 0) {
-            put(inputs.bytes, place, lengths[i]);
+            put(inputs.bytes, place, lengths[i] / entries_[i]);
             put(inputs.bytes, place + sizeof(std::int64_t), outside + i * sizeof(std::uint32_t));
         }
 }
@@ -135,7 +146,12 @@ void BoundPlan::bind_results(std::span<const std::uint64_t> addresses)
 
 void BoundPlan::bind_scratch(std::size_t place, std::uint64_t address)
 {
-    write(slots_.find(plan_.scratch[place].name)->second, {&address, 1});
+    const auto& scratch = plan_.scratch[place];
+    if (scratch.result >= 0)
+        put(slots_.find("results")->second.bytes, static_cast<std::size_t>(scratch.result) * sizeof address,
+            address);
+    else
+        write(slots_.find(scratch.name)->second, {&address, 1});
 }
 
 }  // namespace segfold

@@ -36,7 +36,7 @@ public:
                      std::uint64_t outside);
     /// The kernel's struct Segments; addresses of segment_arrays(), then of found_arrays().
     void bind_segments(std::span<const std::uint64_t> addresses);
-    /// The kernel's struct Results: an address for each result field.
+    /// The kernel's struct Results: an address for each of returned_fields().
     void bind_results(std::span<const std::uint64_t> addresses);
     void bind_scratch(std::size_t place, std::uint64_t address);
 
@@ -58,6 +58,7 @@ private:
     LaunchPlan plan_;
     std::map<std::string, Slot, std::less<>> slots_;  ///< by the parameter's name
     std::vector<std::size_t> lengths_at_;             ///< of each parameter in Inputs; 0: it is not checked
+    std::vector<std::int64_t> entries_;               ///< numbers of each entry of a parameter
     std::vector<std::vector<void*>> arguments_;
     std::vector<std::vector<std::size_t>> sizes_;
 };

@@ -126,13 +126,14 @@ public:
         : workload_(workload), arrays_(std::move(arrays))
     {
         own_.op = workload.op;
+        own_.num_features = workload.num_features;
         own_.segments = borrowed_segments(workload.segments);
         const auto& held = dynamic_cast<const HostArrays&>(*arrays_).arrays;
         for (std::size_t i = 0; i < held.size(); ++i) {
-            const auto length =
-                workload.op.parameters[i].table
-                    ? held[i].length()
-                    : std::min(held[i].length(), static_cast<std::size_t>(workload.segments.num_elements));
+            const auto& parameter = workload.op.parameters[i];
+            const auto wanted = static_cast<std::size_t>(workload.segments.num_elements *
+                                                         (parameter.row ? workload.num_features : 1));
+            const auto length = parameter.table ? held[i].length() : std::min(held[i].length(), wanted);
             own_.arrays.push_back(Array::borrow(held[i].type(), held[i].data(), length));
         }
         results_ = allocate_results(own_);
@@ -158,7 +159,12 @@ public:
         const auto& expected = kept_.at(field).array;
         const bool has_places = filled.is_by_key && filled.places != 0;
         const auto* places = reinterpret_cast<const std::int32_t*>(filled.places);
-        const auto count = filled.is_by_key ? filled.num_runs : workload_.segments.num_segments;
+        const auto& op = workload_.op;
+        const bool is_output = field + op.outputs.size() >= returned_fields(op).size();
+        const auto& segments = workload_.segments;
+        const auto count = filled.is_by_key ? filled.num_runs
+                                            : workload_.num_features *
+                                                  (is_output ? segments.num_elements : segments.num_segments);
         const bool is_rounded = is_float(actual.type());
         Difference all;
         for (std::int64_t i = 0; i < count; ++i) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dsl/rows.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -24,10 +25,10 @@ Array item_offsets(const Segments& segments)
 
 }  // namespace
 
-SegmentSizes sizes_of(const Segments& segments)
+SegmentSizes sizes_of(const Segments& segments, std::int64_t num_features)
 {
-    return {segments.num_elements, segments.num_segments, num_items(segments), segments.uniform_length,
-            segments.index_bits()};
+    return {segments.num_elements,   segments.num_segments, num_items(segments),
+            segments.uniform_length, segments.index_bits(), num_features};
 }
 
 LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
@@ -36,6 +37,7 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
         num_multiprocessors = kReproducibleMultiprocessors;
     FormulaNames names = {{"num_elements", sizes.num_elements},
                           {"num_items", sizes.num_items},
+                          {"num_features", sizes.num_features},
                           {"state_bytes", emitted.state_bytes},
                           {"num_multiprocessors", num_multiprocessors}};
     if (!is_found(emitted.form))
@@ -48,7 +50,7 @@ LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int 
     LaunchPlan plan;
     for (const auto& scratch : emitted.scratch)
         plan.scratch.push_back(
-            {scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero});
+            {scratch.name, scratch.count.value(names) * scratch.element_bytes, scratch.zero, scratch.result});
     for (const auto& launch : emitted.launches) {
         const auto grid = launch.grid.value(names);
         const auto block = launch.block.value(names);
@@ -137,8 +139,13 @@ void refuse_noted_reads(const Workload& workload, std::span<const std::uint32_t>
     for (std::size_t i = 0; i < words.size(); ++i)
         if (words[i] != 0)
             tables.push_back(workload.op.parameters[i].name);
-    if (!tables.empty())
+    if (tables.empty())
+        return;
+    if (!has_rows(workload.op))
         refuse_table_reads(workload, tables);
+    for (std::int64_t feature = 0; feature < workload.num_features; ++feature)
+        check_tables(feature_of(workload, feature));
+    refuse_table_reads(feature_of(workload, 0), tables);
 }
 
 }  // namespace segfold

@@ -14,7 +14,8 @@ namespace segfold {
 struct ScratchBuffer {
     std::string name;
     std::int64_t bytes;
-    bool zero;  ///< must be zero before the first launch
+    bool zero;        ///< must be zero before the first launch
+    int result = -1;  ///< as in EmittedScratch
 };
 
 /// A launch of known size; a grid of 0 blocks is left out.
@@ -41,11 +42,12 @@ struct SegmentSizes {
     std::int64_t num_items = 0;       ///< see num_items(); num_elements for every form but ranges
     std::int64_t uniform_length = 0;  ///< form uniform
     int index_bits = 32;
+    std::int64_t num_features = 1;  ///< of rows
 
     bool operator==(const SegmentSizes&) const = default;
 };
 
-[[nodiscard]] SegmentSizes sizes_of(const Segments& segments);
+[[nodiscard]] SegmentSizes sizes_of(const Segments& segments, std::int64_t num_features = 1);
 
 /// Evaluates the formulas of `emitted`; those for segments that the kernels find do not know num_segments.
 ///

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "dsl/rows.h"
 #include "runtime/judge/reference.h"
 
 namespace segfold::bench {
@@ -49,7 +50,7 @@ double tolerance(Type type)
 Agreements::Agreements(const Workload& workload, PlacedWorkload& placed)
     : workload_(workload), placed_(placed), is_exact_(is_exact(workload.op))
 {
-    if (workload.segments.num_elements <= kMostJudged)
+    if (workload.segments.num_elements * workload.num_features <= kMostJudged)
         judge_ = std::make_unique<Judge>(workload);
 }
 
@@ -79,16 +80,24 @@ Agreement Agreements::against_reference(const Filled& filled)
 
 Agreement Agreements::against_first(const Filled& filled)
 {
-    const auto count = filled.is_by_key ? filled.num_runs : workload_.segments.num_segments;
+    const auto count =
+        filled.is_by_key ? filled.num_runs : workload_.segments.num_segments * workload_.num_features;
+    const auto* values = has_rows(workload_.op) ? "numbers" : "segments";
     bool same_bits = true;
-    for (std::size_t f = 0; f < workload_.op.results.size(); ++f) {
-        const auto& field = workload_.op.results[f];
+    const auto fields = returned_fields(workload_.op);
+    for (std::size_t f = 0; f < fields.size(); ++f) {
+        const auto& field = fields[f];
         const auto difference = placed_.difference(f, is_exact_ ? 0.0 : tolerance(field.type), filled);
         same_bits = same_bits && difference.bits == 0;
+        // Of rows these are numbers, num_features for each segment or element.
+        const auto first = difference.first / static_cast<unsigned long long>(workload_.num_features);
         if (difference.beyond != 0)
             return {true, false,
-                    fmt::format("{} of {} segments differ from {} in field {}, the first is segment {}",
-                                difference.beyond, count, first_name_, field.name, difference.first)};
+                    f + workload_.op.outputs.size() < fields.size()
+                        ? fmt::format("{} of {} {} differ from {} in field {}, the first is segment {}",
+                                      difference.beyond, count, values, first_name_, field.name, first)
+                        : fmt::format("{} elements differ from {} in output {}, the first is element {}",
+                                      difference.beyond, first_name_, field.name, first)};
     }
     return {true, true, first_name_ + (same_bits ? ", bit for bit" : ", within rounding")};
 }

@@ -9,7 +9,8 @@
 
 namespace segfold::bench {
 
-/// Most elements of a workload whose results are compared with the reference, on the host.
+/// Most elements of a workload, or numbers of its rows, whose results are compared with the reference, on the
+/// host.
 inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 
 /// How far a floating-point result may be from another one, over the larger of both and 1.

@@ -30,7 +30,7 @@ bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::
         workload,
         bench.timing->load(borrowed(workload.arrays)),
         std::string(name(workload.segments.form)),
-        bench::ladder_plans(session, problem, shape_of(workload.segments), laws, selection, warnings),
+        bench::ladder_plans(session, problem, shape_of(workload), laws, selection, warnings),
         peers,
         session.catalogue(),
         {.repeats = options.repeats}};

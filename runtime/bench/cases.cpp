@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <ranges>
 
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
@@ -65,15 +66,19 @@ std::vector<Case> size_cases(const Layout& layout, std::int64_t from, std::int64
     return cases;
 }
 
-double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements)
+double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
+                  std::int64_t num_features)
 {
     constexpr double kKey = 4, kOffset = 8;
     double element = kKey, segment = kOffset + kKey;
+    const auto features = static_cast<double>(num_features);
     for (const auto& parameter : op.parameters)
-        element += static_cast<double>(size_bytes(parameter.type));
+        element += static_cast<double>(size_bytes(parameter.type)) * (parameter.row ? features : 1);
+    // Theirs, and those they are compared with.
     for (const auto& field : op.results)
-        segment +=
-            2 * static_cast<double>(size_bytes(field.type));  // theirs, and those they are compared with
+        segment += 2 * static_cast<double>(size_bytes(field.type)) * features;
+    for (const auto& field : op.outputs)
+        element += 2 * static_cast<double>(size_bytes(field.type)) * features;
     double length = 1;
     if (layout.kind == LayoutKind::uniform)
         length = static_cast<double>(layout.uniform_length);
@@ -88,6 +93,7 @@ CaseData::CaseData(Timing& timing, const Operator& op, WorkloadRequest request)
     : timing_(timing),
       op_(op),
       request_(std::move(request)),
+      num_features_(generated_features(op, request_.num_features)),
       shares_(request_.inputs.empty() && std::ranges::none_of(op.parameters, &Parameter::table))
 {}
 
@@ -127,14 +133,15 @@ CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t n
 {
     Prepared prepared;
     prepared.workload.op = op_;
+    prepared.workload.num_features = num_features_;
     auto segments = resolve(layout, num_elements).segments;
     if (request_.index_bits)
         segments = with_index_bits(std::move(segments), *request_.index_bits);
     refuse_empty_segments(op_, layout, segments);
     provide(num_elements);
-    if (num_elements <= kMostJudged)
-        for (const auto& array : arrays_)
-            prepared.workload.arrays.push_back(first_of(array, num_elements));
+    if (num_elements * num_features_ <= kMostJudged)
+        for (std::size_t i = 0; i < arrays_.size(); ++i)
+            prepared.workload.arrays.push_back(first_of(arrays_[i], num_elements * width_of(i)));
     prepared.workload.segments = std::move(segments);
     prepared.inputs = loaded_;
     for (const auto& array : arrays_)
@@ -142,18 +149,25 @@ CaseData::Prepared CaseData::prepare_shared(const Layout& layout, std::int64_t n
     return prepared;
 }
 
+std::int64_t CaseData::width_of(std::size_t parameter) const
+{
+    return op_.parameters[parameter].row ? num_features_ : 1;
+}
+
 /// Makes the columns at least so long. Values depend on their place alone, so that longer ones begin with the
 /// shorter.
 void CaseData::provide(std::int64_t num_elements)
 {
-    if (loaded_ && std::ranges::all_of(arrays_, [&](const Array& array) {
-            return static_cast<std::int64_t>(array.length()) >= num_elements;
-        }))
+    const auto suffices = [&](std::size_t i) {
+        return static_cast<std::int64_t>(arrays_[i].length()) >= num_elements * width_of(i);
+    };
+    if (loaded_ && std::ranges::all_of(std::views::iota(std::size_t{0}, arrays_.size()), suffices))
         return;
     loaded_ = nullptr;
     arrays_.clear();
     std::map<std::string, Array> named;
-    complete_arrays(op_, whole_segments(num_elements), {request_.seed, request_.values}, named);
+    complete_arrays(op_, whole_segments(num_elements), {request_.seed, request_.values, num_features_},
+                    named);
     for (const auto& parameter : op_.parameters)
         arrays_.push_back(std::move(named.at(parameter.name)));
     loaded_ = timing_.load(borrowed(arrays_));

@@ -25,7 +25,8 @@ struct Case {
 
 /// Bytes that a workload of so many elements takes where it is measured at most, keys and results for peers
 /// included.
-[[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements);
+[[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
+                                std::int64_t num_features = 1);
 
 /// The data of one operator's workloads; columns stay loaded from one workload to the next while they
 /// suffice.
@@ -36,7 +37,7 @@ public:
     CaseData(Timing& timing, const Operator& op, WorkloadRequest request);
 
     /// A workload, and its arrays where they are measured. The workload has arrays of its own where it has at
-    /// most kMostJudged elements.
+    /// most kMostJudged elements, of rows numbers.
     struct Prepared {
         Workload workload;
         std::shared_ptr<const LoadedArrays> inputs;
@@ -53,11 +54,14 @@ private:
     [[nodiscard]] Prepared prepare_own(const Case& asked);
     [[nodiscard]] Prepared prepare_shared(const Layout& layout, std::int64_t num_elements);
     void provide(std::int64_t num_elements);
+    /// Numbers of an element in a parameter's array.
+    [[nodiscard]] std::int64_t width_of(std::size_t parameter) const;
 
     Timing& timing_;
     Operator op_;
     WorkloadRequest request_;
-    bool shares_;  ///< columns do not depend on the layout
+    std::int64_t num_features_;  ///< of rows that are generated
+    bool shares_;                ///< columns do not depend on the layout
     std::vector<Array> arrays_;
     std::shared_ptr<const LoadedArrays> loaded_;
 };

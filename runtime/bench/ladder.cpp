@@ -72,8 +72,9 @@ public:
         record_.num_elements = segments_.num_elements;
         record_.num_segments = segments_.num_segments;
         record_.longest_length = shape_of(segments_).longest;
+        record_.num_features = request.workload.num_features;
         record_.index_bits = segments_.index_bits();
-        record_.traffic = compulsory_traffic(request.problem.op, segments_);
+        record_.traffic = compulsory_traffic(request.problem.op, segments_, request.workload.num_features);
         record_.is_flushed = timing_.fits_cache(record_.traffic.total());
     }
 

@@ -45,7 +45,8 @@ struct LadderOptions {
 /// One workload and what is to be measured on it.
 struct LadderRequest {
     const Problem& problem;
-    /// What check_tables() lets pass, with its arrays where it has at most kMostJudged elements.
+    /// What check_tables() lets pass, with its arrays where it has at most kMostJudged elements, of rows
+    /// numbers.
     const Workload& workload;
     std::shared_ptr<const LoadedArrays> inputs;
     std::string layout;

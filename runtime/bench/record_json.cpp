@@ -142,6 +142,8 @@ Json json_of(const WorkloadRecord& record)
                    {"flushed", record.is_flushed},
                    {"preparation_seconds", record.preparation_seconds},
                    {"agrees", record.agrees()}};
+    if (record.num_features != 1)
+        object["num_features"] = record.num_features;
     if (const auto ratio = record.speed_up())
         object["speed_up"] = *ratio;
     object["entries"] = Json::array();
@@ -165,6 +167,8 @@ WorkloadRecord workload_from(const JsonValue& document)
     record.layout = document.at("layout").text();
     record.num_elements = document.at("num_elements").count();
     record.num_segments = document.at("num_segments").count();
+    if (const auto features = document.find("num_features"))
+        record.num_features = features->count();
     record.index_bits = document.at("index_bits").small();
     const auto bytes = document.at("bytes");
     record.traffic = {bytes.at("columns").count(), bytes.at("layout").count(), bytes.at("results").count(),

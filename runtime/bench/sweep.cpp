@@ -24,12 +24,14 @@ bool is_generated(const WorkloadRequest& request)
            (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
 }
 
-/// The most elements of a power of two whose data fits the memory comfortably.
-std::int64_t fitting_elements(const Timing& timing, const Operator& op, const Layout& layout)
+/// The most elements of a power of two whose data fits the memory comfortably; of rows so many numbers.
+std::int64_t fitting_elements(const Timing& timing, const Operator& op, const Layout& layout,
+                              std::int64_t num_features)
 {
     auto elements = kSweptElements;
-    while (elements > 1 &&
-           most_bytes(op, layout, elements) > kShareOfMemory * static_cast<double>(timing.free_bytes()))
+    while (elements > 1 && (elements * num_features > kSweptElements ||
+                            most_bytes(op, layout, elements, num_features) >
+                                kShareOfMemory * static_cast<double>(timing.free_bytes())))
         elements /= 2;
     return elements;
 }
@@ -42,9 +44,10 @@ std::vector<Case> cases_of(const SweepRequest& request, const Timing& timing, co
     if (request.sweep == Sweep::lot)
         return lot_cases(request.lot);
     auto elements = request.workload.num_elements;
+    const auto features = generated_features(op, request.workload.num_features);
     const bool is_swept = request.sweep == Sweep::layouts;
     if (!elements && is_generated(request.workload))
-        elements = fitting_elements(timing, op, is_swept ? parse_layout("uniform=1") : layout);
+        elements = fitting_elements(timing, op, is_swept ? parse_layout("uniform=1") : layout, features);
     if (is_swept)
         return standard_cases(elements.value_or(kSweptElements));
     return {{layout, elements}};
@@ -96,7 +99,7 @@ void measure(Swept& swept, const Case& wanted)
              std::ranges::find(candidate->forms, problem.form) != candidate->forms.end()))
             peers.push_back(candidate);
     std::vector<std::string> warnings;
-    auto plans = ladder_plans(session, problem, shape_of(segments), laws, request.plans, warnings);
+    auto plans = ladder_plans(session, problem, shape_of(prepared.workload), laws, request.plans, warnings);
     warn(listener, warnings);
     const LadderRequest ladder{
         problem,

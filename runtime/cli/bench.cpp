@@ -221,6 +221,7 @@ private:
                      {"layout", so_far.layout},
                      {"num_elements", so_far.num_elements},
                      {"num_segments", so_far.num_segments},
+                     {"num_features", so_far.num_features},
                      {"bytes", so_far.traffic.total()}};
         line.update(json_of(entry));
         log(line);

@@ -67,6 +67,9 @@ Json json_of(const Operator& op)
                               {"type", name(parameter.type)},
                               {"table", parameter.table && !parameter.scalar},
                               {"scalar", parameter.scalar}});
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (op.parameters[i].row)
+            parameters[i]["row"] = true;
     Json laws = Json::array();
     if (op.laws.commutative)
         laws.push_back("commutative");
@@ -74,7 +77,8 @@ Json json_of(const Operator& op)
         laws.push_back("idempotent");
     return {{"name", op.name},
             {"parameters", std::move(parameters)},
-            {"results", fields_json(op.results)},
+            {"results", fields_json(op.keeps_results ? op.results : std::vector<ResultField>())},
+            {"outputs", fields_json(op.outputs)},
             {"laws", std::move(laws)},
             {"identity", op.has_identity()},
             {"exact", is_exact(op)},

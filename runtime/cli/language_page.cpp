@@ -17,8 +17,9 @@ namespace cli {
 namespace {
 
 /// What a user of the program asks of the README; the rest is for those who build on it.
-constexpr std::array<std::string_view, 4> kSections = {"Parts", "Functions, arrays, loops, scalars, products",
-                                                       "Types and expressions", "Grammar"};
+constexpr std::array<std::string_view, 6> kSections = {
+    "Parts",  "Functions, arrays, loops, scalars, products", "Write-back", "Rows", "Types and expressions",
+    "Grammar"};
 
 /// The text between the marks of code is code, so `|` in it separates nothing.
 std::vector<std::string> split_row(std::string_view row)

@@ -257,18 +257,13 @@ std::string signature(const Operator& op)
 {
     std::string text = op.name + "(";
     for (const auto& parameter : op.parameters)
-        text += fmt::format("{}{}: {}{}", text.back() == '(' ? "" : ", ", parameter.name,
+        text += fmt::format("{}{}: {}{}{}", text.back() == '(' ? "" : ", ", parameter.name,
                             parameter.scalar  ? "scalar "
                             : parameter.table ? "table "
                                               : "",
-                            name(parameter.type));
+                            parameter.row ? "row " : "", name(parameter.type));
     text += ") -> ";
-    if (op.results.size() == 1 && op.results[0].name == kResultName)
-        return text + std::string(name(op.results[0].type));
-    std::string results;
-    for (const auto& field : op.results)
-        results += fmt::format("{}{}: {}", results.empty() ? "" : ", ", field.name, name(field.type));
-    return text + "(" + results + ")";
+    return text + results_text(op);
 }
 
 }  // namespace segfold::cli

@@ -10,10 +10,12 @@
 
 #include "dsl/error.h"
 #include "dsl/interpreter.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 #include "runtime/cli/json.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"
+#include "runtime/judge/mapped.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/support/file.h"
 #include "runtime/support/text_table.h"
@@ -59,17 +61,18 @@ void check_output(const std::string& path, const Workload& workload)
     if (extension != ".npy" && extension != ".npz")
         throw InputError(
             fmt::format("--output '{}': the name must end in .npy for a single array, or in .npz", path));
-    if (extension == ".npy" && op.results.size() != 1) {
+    const auto returned = returned_fields(op);
+    if (extension == ".npy" && returned.size() != 1) {
         std::string fields;
-        for (const auto& field : op.results)
+        for (const auto& field : returned)
             fields += (fields.empty() ? "" : ", ") + field.name;
         throw InputError(
             fmt::format("--output '{}': an .npy file holds one array, but operator {} has {} result fields "
                         "({}); write an .npz file",
-                        path, op.name, op.results.size(), fields));
+                        path, op.name, returned.size(), fields));
     }
     if (extension == ".npz" && workload.segments.keys &&
-        std::ranges::find(op.results, "keys", &ResultField::name) != op.results.end())
+        std::ranges::find(returned, "keys", &ResultField::name) != returned.end())
         throw InputError(fmt::format(
             "--output '{}': operator {} has a result field 'keys', and the keys of the layout are "
             "written under that name; give the field another name",
@@ -93,7 +96,7 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
       sort_(arguments.value("sort").value_or("")),
       output_(arguments.value("output").value_or(""))
 {
-    const auto& fields = workload.op.results;
+    const auto fields = workload.op.keeps_results ? workload.op.results : std::vector<ResultField>();
     if (arguments.has("sort") && std::ranges::find(fields, sort_, &ResultField::name) == fields.end()) {
         std::vector<std::string_view> names;
         for (const auto& field : fields)
@@ -102,6 +105,9 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
                                      workload.op.name, sort_, fmt::join(names, ", "),
                                      did_you_mean(sort_, names)));
     }
+    if (arguments.has("sort") && has_rows(workload.op))
+        throw InputError(fmt::format("--sort: the results of operator {} are rows, which have no order",
+                                     workload.op.name));
     if (arguments.has("output"))
         check_output(output_, workload);
     if (const auto path = arguments.value("labels"))
@@ -146,6 +152,71 @@ std::vector<std::int64_t> ResultsView::shown(const Results& results) const
 
 std::string ResultsView::print(const Results& results) const
 {
+    const auto& op = workload_.op;
+    auto text = op.keeps_results ? print_segments(segment_results_of(op, results)) : "";
+    const auto elements = op.map ? print_elements(outputs_of(op, results)) : "";
+    return text + (text.empty() || elements.empty() ? "" : "\n") + elements;
+}
+
+std::string ResultsView::text_of(const Array& array, std::int64_t place) const
+{
+    constexpr std::int64_t kShownFeatures = 6;
+    if (!has_rows(workload_.op))
+        return value_text(array, place);
+    const auto num_features = workload_.num_features;
+    std::string text = "[";
+    for (std::int64_t k = 0; k < std::min(kShownFeatures, num_features); ++k)
+        text += (k == 0 ? "" : ", ") + value_text(array, place * num_features + k);
+    return text + (num_features > kShownFeatures ? ", ...]" : "]");
+}
+
+Json ResultsView::value_of(const Array& array, std::int64_t place) const
+{
+    if (!has_rows(workload_.op))
+        return json_of(array, place);
+    Json row = Json::array();
+    for (std::int64_t k = 0; k < workload_.num_features; ++k)
+        row.push_back(json_of(array, place * workload_.num_features + k));
+    return row;
+}
+
+std::string ResultsView::print_elements(const Results& results) const
+{
+    const auto num_elements = workload_.segments.num_elements;
+    const auto count = std::min(num_shown_, num_elements);
+    if (count == 0)
+        return "";
+    using Align = TextTable::Align;
+    std::vector<TextTable::Column> columns = {{"element", Align::right}};
+    for (const auto& [name, array] : results)
+        columns.push_back({name, Align::right});
+    TextTable table(std::move(columns));
+    for (std::int64_t i = 0; i < count; ++i) {
+        std::vector<std::string> row = {std::to_string(i)};
+        for (const auto& [name, array] : results)
+            row.push_back(text_of(array, i));
+        table.add(std::move(row));
+    }
+    return table.print() + (count == num_elements
+                                ? ""
+                                : "... and " + count_text(num_elements - count, "more element") + "\n");
+}
+
+Json ResultsView::elements_json(const Results& results) const
+{
+    const auto outputs = outputs_of(workload_.op, results);
+    Json list = Json::array();
+    for (std::int64_t i = 0; i < std::min(num_shown_, workload_.segments.num_elements); ++i) {
+        Json row = {{"element", i}, {"outputs", Json::object()}};
+        for (const auto& [name, array] : outputs)
+            row["outputs"][name] = value_of(array, i);
+        list.push_back(std::move(row));
+    }
+    return list;
+}
+
+std::string ResultsView::print_segments(const Results& results) const
+{
     if (num_shown_ == 0 || workload_.segments.num_segments == 0)
         return "";
     using Align = TextTable::Align;
@@ -167,7 +238,7 @@ std::string ResultsView::print(const Results& results) const
             row.push_back(value_text(*keys, segment));
         row.push_back(std::to_string(workload_.segments.length(segment)));
         for (const auto& [name, array] : results)
-            row.push_back(value_text(array, segment));
+            row.push_back(text_of(array, segment));
         table.add(std::move(row));
     }
     auto text = table.print();
@@ -177,8 +248,9 @@ std::string ResultsView::print(const Results& results) const
     return text;
 }
 
-Json ResultsView::json(const Results& results) const
+Json ResultsView::json(const Results& returned) const
 {
+    const auto results = segment_results_of(workload_.op, returned);
     Json list = Json::array();
     for (const auto segment : shown(results)) {
         Json row = {{"segment", segment}};
@@ -189,7 +261,7 @@ Json ResultsView::json(const Results& results) const
         row["length"] = workload_.segments.length(segment);
         row["fields"] = Json::object();
         for (const auto& [name, array] : results)
-            row["fields"][name] = json_of(array, segment);
+            row["fields"][name] = value_of(array, segment);
         list.push_back(std::move(row));
     }
     return list;

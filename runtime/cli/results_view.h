@@ -21,12 +21,19 @@ public:
     [[nodiscard]] std::string print(const Results& results) const;
     /// The same as an array of objects.
     [[nodiscard]] nlohmann::ordered_json json(const Results& results) const;
+    /// The outputs of the first elements, where the operator has a map.
+    [[nodiscard]] nlohmann::ordered_json elements_json(const Results& results) const;
     /// Writes the file --output, if asked for; returns its name, else nothing.
     std::string save(const Results& results) const;
 
 private:
     /// The key of each segment: as a kernel found them, else as the host did; null without the layout keys.
     [[nodiscard]] const Array* keys_of(const Results& results) const;
+    /// The value of a place, or the row of features.
+    [[nodiscard]] std::string text_of(const Array& array, std::int64_t place) const;
+    [[nodiscard]] nlohmann::ordered_json value_of(const Array& array, std::int64_t place) const;
+    [[nodiscard]] std::string print_segments(const Results& results) const;
+    [[nodiscard]] std::string print_elements(const Results& results) const;
     [[nodiscard]] std::vector<std::int64_t> shown(const Results& results) const;
 
     const Workload& workload_;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/visible.h"
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/json.h"
@@ -76,7 +77,11 @@ std::string report_text(const RunReport& report)
     const auto& segments = report.prepared.workload.segments;
     std::vector<std::pair<std::string, std::string>> facts = {
         {"operator", signature(report.prepared.workload.op)},
-        {"data", fmt::format("{} in {} ({}), {}-bit indices", count_text(segments.num_elements, "element"),
+        {"data", fmt::format("{}{} in {} ({}), {}-bit indices", count_text(segments.num_elements, "element"),
+                             has_rows(report.prepared.workload.op)
+                                 ? fmt::format(", rows of {},",
+                                               count_text(report.prepared.workload.num_features, "feature"))
+                                 : "",
                              count_text(segments.num_segments, "segment"),
                              visible(print(report.request.layout)), segments.index_bits())},
         {"inputs", describe_inputs(report.prepared)},
@@ -114,6 +119,7 @@ Json run_document(const RunReport& report)
                      {"layout", print(report.request.layout)},
                      {"num_elements", workload.segments.num_elements},
                      {"num_segments", workload.segments.num_segments},
+                     {"num_features", workload.num_features},
                      {"index_bits", workload.segments.index_bits()}};
     for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
         document["inputs"][workload.op.parameters[i].name] = report.prepared.origins[i];
@@ -132,6 +138,8 @@ Json run_document(const RunReport& report)
     document["num_shown"] = results.size();
     document["truncated"] = std::ssize(results) < workload.segments.num_segments;
     document["results"] = std::move(results);
+    if (workload.op.map)
+        document["elements"] = report.view.elements_json(report.results);
     if (const auto& judgement = report.judgement) {
         document["comparisons"] = Json::array();
         for (const auto& comparison : judgement->comparisons)
@@ -177,7 +185,7 @@ Explanation explanation_of(const Chosen& chosen, const Workload& workload)
     return {chosen.lookup, chosen.rule,
             fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
                         plan.chosen_by()),
-            compulsory_traffic(workload.op, workload.segments)};
+            compulsory_traffic(workload.op, workload.segments, workload.num_features)};
 }
 
 }  // namespace

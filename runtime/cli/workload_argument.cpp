@@ -13,6 +13,7 @@ namespace segfold::cli {
 namespace {
 
 constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
 std::vector<std::string_view> parameter_names(const Operator& op)
@@ -100,6 +101,7 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     if (const auto layout = arguments.value("layout"))
         request.layout = parse_layout(*layout);
     request.num_elements = arguments.integer("elements", 0, kMostElements);
+    request.num_features = arguments.integer("features", 1, kMostFeatures);
     request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
     request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
     if (const auto width = arguments.choice("index-bits", kWidths))

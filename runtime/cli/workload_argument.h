@@ -8,8 +8,8 @@
 namespace segfold::cli {
 
 /// The flags that say what an operator is run on, but for --input.
-inline constexpr Flag kDataFlags[] = {
-    {"layout", "LAYOUT"}, {"elements", "N"}, {"seed", "S"}, {"values", "RANGE"}, {"index-bits", "32|64"}};
+inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},   {"features", "K"},
+                                      {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"}};
 inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, {"scalar", "NAME=VALUE", true}};
 
 /// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws

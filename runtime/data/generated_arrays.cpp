@@ -165,11 +165,13 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
     for (const auto& parameter : op.parameters) {
         if (!parameter.table)
             continue;
+        const auto width = parameter.row ? options.num_features : 1;
         if (!arrays.contains(parameter.name))
             add(parameter, name(options.range),
-                generate_values(parameter.type, table_length(op, segments, parameter.name, arrays),
+                generate_values(parameter.type, width * table_length(op, segments, parameter.name, arrays),
                                 seed_of(op, parameter.name, options.seed), options.range));
-        tables.push_back({parameter.name, static_cast<std::int64_t>(arrays.at(parameter.name).length())});
+        tables.push_back(
+            {parameter.name, static_cast<std::int64_t>(arrays.at(parameter.name).length()) / width});
     }
     const auto uses = table_uses(op);
     for (const auto& parameter : op.parameters) {
@@ -181,7 +183,9 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
                 generate_places(parameter, *table, segments.num_elements, seed));
         else
             add(parameter, name(options.range),
-                generate_values(parameter.type, segments.num_elements, seed, options.range));
+                generate_values(parameter.type,
+                                segments.num_elements * (parameter.row ? options.num_features : 1), seed,
+                                options.range));
     }
     return origins;
 }

@@ -26,6 +26,7 @@ std::vector<TableUse> table_uses(const Operator& op);
 struct GenerateOptions {
     std::uint64_t seed = 7;
     ValueRange range = ValueRange::small_integers;
+    std::int64_t num_features = 1;  ///< of rows
 };
 
 /// Adds the arrays that are missing; returns what they hold, by parameter: "uniform, seed 7", "places of v,

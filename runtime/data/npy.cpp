@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -117,6 +118,34 @@ Type choose_type(const NpyDictionary& header, const std::string& where, const Ty
     return *type;
 }
 
+std::string shape_text(const NpyDictionary& header)
+{
+    std::string shape;
+    for (const std::uint64_t extent : header.shape)
+        shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    return shape;
+}
+
+/// Refuses what is not a two-dimensional array in C order; gives the number of its elements.
+std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
+{
+    if (header.is_fortran)
+        refuse(where,
+               "is in Fortran order, and rows lie in C order; save it with numpy.ascontiguousarray(array)");
+    if (header.shape.size() != 2)
+        refuse(where,
+               fmt::format("has the shape ({}); rows need two dimensions, elements and features: save it "
+                           "with array.reshape(-1, K)",
+                           shape_text(header)));
+    const auto rows = header.shape[0], features = header.shape[1];
+    if (features == 0)
+        refuse(where, fmt::format("has the shape ({}); a row has at least one feature", shape_text(header)));
+    if (rows > std::numeric_limits<std::uint64_t>::max() / features)
+        refuse(where,
+               fmt::format("has the shape ({}), more elements than 64 bits count", shape_text(header)));
+    return rows * features;
+}
+
 /// Refuses what is not a one-dimensional array; gives its length.
 std::uint64_t check_shape(const NpyDictionary& header, const std::string& where)
 {
@@ -124,9 +153,7 @@ std::uint64_t check_shape(const NpyDictionary& header, const std::string& where)
         refuse(where, "is in Fortran order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() == 1)
         return header.shape.front();
-    std::string shape;
-    for (const std::uint64_t extent : header.shape)
-        shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    const auto shape = shape_text(header);
     refuse(where, fmt::format("has {} dimensions, shape ({}); one is needed: save it with array.reshape(-1)",
                               header.shape.size(), shape));
 }
@@ -197,15 +224,19 @@ void check_bytes(std::uint64_t length, Type type, std::uint64_t follow, const st
 
 }  // namespace
 
-Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked)
+Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
+                    NpyShape shape)
 {
     const auto [text, before] = read_header_text(source, bytes, where);
     const NpyDictionary header = parse_npy_dictionary(text, where);
     const Type type = choose_type(header, where, asked);
-    const std::uint64_t length = check_shape(header, where);
+    const bool has_rows = shape == NpyShape::rows;
+    const std::uint64_t length = has_rows ? check_rows(header, where) : check_shape(header, where);
     check_bytes(length, type, bytes - before, where);
 
     Array array(type, static_cast<std::size_t>(length));
+    if (has_rows)
+        array.set_row_length(static_cast<std::size_t>(header.shape[1]));
     source({array.data(), array.bytes()});
     // A bool other than 0 and 1 has no meaning in C++.
     if (type == Type::boolean)
@@ -214,14 +245,14 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
     return array;
 }
 
-Array read_open_npy(const InputFile& file, const Type* asked)
+Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape)
 {
     std::uint64_t place = 0;
     const NpySource source = [&](std::span<std::byte> into) {
         file.read(place, into);
         place += into.size();
     };
-    return read_npy_from(source, file.bytes(), file.path(), asked);
+    return read_npy_from(source, file.bytes(), file.path(), asked, shape);
 }
 
 Type read_open_npy_type(const InputFile& file)
@@ -250,10 +281,12 @@ Array read_npy_as(const std::string& path, Type type)
     return read_open_npy(InputFile(path, Accepts::files_and_streams), &type);
 }
 
-std::string npy_header(Type type, std::uint64_t length)
+std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length)
 {
+    const auto shape =
+        row_length == 0 ? fmt::format("{},", length) : fmt::format("{}, {}", length / row_length, row_length);
     std::string text =
-        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({},), }}", dtype_of(type), length);
+        fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype_of(type), shape);
     const std::size_t unpadded = kVersionedBytes + 2 + text.size() + 1;
     text.append((kHeaderAlignment - unpadded % kHeaderAlignment) % kHeaderAlignment, ' ');
     text += '\n';
@@ -265,7 +298,7 @@ std::string npy_header(Type type, std::uint64_t length)
 void write_npy(const std::string& path, const Array& array)
 {
     OutputFile file(path);
-    file.write(npy_header(array.type(), array.length()));
+    file.write(npy_header(array.type(), array.length(), array.row_length()));
     file.write({array.data(), array.bytes()});
     file.commit();
 }

@@ -24,8 +24,11 @@ Array read_npy(const std::string& path);
 /// NumPy has no bfloat16: for bf16 the file must hold u2, or the 2-byte void elements that ml_dtypes writes.
 Array read_npy_as(const std::string& path, Type type);
 
+/// How many dimensions an array may have: one, or two in C order, which give Array::row_length().
+enum class NpyShape : std::uint8_t { line, rows };
+
 /// Reads an open .npy file; `asked` is the type of `read_npy_as`, or null.
-Array read_open_npy(const InputFile& file, const Type* asked);
+Array read_open_npy(const InputFile& file, const Type* asked, NpyShape shape = NpyShape::line);
 
 /// Writes format version 1.0; f16 as f2, bf16 as u2. The file appears complete or not at all.
 void write_npy(const std::string& path, const Array& array);
@@ -39,13 +42,13 @@ using NpySource = std::function<void(std::span<std::byte> into)>;
 /// Reads an .npy file of `bytes` bytes from `source`; `where` starts every message.
 ///
 /// `asked` is the type of `read_npy_as`, or null.
-Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where,
-                    const Type* asked);
+Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::string& where, const Type* asked,
+                    NpyShape shape = NpyShape::line);
 
 /// The type of the elements of an .npy file, of which no more than the header is taken from `source`.
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
-/// The bytes before the elements of a version 1.0 file.
-std::string npy_header(Type type, std::uint64_t length);
+/// The bytes before the elements of a version 1.0 file; `row_length` as in Array.
+std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0);
 
 }  // namespace segfold

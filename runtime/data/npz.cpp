@@ -49,12 +49,13 @@ std::string place_of(const InputFile& file, const ZipMember& member)
     return fmt::format("{}:{}", file.path(), array_name(member));
 }
 
-Array read_member(const InputFile& file, const ZipMember& member, const Type* asked)
+Array read_member(const InputFile& file, const ZipMember& member, const Type* asked,
+                  NpyShape shape = NpyShape::line)
 {
     const std::string where = place_of(file, member);
     Array array;
     read_zip_member(file, member, where, [&](const ZipSource& source) {
-        array = read_npy_from(source, member.bytes, where, asked);
+        array = read_npy_from(source, member.bytes, where, asked, shape);
     });
     return array;
 }
@@ -119,11 +120,13 @@ auto at_place(const std::string& place, const Plain& plain, const Packed& packed
     return plain(file);
 }
 
-Array read_place(const std::string& place, const Type* asked)
+Array read_place(const std::string& place, const Type* asked, NpyShape shape = NpyShape::line)
 {
     return at_place(
-        place, [&](const InputFile& file) { return read_open_npy(file, asked); },
-        [&](const InputFile& file, const ZipMember& member) { return read_member(file, member, asked); });
+        place, [&](const InputFile& file) { return read_open_npy(file, asked, shape); },
+        [&](const InputFile& file, const ZipMember& member) {
+            return read_member(file, member, asked, shape);
+        });
 }
 
 }  // namespace
@@ -162,7 +165,8 @@ void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzO
     OutputFile file(path);
     ZipWriter writer(file, options.deflate, options.zip64);
     for (const NamedArray& named : arrays) {
-        const std::string header = npy_header(named.array.type(), named.array.length());
+        const std::string header =
+            npy_header(named.array.type(), named.array.length(), named.array.row_length());
         writer.add(named.name + std::string(kMemberSuffix), std::as_bytes(std::span(header)),
                    {named.array.data(), named.array.bytes()});
     }
@@ -179,6 +183,8 @@ Array read_array_as(const std::string& place, Type type)
 {
     return is_written_array(place) ? read_written_array(place, type) : read_place(place, &type);
 }
+
+Array read_rows_as(const std::string& place, Type type) { return read_place(place, &type, NpyShape::rows); }
 
 Type read_array_type(const std::string& place)
 {

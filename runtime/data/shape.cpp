@@ -17,4 +17,11 @@ Shape shape_of(const Segments& segments)
     return shape;
 }
 
+Shape shape_of(const Workload& workload)
+{
+    auto shape = shape_of(workload.segments);
+    shape.num_features = workload.num_features;
+    return shape;
+}
+
 }  // namespace segfold

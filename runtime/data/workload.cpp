@@ -1,6 +1,9 @@
 #include "runtime/data/workload.h"
 
+#include <algorithm>
 #include <cstring>
+
+#include "dsl/rows.h"
 
 namespace segfold {
 
@@ -14,15 +17,109 @@ Results allocate_results(const Workload& workload, SegmentForm form)
     constexpr int kPoison = 0xcd;
     const auto& segments = workload.segments;
     Results results;
-    for (const auto& field : workload.op.results) {
-        Array array(field.type,
-                    static_cast<std::size_t>(is_found(form) ? segments.num_elements : segments.num_segments));
+    const auto add = [&](const ResultField& field, std::int64_t length, bool is_zero) {
+        Array array(field.type, static_cast<std::size_t>(length));
         if (array.bytes() != 0)
-            std::memset(array.data(), field.type == Type::boolean ? 0 : kPoison, array.bytes());
+            std::memset(array.data(), is_zero || field.type == Type::boolean ? 0 : kPoison, array.bytes());
+        if (has_rows(workload.op))
+            array.set_row_length(static_cast<std::size_t>(workload.num_features));
         results.push_back({field.name, std::move(array)});
-    }
+    };
+    const auto num_features = workload.num_features;
+    if (workload.op.keeps_results)
+        for (const auto& field : workload.op.results)
+            add(field, num_features * (is_found(form) ? segments.num_elements : segments.num_segments),
+                false);
+    // Ranges may leave elements out, whose outputs are zero.
+    for (const auto& field : workload.op.outputs)
+        add(field, num_features * segments.num_elements, form == SegmentForm::ranges);
     return results;
 }
+
+namespace {
+
+Array take_feature(const Array& rows, std::int64_t feature, std::int64_t num_features)
+{
+    const auto step = static_cast<std::size_t>(num_features), bytes = size_bytes(rows.type());
+    Array array(rows.type(), rows.length() / step);
+    for (std::size_t i = 0; i < array.length(); ++i)
+        std::memcpy(array.data() + i * bytes,
+                    rows.data() + (i * step + static_cast<std::size_t>(feature)) * bytes, bytes);
+    return array;
+}
+
+}  // namespace
+
+Workload feature_of(const Workload& workload, std::int64_t feature)
+{
+    Workload one{of_one_feature(workload.op), {}, workload.segments.copy()};
+    for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+        const auto& array = workload.arrays[i];
+        one.arrays.push_back(workload.op.parameters[i].row
+                                 ? take_feature(array, feature, workload.num_features)
+                                 : Array::borrow(array.type(), array.data(), array.length()));
+    }
+    return one;
+}
+
+Results feature_of(const Results& results, std::int64_t feature, std::int64_t num_features)
+{
+    Results one;
+    for (const auto& [name, array] : results)
+        one.push_back({name, take_feature(array, feature, num_features)});
+    if (results.keys)
+        one.keys = results.keys->copy();
+    return one;
+}
+
+Results fold_features(const Workload& workload, const std::function<Results(const Workload&)>& fold)
+{
+    auto rows = allocate_results(workload);
+    const auto step = static_cast<std::size_t>(workload.num_features);
+    for (std::size_t feature = 0; feature < step; ++feature) {
+        const auto results = fold(feature_of(workload, static_cast<std::int64_t>(feature)));
+        for (std::size_t f = 0; f < rows.size(); ++f) {
+            const auto& array = results[f].array;
+            const auto bytes = size_bytes(array.type());
+            for (std::size_t i = 0; i < array.length(); ++i)
+                std::memcpy(rows[f].array.data() + (i * step + feature) * bytes, array.data() + i * bytes,
+                            bytes);
+        }
+        if (results.keys)
+            rows.keys = results.keys->copy();
+    }
+    return rows;
+}
+
+Workload fold_of(const Workload& workload)
+{
+    Workload fold{without_map(workload.op), {}, workload.segments.copy(), workload.num_features};
+    for (const auto& array : workload.arrays)
+        fold.arrays.push_back(Array::borrow(array.type(), array.data(), array.length()));
+    return fold;
+}
+
+namespace {
+
+/// Refuses ranges that share an element, which would have the outputs of two segments.
+void refuse_shared_elements(const Segments& segments, const std::string& op)
+{
+    if (segments.form != SegmentForm::ranges)
+        return;
+    std::vector<std::int64_t> order;
+    for (std::int64_t s = 0; s < segments.num_segments; ++s)
+        if (segments.length(s) != 0)
+            order.push_back(s);
+    std::ranges::sort(order, {}, [&](std::int64_t s) { return segments.begin(s); });
+    for (std::size_t i = 1; i < order.size(); ++i)
+        if (segments.begin(order[i]) < segments.end(order[i - 1]))
+            throw InputError("segments " + std::to_string(std::min(order[i - 1], order[i])) + " and " +
+                             std::to_string(std::max(order[i - 1], order[i])) + " share element " +
+                             std::to_string(segments.begin(order[i])) + ", and operator " + op +
+                             " gives each element one output; give ranges that do not overlap");
+}
+
+}  // namespace
 
 void check_workload(const Workload& workload)
 {
@@ -43,11 +140,26 @@ void check_workload(const Workload& workload)
         if (parameter.scalar && array.length() != 1)
             throw InputError("scalar '" + parameter.name + "' has " + std::to_string(array.length()) +
                              " values; give it one");
-        if (!parameter.table && static_cast<std::int64_t>(array.length()) != segments.num_elements)
+        const auto length = static_cast<std::int64_t>(array.length());
+        if (parameter.row && workload.num_features < 1)
+            throw InputError("'" + parameter.name + "' has rows of " + std::to_string(workload.num_features) +
+                             " features; a row has at least one");
+        if (parameter.row && parameter.table && length % workload.num_features != 0)
+            throw InputError("table '" + parameter.name + "' has " + std::to_string(length) +
+                             " numbers, which make no rows of " + std::to_string(workload.num_features) +
+                             " features; the length must be a multiple of that");
+        if (parameter.row && !parameter.table && length != segments.num_elements * workload.num_features)
+            throw InputError("'" + parameter.name + "' has " + std::to_string(length) +
+                             " numbers, but the layout covers " + std::to_string(segments.num_elements) +
+                             " rows of " + std::to_string(workload.num_features) +
+                             " features; both must agree");
+        if (!parameter.table && !parameter.row && length != segments.num_elements)
             throw InputError("column '" + parameter.name + "' has " + std::to_string(array.length()) +
                              " elements, but the layout covers " + std::to_string(segments.num_elements) +
                              "; both must agree");
     }
+    if (op.map)
+        refuse_shared_elements(segments, op.name);
     if (op.allows_empty())
         return;
     for (std::int64_t s = 0; s < segments.num_segments; ++s)

@@ -1,5 +1,6 @@
 #pragma once
 // The input and the results of every back end.
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -14,9 +15,13 @@ struct Workload {
     Operator op;                ///< checked
     std::vector<Array> arrays;  ///< one for each parameter: columns [num_elements], tables of any length
     Segments segments;
+    /// Of an operator over rows: the length of a row. Columns of rows are then [num_elements, num_features],
+    /// results [num_segments, num_features], all in C order.
+    std::int64_t num_features = 1;
 };
 
-/// One array for each result field, [num_segments], under the field's name.
+/// One array for each of returned_fields(), under its name: results [num_segments], then outputs
+/// [num_elements].
 struct Results : std::vector<NamedArray> {
     std::optional<Array> keys;  ///< the key of each segment, where a kernel has found the segments in keys
 };
@@ -26,6 +31,17 @@ Results allocate_results(const Workload& workload);
 
 /// The same for a form whose segments the kernels find: arrays have room for a segment of every element.
 Results allocate_results(const Workload& workload, SegmentForm form);
+
+/// The workload of one feature: its numbers of every row, copied; other arrays are borrowed.
+[[nodiscard]] Workload feature_of(const Workload& workload, std::int64_t feature);
+/// One feature of what a fold over rows returned.
+[[nodiscard]] Results feature_of(const Results& results, std::int64_t feature, std::int64_t num_features);
+/// Folds each feature by `fold` and puts the results together as rows.
+[[nodiscard]] Results fold_features(const Workload& workload,
+                                    const std::function<Results(const Workload&)>& fold);
+
+/// The fold of a workload of an operator with a `map`: its arrays, borrowed, and without_map().
+[[nodiscard]] Workload fold_of(const Workload& workload);
 
 /// Checks that a workload can be run: types and lengths of the arrays, and a result for every empty segment.
 ///

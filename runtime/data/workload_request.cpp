@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "dsl/evaluator.h"
 #include "dsl/parser.h"
+#include "dsl/rows.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
 #include "runtime/support/memory_at_hand.h"
@@ -43,8 +44,9 @@ Array read_scalar(const Parameter& parameter, const std::string& text)
 
 /// Columns from files, all of one length; `num_elements` is set to it.
 void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
-                 std::optional<std::int64_t>& num_elements)
+                 std::optional<std::int64_t>& num_elements, std::optional<std::int64_t>& num_features)
 {
+    std::string counted_features = num_features ? "--features says " : "";
     std::string counted = num_elements ? "--elements says " : "";
     for (const auto& parameter : op.parameters) {
         if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end())
@@ -52,8 +54,20 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
         const auto input = request.inputs.find(parameter.name);
         if (input == request.inputs.end())
             continue;
-        auto array = read_array_as(input->second, parameter.type);
-        const auto length = static_cast<std::int64_t>(array.length());
+        auto array = parameter.row ? read_rows_as(input->second, parameter.type)
+                                   : read_array_as(input->second, parameter.type);
+        auto length = static_cast<std::int64_t>(array.length());
+        if (parameter.row) {
+            const auto features = static_cast<std::int64_t>(array.row_length());
+            if (num_features && *num_features != features)
+                throw InputError(fmt::format("{}: '{}' has rows of {} features, but {}{}; they must agree",
+                                             input->second, parameter.name, features, counted_features,
+                                             *num_features));
+            if (!num_features)
+                counted_features = fmt::format("those of '{}' have ", parameter.name);
+            num_features = features;
+            length /= features;
+        }
         if (!parameter.table) {
             if (num_elements && *num_elements != length)
                 throw InputError(fmt::format("{}: column '{}' has {} elements, but {}{}; they must agree",
@@ -83,11 +97,13 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-void refuse_too_much(const Operator& op, std::int64_t num_elements)
+void refuse_too_much(const Operator& op, std::int64_t num_elements, std::int64_t num_features)
 {
     std::size_t element_bytes = 0;
     for (const auto& parameter : op.parameters)
-        element_bytes += parameter.table ? 0 : size_bytes(parameter.type);
+        element_bytes += parameter.table ? 0
+                                         : static_cast<std::size_t>(size_bytes(parameter.type)) *
+                                               static_cast<std::size_t>(parameter.row ? num_features : 1);
     require_memory(static_cast<double>(element_bytes) * static_cast<double>(num_elements),
                    fmt::format("{} elements of {} bytes each", num_elements, element_bytes));
 }
@@ -129,12 +145,23 @@ Layout seeded(Layout layout, std::uint64_t seed)
     return layout;
 }
 
+std::int64_t generated_features(const Operator& op, std::optional<std::int64_t> asked)
+{
+    constexpr std::int64_t kStandardFeatures = 8;
+    return has_rows(op) ? asked.value_or(kStandardFeatures) : 1;
+}
+
 PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& request)
 {
     std::map<std::string, Array> arrays;
     std::map<std::string, std::string> origins = request.inputs;
     auto num_elements = request.num_elements;
-    read_inputs(op, request, arrays, num_elements);
+    auto num_features = request.num_features;
+    if (num_features && !has_rows(op))
+        throw InputError(fmt::format("--features {}: operator {} has no parameter of rows (NAME: row TYPE)",
+                                     *num_features, op.name));
+    read_inputs(op, request, arrays, num_elements, num_features);
+    const auto row_length = generated_features(op, num_features);
 
     const auto kind = request.layout.kind;
     if (!num_elements &&
@@ -144,14 +171,14 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }
     if (num_elements)
-        refuse_too_much(op, *num_elements);
+        refuse_too_much(op, *num_elements, row_length);
     auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
     if (request.index_bits)
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
 
-    origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values}, arrays));
-    PreparedWorkload prepared{{op, {}, std::move(resolved.segments)}, {}};
+    origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
+    PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}};
     for (const auto& [parameter, value] : request.scalars)
         origins[parameter] = "--scalar " + parameter + "=" + value;
     for (const auto& parameter : op.parameters) {

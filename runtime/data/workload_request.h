@@ -18,6 +18,7 @@ struct WorkloadRequest {
     std::map<std::string, std::string> scalars = {};  ///< parameter -> its value, as text
     Layout layout = {};
     std::optional<std::int64_t> num_elements = {};
+    std::optional<std::int64_t> num_features = {};  ///< of generated rows; files say it themselves
     std::int64_t standard_elements =
         0;  ///< taken where neither the user, a file nor the layout says how many
     std::uint64_t seed = 7;
@@ -27,6 +28,9 @@ struct WorkloadRequest {
 
 /// The layout with the seed, where it is a generated one that takes a seed and states none.
 Layout seeded(Layout layout, std::uint64_t seed);
+
+/// Features of generated rows: what was asked for, or 8; 1 for an operator without rows.
+[[nodiscard]] std::int64_t generated_features(const Operator& op, std::optional<std::int64_t> asked);
 
 /// A workload, and where each parameter's array came from.
 struct PreparedWorkload {

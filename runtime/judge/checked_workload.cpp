@@ -1,5 +1,8 @@
 #include "runtime/judge/checked_workload.h"
 
+#include <algorithm>
+
+#include "dsl/rows.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -12,8 +15,15 @@ constexpr std::int64_t kCheckedAtOnce = std::int64_t{1} << 16;
 PreparedWorkload make_checked_workload(const Operator& op, const WorkloadRequest& request)
 {
     auto prepared = make_workload(op, request);
-    if (num_items(prepared.workload.segments) <= kCheckedAtOnce)
-        check_tables(prepared.workload);
+    const auto& workload = prepared.workload;
+    const bool has_tables = std::ranges::any_of(op.parameters, &Parameter::table);
+    if (num_items(workload.segments) > kCheckedAtOnce || !has_tables)
+        return prepared;
+    if (!has_rows(op))
+        check_tables(workload);
+    else
+        for (std::int64_t feature = 0; feature < workload.num_features; ++feature)
+            check_tables(feature_of(workload, feature));
     return prepared;
 }
 

@@ -1,6 +1,8 @@
 #pragma once
 // Compares results with the right ones: where they differ, by how much, and for which data.
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +70,8 @@ struct JudgeOptions {
     bool bit_for_bit = false;  ///< ask for the reference's bits of a rounding operator too
 };
 
+class MappedJudge;
+
 /// Holds the right answer of a workload and compares results with it, any number of times.
 ///
 /// Exact operators (is_exact) are compared bit for bit with the reference in working precision; a NaN equals
@@ -77,8 +81,10 @@ class Judge {
 public:
     /// Computes the reference. The workload must outlive the judge. Throws InputError where it cannot be run.
     explicit Judge(const Workload& workload, JudgeOptions options = {});
+    ~Judge();
+    Judge(Judge&&) noexcept;
 
-    [[nodiscard]] bool bit_for_bit() const { return bit_for_bit_; }
+    [[nodiscard]] bool bit_for_bit() const;
 
     /// The reference's results, rounded to their types.
     [[nodiscard]] Results reference() const;
@@ -95,7 +101,22 @@ public:
                                      const std::string& name) const;
 
 private:
-    const Workload& workload_;
+    [[nodiscard]] Comparison compare_segments(const Results& actual) const;
+    [[nodiscard]] Comparison compare_segments(const Results& actual, const Results& other,
+                                              const std::string& name) const;
+
+    struct Feature;
+    /// Hands each feature's judge to `compare`; the outcome is that of the first feature that is wrong, else
+    /// of the one that lies closest to its bounds.
+    [[nodiscard]] Comparison over_features(
+        const std::function<Comparison(const Judge& judge, std::int64_t feature)>& compare) const;
+
+    std::vector<std::unique_ptr<const Feature>>
+        features_;                          ///< of an operator over rows; all else is empty then
+    std::unique_ptr<const Workload> fold_;  ///< of an operator with a map: without it
+    std::unique_ptr<const MappedJudge> mapped_;
+    const Operator& op_;
+    const Workload& workload_;  ///< of the fold
     JudgeOptions options_;
     Bytecode bytecode_;
     OperatorInputs inputs_;
@@ -103,6 +124,12 @@ private:
     Results exact_;     ///< when bit for bit
     WideResults wide_;  ///< when not
 };
+
+/// Place and elements of a segment; the fields are left to be filled.
+ComparedSegment describe_segment(const Workload& workload, std::int64_t segment);
+
+/// True if element `i` of both arrays has the same bits; any two NaNs count as the same.
+bool same_bits(const Array& left, const Array& right, std::int64_t i);
 
 /// Compares results with the reference, once.
 Comparison compare(const Workload& workload, const Results& actual, JudgeOptions options = {});

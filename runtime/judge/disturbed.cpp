@@ -102,7 +102,8 @@ DisturbedEvaluator::DisturbedEvaluator(const Bytecode& bytecode, const OperatorI
       lift_(make_frame(bytecode.lift)),
       combine_(make_frame(bytecode.combine)),
       finish_(make_frame(bytecode.finish)),
-      empty_(make_frame(bytecode.empty))
+      empty_(make_frame(bytecode.empty)),
+      map_(make_frame(bytecode.map))
 {}
 
 DisturbedEvaluator::Frame DisturbedEvaluator::make_frame(const Program& program)
@@ -171,6 +172,19 @@ void DisturbedEvaluator::finish(const Value* state, std::int64_t segment, std::i
     finish_.slots[n].bits = static_cast<std::uint64_t>(segment);
     finish_.slots[n + 1].bits = static_cast<std::uint64_t>(length);
     run(finish_, mix_bits(~seed_ ^ static_cast<std::uint64_t>(segment)), result);
+}
+
+void DisturbedEvaluator::map(std::int64_t index, std::int64_t position, std::int64_t segment,
+                             std::int64_t length, const Value* result, Value* out)
+{
+    std::size_t at = 0;
+    for (; at < inputs_->columns.size(); ++at)
+        Wide::load(map_.slots[at], bytecode_->columns[at], inputs_->columns[at], index);
+    for (std::size_t r = 0; r < bytecode_->results.size(); ++r)
+        map_.slots[at++] = result[r];
+    for (const auto place : {index, position, segment, length})
+        map_.slots[at++].bits = static_cast<std::uint64_t>(place);
+    run(map_, mix_bits(seed_ + 3 * static_cast<std::uint64_t>(index)), out);
 }
 
 void DisturbedEvaluator::empty(std::int64_t segment, Value* result)

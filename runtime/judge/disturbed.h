@@ -31,6 +31,8 @@ public:
     void combine(const Value* earlier, const Value* later, std::int64_t node, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
+    void map(std::int64_t index, std::int64_t position, std::int64_t segment, std::int64_t length,
+             const Value* result, Value* out);
 
 private:
     /// A program with its slots, and for each instruction how far, relatively, its value is moved.
@@ -46,7 +48,7 @@ private:
     const Bytecode* bytecode_;
     const OperatorInputs* inputs_;
     std::uint64_t seed_;
-    Frame lift_, combine_, finish_, empty_;
+    Frame lift_, combine_, finish_, empty_, map_;
 };
 
 /// `value` as the nearest value of `type`; a type that is not floating-point leaves it alone.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <mutex>
 
+#include "dsl/rows.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/support/segment_blocks.h"
 
@@ -90,15 +91,43 @@ void fold_segments(const Workload& workload, int threads, std::int64_t long_leng
     }
 }
 
+/// Maps the elements of a segment and hands `store(element, outputs)` what they get.
+template <class Real, class Store>
+void map_segment(const Workload& workload, const OperatorInputs& inputs, Evaluator<Real>& evaluator,
+                 std::int64_t segment, const Slot<Real>* result, const Store& store)
+{
+    const std::int64_t begin = workload.segments.begin(segment);
+    const std::int64_t length = workload.segments.length(segment);
+    std::vector<Slot<Real>> outputs(evaluator.output_fields());
+    for (std::int64_t i = 0; i < length; ++i) {
+        evaluator.map(inputs.columns, begin + i, i, segment, length, result, outputs.data());
+        store(begin + i, outputs);
+    }
+}
+
 template <class Real>
 Results fold_and_round(const Workload& workload, int threads)
 {
     Results results = allocate_results(workload);
-    fold_segments<Real>(
-        workload, threads, kNever, [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
-            for (std::size_t f = 0; f < results.size(); ++f)
-                Machine<Real>::store(result[f], results[f].array.type(), results[f].array.data(), segment);
-        });
+    const auto first_output = results.size() - workload.op.outputs.size();
+    const Folding folding(workload);
+    const auto store = [&](const std::vector<Slot<Real>>& values, std::size_t first, std::size_t last,
+                           std::int64_t place) {
+        for (std::size_t f = first; f < last; ++f)
+            Machine<Real>::store(values[f - first], results[f].array.type(), results[f].array.data(), place);
+    };
+    fold_segments<Real>(workload, threads, kNever,
+                        [&](std::int64_t segment, const std::vector<Slot<Real>>& result) {
+                            if (workload.op.keeps_results)
+                                store(result, 0, first_output, segment);
+                            if (!workload.op.map)
+                                return;
+                            Evaluator<Real> evaluator(folding.bytecode);
+                            map_segment(workload, folding.inputs, evaluator, segment, result.data(),
+                                        [&](std::int64_t element, const std::vector<Slot<Real>>& outputs) {
+                                            store(outputs, first_output, results.size(), element);
+                                        });
+                        });
     return results;
 }
 
@@ -117,8 +146,42 @@ OperatorInputs inputs_of(const Workload& workload)
     return inputs;
 }
 
+Results map_elements(const Workload& workload, Results results, int threads)
+{
+    auto mapped = allocate_results(workload);
+    const auto first_output = mapped.size() - workload.op.outputs.size();
+    // Every element in no segment is zero, whatever the form.
+    for (std::size_t f = first_output; f < mapped.size(); ++f)
+        std::fill_n(mapped[f].array.data(), mapped[f].array.bytes(), std::byte{0});
+    const Folding folding(workload);
+    for_blocks(workload.segments.num_segments, threads, [&](std::int64_t first, std::int64_t last) {
+        Evaluator<double> evaluator(folding.bytecode);
+        std::vector<Slot<double>> result(evaluator.result_fields());
+        for (std::int64_t segment = first; segment < last; ++segment) {
+            for (std::size_t f = 0; f < results.size(); ++f)
+                Machine<double>::load(result[f], results[f].array.type(), results[f].array.data(), segment);
+            map_segment(workload, folding.inputs, evaluator, segment, result.data(),
+                        [&](std::int64_t element, const std::vector<Slot<double>>& outputs) {
+                            for (std::size_t f = first_output; f < mapped.size(); ++f)
+                                Machine<double>::store(outputs[f - first_output], mapped[f].array.type(),
+                                                       mapped[f].array.data(), element);
+                        });
+        }
+    });
+    for (std::size_t f = 0; f < first_output; ++f)
+        mapped[f].array = std::move(results[f].array);
+    mapped.keys = std::move(results.keys);
+    return mapped;
+}
+
 Results reduce_sequentially(const Workload& workload, Precision precision, int threads)
 {
+    if (has_rows(workload.op)) {
+        check_workload(workload);
+        return fold_features(workload, [&](const Workload& feature) {
+            return reduce_sequentially(feature, precision, threads);
+        });
+    }
     return precision == Precision::working ? fold_and_round<double>(workload, threads)
                                            : fold_and_round<long double>(workload, threads);
 }
@@ -129,13 +192,28 @@ WideResults reduce_widely(const Workload& workload, int threads)
     for (const auto& field : workload.op.results)
         results.push_back({field.name, field.type,
                            std::vector<WideValue>(static_cast<std::size_t>(workload.segments.num_segments))});
+    for (const auto& field : workload.op.outputs)
+        results.push_back({field.name, field.type,
+                           std::vector<WideValue>(static_cast<std::size_t>(workload.segments.num_elements))});
     check_workload(workload);
+    const auto num_results = workload.op.results.size();
+    const Folding folding(workload);
     try {
-        fold_segments<long double>(workload, threads, kLongReference,
-                                   [&](std::int64_t segment, const std::vector<WideValue>& result) {
-                                       for (std::size_t f = 0; f < results.size(); ++f)
-                                           results[f].values[static_cast<std::size_t>(segment)] = result[f];
-                                   });
+        fold_segments<long double>(
+            workload, threads, kLongReference,
+            [&](std::int64_t segment, const std::vector<WideValue>& result) {
+                for (std::size_t f = 0; f < num_results; ++f)
+                    results[f].values[static_cast<std::size_t>(segment)] = result[f];
+                if (!workload.op.map)
+                    return;
+                Evaluator<long double> evaluator(folding.bytecode);
+                map_segment(workload, folding.inputs, evaluator, segment, result.data(),
+                            [&](std::int64_t element, const std::vector<WideValue>& outputs) {
+                                for (std::size_t f = 0; f < outputs.size(); ++f)
+                                    results[num_results + f].values[static_cast<std::size_t>(element)] =
+                                        outputs[f];
+                            });
+            });
     } catch (const InputError&) {
         check_tables(workload);  // names the first element, though long segments were left for last
         throw;

@@ -24,11 +24,17 @@ using WideValue = Slot<long double>;
 struct WideField {
     std::string name;
     Type type;                      ///< what the field's values are when rounded
-    std::vector<WideValue> values;  ///< [num_segments]
+    std::vector<WideValue> values;  ///< [num_segments], or [num_elements] of an output
 };
 
 /// One field for each result field; nothing in them was ever rounded to a type narrower than long double.
 using WideResults = std::vector<WideField>;
+
+/// The outputs of every element, by the evaluator, from the finished results of all segments.
+///
+/// `results` are those of fold_of(workload), and become what a fold of the workload returns. Elements in no
+/// segment are zero.
+Results map_elements(const Workload& workload, Results results, int threads = 0);
 
 /// Folds each segment in order: the definition every back end is compared with.
 ///
@@ -39,7 +45,8 @@ using WideResults = std::vector<WideField>;
 Results reduce_sequentially(const Workload& workload, Precision precision = Precision::working,
                             int threads = 0);
 
-/// The same in wide precision, with the results as they are: 16 bytes for each segment and field.
+/// The same in wide precision, with the results as they are: 16 bytes for each segment and field. Of an
+/// operator with a `map` all results, whether it keeps them or not, and then the outputs.
 ///
 /// Segments of 2^20 elements and more are folded in parts of 2^14 by all threads, and then the parts: in
 /// floating point that is closer to the exact result than the sequential fold.

@@ -109,6 +109,54 @@ long double ulp(Type type, long double value)
     return std::max(smallest, std::ldexp(1.0L, std::ilogb(value) - digits));
 }
 
+long double ValueVerdict::ratio() const
+{
+    return error == 0 ? 0 : !(bound > 0) || std::isinf(bound) ? kInfiniteError : error / bound;
+}
+
+bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide)
+{
+    const long double value = number(actual, type);
+    const long double expected = number(wide, type);
+    const Kind kind = kind_of(expected);
+    return kind != Kind::finite ? kind_of(value) == kind
+                                : std::fabs(value - expected) <= kUlps * ulp(type, expected);
+}
+
+ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wide,
+                         std::span<const WideValue> working, std::span<const WideValue> disturbed,
+                         bool overflows)
+{
+    const long double value = number(actual, type);
+    const long double expected = number(wide, type);
+    const Kind kind = kind_of(value);
+    const bool comparable = kind == Kind::finite && std::isfinite(expected);
+    long double spread = 0;
+    long double movement = 0;
+    bool seen =
+        !comparable && (kind == kind_of(round_to(type, expected)) || (kind == Kind::nan && overflows));
+    for (const auto& sample : working) {
+        const long double other = number(sample, type);
+        if (comparable && std::isfinite(other))
+            spread = std::max(spread, std::fabs(other - expected));
+        if (!comparable && kind_of(other) == kind)
+            seen = seen || kind != Kind::finite || std::fabs(value - other) <= kUlps * ulp(type, other);
+    }
+    for (const auto& sample : disturbed) {
+        const long double other = number(sample, type);
+        if (comparable && std::isfinite(other))
+            movement = std::max(movement, std::fabs(other - expected));
+    }
+    ValueVerdict verdict;
+    verdict.error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfiniteError;
+    verdict.bound = !comparable      ? kInfiniteError
+                    : is_float(type) ? kMargin * (spread + movement) + kUlps * ulp(type, expected) +
+                                           smallest_positive(type)
+                                     : std::max(spread, movement);
+    verdict.wrong = comparable ? verdict.error > verdict.bound : !seen;
+    return verdict;
+}
+
 void read_wide(const Results& results, std::int64_t i, std::span<WideValue> values)
 {
     for (std::size_t f = 0; f < results.size(); ++f)
@@ -137,15 +185,9 @@ Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const O
 
 bool Tolerance::agrees_at_once(std::span<const WideValue> actual, std::span<const WideValue> wide) const
 {
-    for (std::size_t f = 0; f < actual.size(); ++f) {
-        const Type type = bytecode_.results[f];
-        const long double value = number(actual[f], type);
-        const long double expected = number(wide[f], type);
-        const Kind kind = kind_of(expected);
-        if (kind != Kind::finite ? kind_of(value) != kind
-                                 : !(std::fabs(value - expected) <= kUlps * ulp(type, expected)))
+    for (std::size_t f = 0; f < actual.size(); ++f)
+        if (!segfold::agrees_at_once(bytecode_.results[f], actual[f], wide[f]))
             return false;
-    }
     return true;
 }
 
@@ -202,40 +244,20 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
                                 std::span<const WideValue> wide) const
 {
     SegmentVerdict verdict;
+    const auto of_field = [](const std::vector<std::vector<WideValue>>& folds, std::size_t f) {
+        std::vector<WideValue> values;
+        for (const auto& fold : folds)
+            values.push_back(fold[f]);
+        return values;
+    };
     for (std::size_t f = 0; f < actual.size(); ++f) {
-        const Type type = bytecode_.results[f];
-        const long double value = number(actual[f], type);
-        const long double expected = number(wide[f], type);
-        const Kind kind = kind_of(value);
-        const bool comparable = kind == Kind::finite && std::isfinite(expected);
-        long double spread = 0;
-        long double movement = 0;
-        bool seen = !comparable &&
-                    (kind == kind_of(round_to(type, expected)) || (kind == Kind::nan && samples.overflow));
-        for (const auto& sample : samples.working) {
-            const long double other = number(sample[f], type);
-            if (comparable && std::isfinite(other))
-                spread = std::max(spread, std::fabs(other - expected));
-            if (!comparable && kind_of(other) == kind)
-                seen = seen || kind != Kind::finite || std::fabs(value - other) <= kUlps * ulp(type, other);
-        }
-        for (const auto& sample : samples.disturbed) {
-            const long double other = number(sample[f], type);
-            if (comparable && std::isfinite(other))
-                movement = std::max(movement, std::fabs(other - expected));
-        }
-        const long double error = comparable ? std::fabs(value - expected) : seen ? 0 : kInfiniteError;
-        const long double bound = !comparable      ? kInfiniteError
-                                  : is_float(type) ? kMargin * (spread + movement) +
-                                                         kUlps * ulp(type, expected) + smallest_positive(type)
-                                                   : std::max(spread, movement);
-        const bool wrong = comparable ? error > bound : !seen;
-        verdict.errors.push_back(error);
-        verdict.bounds.push_back(bound);
-        verdict.wrong.push_back(wrong);
-        verdict.agrees = verdict.agrees && !wrong;
-        const long double ratio = error == 0 ? 0 : !comparable || bound == 0 ? kInfiniteError : error / bound;
-        verdict.ratio = std::max(verdict.ratio, ratio);
+        const auto found = weigh_value(bytecode_.results[f], actual[f], wide[f], of_field(samples.working, f),
+                                       of_field(samples.disturbed, f), samples.overflow);
+        verdict.errors.push_back(found.error);
+        verdict.bounds.push_back(found.bound);
+        verdict.wrong.push_back(found.wrong);
+        verdict.agrees = verdict.agrees && !found.wrong;
+        verdict.ratio = std::max(verdict.ratio, found.ratio());
     }
     return verdict;
 }
@@ -264,6 +286,17 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
         fold.order = FoldOrder::random;  // the other orders have been seen
     }
     return fold;
+}
+
+std::vector<std::vector<WideValue>> Tolerance::sample_results(std::int64_t segment, int count,
+                                                              bool is_disturbed) const
+{
+    const std::int64_t length = std::max<std::int64_t>(1, workload_.segments.length(segment));
+    Samples samples;
+    for (int i = 0; i < count; ++i)
+        (void)add(samples, segment, choose_fold(segment, length, 2 * i + (is_disturbed ? 1 : 0)),
+                  is_disturbed, 1);
+    return is_disturbed ? samples.disturbed : samples.working;
 }
 
 bool Tolerance::add(Samples& samples, std::int64_t segment, const Fold& fold, bool is_disturbed,

@@ -70,6 +70,11 @@ public:
     [[nodiscard]] SegmentVerdict judge_by_runs(std::int64_t segment, std::span<const WideValue> actual,
                                                std::span<const WideValue> wide);
 
+    /// The results of a segment by `count` folds as judge() makes them, in working precision or disturbed;
+    /// fewer where a fold says nothing.
+    [[nodiscard]] std::vector<std::vector<WideValue>> sample_results(std::int64_t segment, int count,
+                                                                     bool is_disturbed) const;
+
     static constexpr std::int64_t kMostRunElements = 4096;
 
 private:
@@ -92,6 +97,23 @@ private:
     const OperatorInputs& inputs_;
     std::uint64_t seed_;
 };
+
+/// What was found out about one value.
+struct ValueVerdict {
+    long double error = 0;  ///< distance from the wide value; inf where one is finite and one is not
+    long double bound = 0;  ///< what the distance may be; inf where only the kind of non-finite counts
+    bool wrong = false;
+    [[nodiscard]] long double ratio() const;
+};
+
+/// The cheap test: within 4 ulp of the wide value, or of the same kind where that is not finite.
+[[nodiscard]] bool agrees_at_once(Type type, const WideValue& actual, const WideValue& wide);
+
+/// Holds a value against the same value by folds in working precision and by disturbed ones, as Tolerance
+/// says.
+[[nodiscard]] ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wide,
+                                       std::span<const WideValue> working,
+                                       std::span<const WideValue> disturbed, bool overflows = false);
 
 /// Distance from |value| to the next greater value of a floating-point type; for a type that is not, 0.
 [[nodiscard]] long double ulp(Type type, long double value);

@@ -93,7 +93,7 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
     auto prepared = climb.data.prepare({experiment.layout, num_elements});
     auto problem = make_problem(prepared.workload, quick_laws(prepared.workload.op));
     problem.target = climb.bench.backend.target();
-    const auto facts = plan_facts(problem, shape_of(prepared.workload.segments));
+    const auto facts = plan_facts(problem, shape_of(prepared.workload));
     std::vector<bench::LadderPlan> plans;
     for (const auto& row : rows) {
         if (row.is_host)
@@ -190,7 +190,7 @@ bench::WorkloadRecord run_transfers(Climb& climb)
     record.layout = print(experiment.layout);
     record.num_elements = experiment.num_elements;
     record.num_segments = workload.segments.num_segments;
-    record.traffic = compulsory_traffic(workload.op, workload.segments);
+    record.traffic = compulsory_traffic(workload.op, workload.segments, workload.num_features);
     bench::Transfers transfers(climb.bench, problem,
                                {prepared.columns.front(), static_cast<std::size_t>(record.traffic.columns)},
                                climb.catalogue);

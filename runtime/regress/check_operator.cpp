@@ -14,13 +14,15 @@
 namespace segfold::regress {
 namespace {
 
-/// Ranges in descending order, each reaching one element into the next segment.
-Segments backwards(const Segments& segments)
+/// Ranges in descending order, each reaching one element into the next segment; elements that are mapped
+/// belong to one segment alone.
+Segments backwards(const Segments& segments, bool is_mapped)
 {
+    const std::int64_t reach = is_mapped ? 0 : 1;
     std::vector<std::int64_t> begins, ends;
     for (std::int64_t s = segments.num_segments - 1; s >= 0; --s) {
         begins.push_back(segments.begin(s));
-        ends.push_back(std::min(segments.end(s) + 1, segments.num_elements));
+        ends.push_back(std::min(segments.end(s) + reach, segments.num_elements));
     }
     return segments_from_ranges(Array::of<std::int64_t>(Type::i64, begins),
                                 Array::of<std::int64_t>(Type::i64, ends), segments.num_elements);
@@ -35,8 +37,8 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
     auto prepared = make_checked_workload(op, wanted);
     if (layout.recast) {
         const auto& segments = prepared.workload.segments;
-        auto recast =
-            *layout.recast == SegmentForm::ranges ? backwards(segments) : given_as(*layout.recast, segments);
+        auto recast = *layout.recast == SegmentForm::ranges ? backwards(segments, op.map.has_value())
+                                                            : given_as(*layout.recast, segments);
         const int bits = wanted.index_bits.value_or(recast.index_bits());
         prepared.workload.segments = with_index_bits(std::move(recast), bits);
     }

@@ -9,8 +9,8 @@ namespace segfold::regress {
 Operator state_operator(const Operator& op)
 {
     if (!op.finish && !op.empty)
-        return op;
-    Operator derived = op;
+        return without_map(op);
+    Operator derived = without_map(op);
     derived.finish.reset();
     derived.empty.reset();
     derived.results.clear();

@@ -179,8 +179,8 @@ public:
             return std::nullopt;
         Results results;
         try {
-            const auto plan = choose_plan({stage.name, settings}, problem, shape_of(workload.segments), laws,
-                                          session_.catalogue());
+            const auto plan =
+                choose_plan({stage.name, settings}, problem, shape_of(workload), laws, session_.catalogue());
             const PlanText text{plan.emitted, stage.name};
             results = session_.backend().run(workload, &text);
         } catch (const InputError&) {  // settings that do not go together

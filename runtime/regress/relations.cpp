@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/reference.h"
@@ -378,9 +379,14 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
 {
     std::vector<RelationOutcome> outcomes;
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
-        const Setting setting{
-            named.op,         named.laws,         request.catalogue, backend, request.num_elements,
-            request.seed + i, request.make_arrays};
+        const Setting setting{// They are about the fold of each feature.
+                              without_map(of_one_feature(named.op)),
+                              named.laws,
+                              request.catalogue,
+                              backend,
+                              request.num_elements,
+                              request.seed + i,
+                              request.make_arrays};
         Materials materials;
         for (const auto* stage : request.stages)
             for (const auto* relation : request.relations) {

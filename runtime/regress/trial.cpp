@@ -195,8 +195,9 @@ const Material& Trial::material(const Operator& op, Segments segments, const std
 
 const Emitted& Trial::emitted(const Workload& workload)
 {
-    const auto& [op, arrays, segments] = workload;
-    Problem problem(op, segments.form, segments.index_bits());
+    const auto& op = workload.op;
+    const auto& segments = workload.segments;
+    Problem problem(op, op.map ? converted_form(segments.form) : segments.form, segments.index_bits());
     problem.checked_tables = unproved_tables(workload);
     problem.laws = setting_.laws;
     problem.target = setting_.backend.target();

@@ -47,8 +47,9 @@ struct MutableArrayView;
 struct ArrayView {
     Type type = Type::f32;
     const void* data = nullptr;
-    std::int64_t length = 0;  ///< in elements
+    std::int64_t length = 0;  ///< in elements, or in numbers of rows
     Place place = Place::host;
+    std::int64_t num_features = 1;  ///< numbers of a row, where it holds rows
 
     ArrayView() = default;
     ArrayView(Type element, const void* pointer, std::int64_t count, Place where = Place::host)
@@ -109,6 +110,13 @@ struct MutableArrayView {
 inline ArrayView::ArrayView(const MutableArrayView& array)
     : ArrayView(array.type, array.data, array.length, array.place)
 {}
+
+/// The array as rows of `num_features` numbers each, in C order.
+[[nodiscard]] inline ArrayView rows_of(ArrayView array, std::int64_t num_features)
+{
+    array.num_features = num_features;
+    return array;
+}
 
 /// `length` elements on the session's GPU.
 template <class T>

@@ -100,12 +100,35 @@ void require_inputs(const Operator& op, std::size_t count)
                                  count == 1 ? "is" : "are"));
 }
 
+std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs)
+{
+    std::int64_t features = 0;
+    for (std::size_t i = 0; i < op.parameters.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        const auto given = inputs[i].num_features;
+        if (!parameter.row)
+            continue;
+        if (given < 1 || inputs[i].length % given != 0)
+            throw InputError(
+                fmt::format("'{}' has {} numbers, which make no rows of {} features; lend it as "
+                            "rows_of(array, K)",
+                            parameter.name, inputs[i].length, given));
+        if (features != 0 && given != features)
+            throw InputError(
+                fmt::format("'{}' has rows of {} features, and other parameters have {}; they must "
+                            "agree",
+                            parameter.name, given, features));
+        features = given;
+    }
+    return features == 0 ? 1 : features;
+}
+
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments)
 {
     for (std::size_t i = 0; i < op.parameters.size(); ++i)
         if (!op.parameters[i].table)
-            return inputs[i].length;
+            return op.parameters[i].row ? inputs[i].length / num_features_of(op, inputs) : inputs[i].length;
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         return segments.first.length;
     throw InputError(fmt::format("operator {} has no column that says how many elements there are", op.name));
@@ -115,7 +138,7 @@ Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, 
                          Array room)
 {
     require_inputs(op, inputs.size());
-    Workload workload{op, {}, {}};
+    Workload workload{op, {}, {}, num_features_of(op, inputs)};
     for (std::size_t i = 0; i < inputs.size(); ++i)
         workload.arrays.push_back(
             borrow(inputs[i], fmt::format("the elements of '{}'", op.parameters[i].name)));

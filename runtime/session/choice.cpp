@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -34,7 +35,9 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
 
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
 {
-    Problem problem(laws.without_identity ? without_identity(op) : op, form, index_bits);
+    // Elements are mapped by their segments, which must be known then: flags and keys become offsets.
+    Problem problem(laws.without_identity ? without_identity(op) : op, op.map ? converted_form(form) : form,
+                    index_bits);
     problem.laws = laws.usable;
     return problem;
 }
@@ -45,7 +48,13 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
     if (segments.form == SegmentForm::keys)
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
-    problem.checked_tables = unproved_tables(workload);
+    if (has_rows(workload.op)) {  // the ranges of rows say nothing of an index
+        for (const auto& parameter : workload.op.parameters)
+            if (parameter.table && !parameter.scalar)
+                problem.checked_tables.push_back(parameter.name);
+    } else {
+        problem.checked_tables = unproved_tables(workload);
+    }
     return problem;
 }
 

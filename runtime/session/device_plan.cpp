@@ -150,7 +150,7 @@ void DevicePlan::allocate()
         scratch_bytes_ += bytes;
         return PlanMemory(context_, options_.scratch, bytes);
     };
-    for (const auto& [name, bytes, zero] : bound_.scratch()) {
+    for (const auto& [name, bytes, zero, result] : bound_.scratch()) {
         scratch_.push_back(take(bytes));
         if (zero)
             scratch_.back().zero(context_, bytes);
@@ -191,7 +191,8 @@ void DevicePlan::allocate()
         sequence_.add(module_.kernel(launch.kernel), shape, bound_.arguments(i), bound_.argument_sizes(i));
     }
     sequence_.prepare();
-    addresses_.reserve(std::max({op_.parameters.size(), op_.results.size(), std::size_t{3}}));
+    addresses_.reserve(
+        std::max({op_.parameters.size(), op_.results.size() + op_.outputs.size(), std::size_t{3}}));
     lengths_.reserve(op_.parameters.size());
     context_.synchronize();
 }

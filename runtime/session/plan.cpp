@@ -143,8 +143,20 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
     return plan;
 }
 
+namespace {
+
+/// With the length of rows, which segments do not tell.
+PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements)
+{
+    auto sizes = plan_sizes(segments, num_elements);
+    sizes.sizes.num_features = options.num_features;
+    return sizes;
+}
+
+}  // namespace
+
 Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements)
-    : parts(std::move(made_of)), sizes(plan_sizes(segments, num_elements))
+    : parts(std::move(made_of)), sizes(sizes_of_plan(parts.options, segments, num_elements))
 {
     const auto* context = parts.backend->context();
     is_on_device = context != nullptr;
@@ -194,7 +206,8 @@ void Plan::State::choose()
     const Shape shape{sizes.sizes.num_elements,
                       is_found(sizes.form) ? std::max<std::int64_t>(1, sizes.sizes.num_elements / 64)
                                            : sizes.sizes.num_segments,
-                      sizes.form == SegmentForm::uniform ? sizes.sizes.uniform_length : options.longest};
+                      sizes.form == SegmentForm::uniform ? sizes.sizes.uniform_length : options.longest,
+                      sizes.sizes.num_features};
     const auto& catalogue = *parts.catalogue;
     if (parts.records != nullptr)
         explanation.lookup =
@@ -236,7 +249,7 @@ void Plan::State::choose()
     counted.num_elements = sizes.sizes.num_elements;
     counted.num_segments = sizes.sizes.num_segments;
     counted.has_wide_indices = sizes.sizes.index_bits == 64;
-    explanation.traffic = compulsory_traffic(parts.op, counted);
+    explanation.traffic = compulsory_traffic(parts.op, counted, sizes.sizes.num_features);
     choice = std::make_shared<const PlanChoice>(std::move(made));
 }
 
@@ -303,36 +316,45 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const auto& parameter = op.parameters[i];
         const auto& input = inputs[i];
+        const auto width = parameter.row ? sizes.num_features : 1;
         const bool is_placed = input.place == place || (parameter.scalar && input.place == Place::host);
         if (input.type == parameter.type && is_placed &&
-            (parameter.scalar ? input.length == 1 : parameter.table || input.length == sizes.num_elements))
+            (parameter.scalar  ? input.length == 1
+             : parameter.table ? input.length % width == 0
+                               : input.length == sizes.num_elements * width))
             continue;
         require_array(fmt::format("the elements of '{}'", parameter.name), input.type, input.length,
                       input.place, parameter.type,
                       parameter.scalar  ? 1
-                      : parameter.table ? input.length
-                                        : sizes.num_elements,
+                      : parameter.table ? input.length / width * width
+                                        : sizes.num_elements * width,
                       is_placed ? input.place : place);
     }
     if (segments.kind != state.sizes.kind ||
         (segments.kind != LayoutKind::whole && segments.kind != LayoutKind::uniform &&
          segments.first.place != place) ||
-        plan_sizes(segments, sizes.num_elements) != state.sizes)
+        sizes_of_plan(state.parts.options, segments, sizes.num_elements) != state.sizes)
         throw InputError(
             fmt::format("the segments are not those that the plan of {} is for: {} elements in {} "
                         "segments by {} of {} on {}; resize() takes others",
                         op.name, sizes.num_elements, sizes.num_segments, name(state.sizes.form),
                         name(index_type(sizes.index_bits)), place_text(place)));
-    if (results.size() != op.results.size())
+    const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // a fold copies nothing
+    const auto num_fields = op.map ? fields.size() : op.results.size();
+    if (results.size() != num_fields)
         throw InputError(fmt::format("operator {} has {} result fields, and {} arrays are given for them",
-                                     op.name, op.results.size(), results.size()));
-    const auto room = is_found(state.sizes.form) ? sizes.num_elements : sizes.num_segments;
+                                     op.name, num_fields, results.size()));
+    const auto room =
+        sizes.num_features * (is_found(state.sizes.form) ? sizes.num_elements : sizes.num_segments);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const auto& result = results[i];
-        if (result.type == op.results[i].type && result.place == place && result.length >= room)
+        const auto& field = op.map ? fields[i] : op.results[i];
+        const auto needed =
+            i + op.outputs.size() >= num_fields ? sizes.num_elements * sizes.num_features : room;
+        if (result.type == field.type && result.place == place && result.length >= needed)
             continue;
-        require_array(fmt::format("the results of '{}'", op.results[i].name), result.type, result.length,
-                      result.place, op.results[i].type, room, place, true);
+        require_array(fmt::format("the results of '{}'", field.name), result.type, result.length,
+                      result.place, field.type, needed, place, true);
     }
     if (!state.device) {
         state.run_on_host(inputs, segments, results);
@@ -351,7 +373,7 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
 void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
 {
     const std::lock_guard lock(state_->mutex);
-    const auto sizes = plan_sizes(segments, num_elements);
+    const auto sizes = sizes_of_plan(state_->parts.options, segments, num_elements);
     const auto& now = state_->sizes;
     if (sizes.kind != now.kind || sizes.sizes.index_bits != now.sizes.index_bits ||
         sizes.key_bytes != now.key_bytes)

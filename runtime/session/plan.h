@@ -26,7 +26,8 @@ struct DeviceAllocator {
 /// How a plan is made.
 struct PlanOptions {
     PlanRequest request = {};
-    std::int64_t longest = 0;  ///< elements of the longest segment, where the caller knows it
+    std::int64_t num_features = 1;  ///< numbers of each row, for operators over rows
+    std::int64_t longest = 0;       ///< elements of the longest segment, where the caller knows it
     /// Arrays of segments on a device are checked before each run as those of the host are: a pass over them
     /// and a wait for the GPU. What is wrong is an InputError; without, it is undefined.
     bool validates_segments = false;

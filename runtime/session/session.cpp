@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
+#include "dsl/rows.h"
 #include "dsl/warnings.h"
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
@@ -123,7 +124,7 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
                 name(array.type()), name(target.type), target.place == Place::device ? " on a device" : ""));
         if (target.length < static_cast<std::int64_t>(array.length()))
             throw InputError(
-                fmt::format("the results of '{}' are {} segments, and the array for them has room for {}",
+                fmt::format("the results of '{}' are {} values, and the array for them has room for {}",
                             field, array.length(), target.length));
         if (array.bytes() != 0)
             std::memcpy(target.data, array.data(), array.bytes());
@@ -168,7 +169,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = on_data(state_->laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
-    auto chosen = choose(problem, shape_of(workload.segments), laws, request, without_records);
+    auto chosen = choose(problem, shape_of(workload), laws, request, without_records);
     chosen.warnings = law_warnings(laws, workload.op);
     if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
@@ -185,6 +186,8 @@ Chosen Session::choose(const Problem& problem, const Shape& shape, const Operato
         reason = "the session asks no records";
     if (reason.empty())
         reason = reason_without_records(request, *state_->running());
+    if (reason.empty() && has_rows(problem.op))
+        reason = "records do not tell rows of different lengths apart, and none is asked";
     if (reason.empty())
         chosen.lookup =
             tune::look_up(*state_->records(), {*state_->running()->identity(), problem, shape, catalogue});
@@ -248,6 +251,8 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state_->options.asks_records)
         parts.reason = "the session asks no records";
+    if (parts.reason.empty() && has_rows(op))
+        parts.reason = "records do not tell rows of different lengths apart, and none is asked";
     if (parts.reason.empty())
         parts.records = state_->records();
     return make_plan(std::move(parts), segments, num_elements);

@@ -24,6 +24,7 @@ struct Traffic {
 /// Tables are not counted: how much of one is read, and how often from the caches, depends on the data, so
 /// that the share of the ceiling is never flattered. A column that lift does not read is not counted either.
 /// Ranges that leave gaps count the items in them, ranges that overlap each element once.
-[[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments);
+[[nodiscard]] Traffic compulsory_traffic(const Operator& op, const Segments& segments,
+                                         std::int64_t num_features = 1);
 
 }  // namespace segfold

@@ -46,7 +46,8 @@ struct PlanMeter::State {
           ceiling(timing->read_ceiling()),
           placed((check_workload(data), timing->place(data, timing->load(borrowed(data.arrays))))),
           agreements(workload, *placed),
-          is_flushed(timing->fits_cache(compulsory_traffic(data.op, data.segments).total())),
+          is_flushed(
+              timing->fits_cache(compulsory_traffic(data.op, data.segments, data.num_features).total())),
           shared(asked, stages)
     {}
 
@@ -83,7 +84,7 @@ struct PlanMeter::State {
         if (is_expected_there)
             return;
         is_expected_there = true;
-        const auto shape = shape_of(workload.segments);
+        const auto shape = shape_of(workload);
         const auto& stage = catalogue.rule_of_thumb(problem, shape);
         const Point point{stage.name, default_configuration(stage, plan_facts(problem, shape))};
         const auto emitted = text_of(point);

@@ -31,9 +31,9 @@ Record record_of(const DeviceIdentity& device, const TimingFacts& facts, const P
     record.op_hash = operator_hash(problem.op);
     record.problem = class_of(problem);
     record.layout = layout;
-    record.shape = shape_of(workload.segments);
+    record.shape = shape_of(workload);
     record.evaluation.outcome = Outcome::runtime;  // nothing has been measured
-    record.bytes = compulsory_traffic(problem.op, workload.segments).total();
+    record.bytes = compulsory_traffic(problem.op, workload.segments, workload.num_features).total();
     record.date = time_stamp();
     return record;
 }

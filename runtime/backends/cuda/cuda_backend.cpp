@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "dsl/rows.h"
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/module.h"
@@ -66,11 +67,19 @@ ResidentWorkload::ResidentWorkload(const Context& context, const Workload& workl
       outside_(context, workload.op.parameters.size() * sizeof(std::uint32_t))
 {
     outside_.zero();
-    const auto form = workload.segments.form;
+    const auto& op = workload.op;
+    const auto form = op.map ? converted_form(workload.segments.form) : workload.segments.form;
     found_ = found_arrays(workload.segments, form);
-    room_ = is_found(form) ? workload.segments.num_elements : workload.segments.num_segments;
-    for (const auto& field : workload.op.results)
-        results_.add(DeviceBuffer(context, static_cast<std::size_t>(room_) * size_bytes(field.type)));
+    fields_ = returned_fields(op);
+    const auto width = workload.num_features;
+    const auto room =
+        width * (is_found(form) ? workload.segments.num_elements : workload.segments.num_segments);
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+        const bool is_output = i + op.outputs.size() >= fields_.size();
+        rooms_.push_back(is_output ? width * workload.segments.num_elements : room);
+        results_.add(
+            DeviceBuffer(context, static_cast<std::size_t>(rooms_[i]) * size_bytes(fields_[i].type)));
+    }
     poison_results();
 }
 
@@ -103,7 +112,9 @@ DeviceBuffer* ResidentWorkload::found_buffer(std::size_t i) const
 void ResidentWorkload::poison_results(std::uint8_t poison)
 {
     for (std::size_t i = 0; i < results_.buffers.size(); ++i)
-        if (workload_.op.results[i].type == Type::boolean)
+        // Elements in no segment have outputs of zero.
+        if (fields_[i].type == Type::boolean || (i + workload_.op.outputs.size() >= fields_.size() &&
+                                                 workload_.segments.form == SegmentForm::ranges))
             results_.buffers[i].zero();
         else
             results_.buffers[i].fill_with(poison);
@@ -119,8 +130,10 @@ Results ResidentWorkload::results() const
     refuse_noted_reads(workload_, outside);
     Results results;
     for (std::size_t i = 0; i < results_.buffers.size(); ++i) {
-        const auto& field = workload_.op.results[i];
-        Array array(field.type, static_cast<std::size_t>(room_));
+        const auto& field = fields_[i];
+        Array array(field.type, static_cast<std::size_t>(rooms_[i]));
+        if (has_rows(workload_.op))
+            array.set_row_length(static_cast<std::size_t>(workload_.num_features));
         results_.buffers[i].copy_out({array.data(), array.bytes()});
         results.push_back({field.name, std::move(array)});
     }
@@ -170,12 +183,13 @@ LoadedPlan::LoadedPlan(const Context& context, ResidentWorkload& resident, const
     const Module module(context, *state.compiled, name);
 
     const auto& inputs = resident.inputs();
-    auto& bound = state.bound.emplace(resident.workload().op, emitted, sizes_of(segments),
+    auto& bound = state.bound.emplace(resident.workload().op, emitted,
+                                      sizes_of(segments, resident.workload().num_features),
                                       context.info().multiprocessors);
     bound.bind_inputs(inputs.addresses, inputs.lengths, resident.outside_address());
     bound.bind_segments(resident.segments_as(emitted.form).addresses);
     bound.bind_results(resident.result_arrays().addresses);
-    for (const auto& [scratch, bytes, zero] : bound.scratch()) {
+    for (const auto& [scratch, bytes, zero, result] : bound.scratch()) {
         state.scratch.emplace_back(context, static_cast<std::size_t>(bytes));
         state.is_zero.push_back(zero);
         if (zero)

@@ -71,8 +71,9 @@ private:
     mutable std::map<SegmentForm, ResidentArrays> segments_;  ///< filled as asked for
     ResidentArrays results_;
     DeviceBuffer outside_;
-    std::vector<NamedArray> found_;  ///< as found_arrays() gives it; the last buffers of its form
-    std::int64_t room_ = 0;          ///< segments that the results have room for
+    std::vector<NamedArray> found_;    ///< as found_arrays() gives it; the last buffers of its form
+    std::vector<ResultField> fields_;  ///< what is returned
+    std::vector<std::int64_t> rooms_;  ///< values that each of them has room for
 };
 
 /// A kernel of a plan, and how it is launched.

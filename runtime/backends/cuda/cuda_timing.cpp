@@ -98,7 +98,12 @@ public:
         if (!timing_.compare_)
             timing_.compare_ = load_measuring_kernels(timing_.context(), "compare.cu", {"--std=c++20"});
         const bool has_places = filled.is_by_key && filled.places != 0;
-        const auto count = filled.is_by_key ? filled.num_runs : workload().segments.num_segments;
+        const auto fields = returned_fields(workload().op);
+        const bool is_output = field + workload().op.outputs.size() >= fields.size();
+        const auto& segments = workload().segments;
+        const auto count = filled.is_by_key ? filled.num_runs
+                                            : workload().num_features *
+                                                  (is_output ? segments.num_elements : segments.num_segments);
         const auto grid = static_cast<std::uint64_t>(timing_.context().info().multiprocessors) * 8;
         Difference difference;
         DeviceBuffer counted(timing_.context(), std::as_bytes(std::span(&difference, 1)));
@@ -110,7 +115,7 @@ public:
             .add(static_cast<int>(filled.is_compacted && has_places))
             .add(tolerance)
             .add(counted);
-        timing_.compare_->kernel(comparing_kernel(workload().op.results[field].type))
+        timing_.compare_->kernel(comparing_kernel(fields[field].type))
             .launch(timing_.stream(), {.grid = {grid}, .block = {256}}, arguments);
         timing_.wait();
         return counted.to_host<Difference>()[0];

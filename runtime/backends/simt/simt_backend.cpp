@@ -84,7 +84,10 @@ void require_room(const Workload& workload, const Emitted& emitted,
     const bool finds = is_found(emitted.form);
     const auto rows = static_cast<double>(finds ? segments.num_elements : segments.num_segments);
     for (const auto& field : workload.op.results)
-        bytes += rows * static_cast<double>(size_bytes(field.type));
+        bytes +=
+            rows * static_cast<double>(size_bytes(field.type)) * static_cast<double>(workload.num_features);
+    for (const auto& field : workload.op.outputs)
+        bytes += static_cast<double>(segments.num_elements) * static_cast<double>(size_bytes(field.type));
     if (emitted.form == SegmentForm::offsets || emitted.form == SegmentForm::ranges)
         bytes += rows * index_bytes * (emitted.form == SegmentForm::ranges ? 2 : 1);
     for (const auto& scratch : all_scratch)
@@ -108,7 +111,8 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     const auto program = compile(emitted, compile_options);
     const double compile_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     double kernel_seconds = 0;
-    BoundPlan plan(workload.op, emitted, sizes_of(workload.segments), num_multiprocessors);
+    BoundPlan plan(workload.op, emitted, sizes_of(workload.segments, workload.num_features),
+                   num_multiprocessors);
 
     require_room(workload, emitted, plan.scratch(), compile_options.shadow_check);
     Buffers inputs, segments, outputs;
@@ -133,7 +137,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
     plan.bind_segments(segments.addresses);
     plan.bind_results(outputs.addresses);
     std::vector<Buffer> scratch;
-    for (const auto& [name, bytes, zero] : plan.scratch()) {
+    for (const auto& [name, bytes, zero, result] : plan.scratch()) {
         scratch.push_back(allocate(name, static_cast<std::size_t>(bytes)));
         if (zero || scratch_poison)
             std::memset(scratch.back().data(), zero ? 0 : *scratch_poison, scratch.back().bytes());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "runtime/backends/thrust/job.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"
@@ -182,6 +183,11 @@ double thrust_host_bytes(const Workload& workload, ThrustSystem system)
 Results reduce_by_key(const Workload& workload, ThrustSystem system, int device)
 {
     check_workload(workload);
+    if (has_rows(workload.op))
+        return fold_features(workload,
+                             [&](const Workload& feature) { return reduce_by_key(feature, system, device); });
+    if (workload.op.map)  // Thrust folds; the evaluator maps
+        return map_elements(workload, reduce_by_key(fold_of(workload), system, device));
     if (const auto reason = thrust_unavailable_reason(system); !reason.empty())
         throw DeviceError(reason);
     const Bytecode bytecode = compile_bytecode(workload.op);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/suggest.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
@@ -152,9 +153,24 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
     require_one_place();
 }
 
+namespace {
+
+void refuse_rows_and_maps(const Operator& op)
+{
+    if (has_rows(op) || op.map)
+        throw InputError(
+            fmt::format("operator {} has {}, which Python does not take; fold it by 'segfold "
+                        "run' or in C++",
+                        op.name, has_rows(op) ? "rows" : "a map"));
+}
+
+}  // namespace
+
 void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
 {
     const auto& parameters = op.parameters();
+    if (!op.is_generic())
+        refuse_rows_and_maps(op.fixed_pointer()->op);  // before an array of rows is refused as such
     arrays_.reserve(columns.size() + 2);
     std::optional<Type> generic;
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -168,6 +184,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
             generic = arrays_.back().view().type;
     }
     typed_ = op.is_generic() ? op.typed_pointer(generic.value_or(op.types().front())) : op.fixed_pointer();
+    refuse_rows_and_maps(typed_->op);
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (parameters[i].scalar)
             arrays_[i] = ArrayIn::scalar(columns[i], parameters[i].name, typed_->op.parameters[i].type);

@@ -1,0 +1,25 @@
+#pragma once
+// What the kernel of write-back is made of: the operator's `map` as a function, the elements that it reads
+// and writes.
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/operator_section.h"
+
+namespace segfold {
+
+/// The parts that hold the kernel, over numbers and over rows, and its name; its launch comes after all
+/// others.
+inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
+inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
+inline constexpr std::string_view kMapKernel = "map_elements";
+
+/// The names that a map needs, those of the lets that it needs included.
+std::set<std::string> names_of_map(const Block& map);
+
+/// The pieces that write-back may mention; none for an operator without `map`.
+std::vector<Piece> map_section(const Problem& problem);
+
+}  // namespace segfold

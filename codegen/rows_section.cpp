@@ -1,0 +1,213 @@
+#include "codegen/rows_section.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/cuda_names.h"
+#include "codegen/cuda_printer.h"
+#include "codegen/line_break.h"
+#include "codegen/map_section.h"
+#include "codegen/vocabulary.h"
+
+namespace segfold {
+namespace {
+
+void add_names_in(const Expression& expression, std::set<std::string>& names)
+{
+    if (expression->kind == ExpressionKind::name)
+        names.insert(expression->name);
+    for (const auto& argument : expression->arguments)
+        add_names_in(argument, names);
+}
+
+Holes array_holes(const std::string& name, Type type)
+{
+    return {{{"name", cuda_identifier(name)},
+             {"type", cuda_name(type)},
+             {"word", std::string(segfold::name(type))},
+             {"bytes", std::to_string(size_bytes(type))}}};
+}
+
+/// The place of a read, as a function of the numbers that it needs.
+std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read)
+{
+    const CudaPrinter printer(rows.op, problem.index_bits);
+    std::set<std::string> names;
+    add_names_in(read.index, names);
+    std::vector<std::string> parameters;
+    for (const auto& column : rows.op.parameters)
+        if (names.contains(column.name))
+            parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
+    for (const std::string place : {"index", "position", "segment"})
+        if (names.contains(place))
+            parameters.push_back("Index " + place);
+    return fmt::format(
+        "// The entry of {} that lift reads.\n"
+        "__device__ __forceinline__ i64 place_in_{}({})\n{{\n    return i64({});\n}}\n",
+        read.table, read.column, fmt::join(parameters, ", "), printer.expression(read.index));
+}
+
+/// The call of that function where a Row has its numbers.
+std::string place_call(const RowOperator& rows, const RowRead& read)
+{
+    std::set<std::string> names;
+    add_names_in(read.index, names);
+    std::vector<std::string> arguments;
+    for (const auto& column : rows.op.parameters)
+        if (names.contains(column.name))
+            arguments.push_back("row." + cuda_identifier(column.name));
+    for (const std::string place : {"index", "position", "segment"})
+        if (names.contains(place))
+            arguments.push_back(place);
+    return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
+}
+
+/// What map_row() is made of.
+Holes map_holes(const Problem& problem)
+{
+    const auto& op = problem.op;
+    const auto needed = names_of_map(*op.map);
+    Holes holes{{}, {{"number", {}}, {"row", {}}, {"result", {}}, {"output", {}}}};
+    std::vector<std::string> arguments;
+    for (const auto& column : op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        holes.lists[column.row ? "row" : "number"].push_back(array_holes(column.name, column.type));
+        arguments.push_back("of_" + cuda_identifier(column.name) + (column.row ? ".at[v]" : ""));
+    }
+    for (const auto& result : op.results)
+        if (needed.contains(result.name)) {
+            holes.lists["result"].push_back(array_holes(result.name, result.type));
+            arguments.push_back("of_" + cuda_identifier(result.name) + ".at[v]");
+        }
+    for (const std::string place : {"index", "position", "segment", "length"}) {
+        if (needed.contains(place))
+            arguments.push_back(place);
+        holes.values[place] = needed.contains(place) ? " " + place : "";
+    }
+    for (const auto& output : op.outputs)
+        holes.lists["output"].push_back(array_holes(output.name, output.type));
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+    return holes;
+}
+
+}  // namespace
+
+std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
+{
+    if (!has_rows(problem.op))
+        return {};
+    const auto parameter = [&](const std::string& name) {
+        return std::ranges::find(problem.op.parameters, name, &Parameter::name);
+    };
+    const auto is_checked = [&](const std::string& table) {
+        return std::ranges::find(problem.checked_tables, table) != problem.checked_tables.end();
+    };
+    std::set<std::string> places;
+    for (const auto& read : rows.reads)
+        add_names_in(read.index, places);
+
+    std::set<Type> types;
+    Holes holes{{}, {{"number", {}}, {"row", {}}, {"read", {}}, {"pointer", {}}, {"result", {}}}};
+    std::vector<std::string> arguments;
+    bool uses_inputs = false, uses_row = false;
+    const auto add_pointer = [&](const std::string& place, Type type) {
+        holes.lists["pointer"].push_back({{{"place", place}, {"word", std::string(segfold::name(type))}}});
+        types.insert(type);
+    };
+    for (const auto& column : rows.op.parameters) {
+        const auto given = parameter(column.name);
+        const auto name = cuda_identifier(column.name);
+        const bool is_read = given == problem.op.parameters.end();
+        const bool is_lifted = lift_uses(rows.op, column);
+        if (column.table) {
+            if (is_checked(column.name) || is_lifted) {
+                arguments.push_back("inputs." + name);
+                uses_inputs = true;
+            }
+            continue;
+        }
+        if (!is_lifted && !places.contains(column.name))
+            continue;
+        const bool is_row = is_read || given->row;
+        if (is_row && !is_read) {
+            holes.lists["row"].push_back(array_holes(column.name, column.type));
+            add_pointer("inputs." + name, column.type);
+        } else if (!is_row) {
+            holes.lists["number"].push_back(array_holes(column.name, column.type));
+        }
+        if (is_lifted) {
+            arguments.push_back("row." + name + (is_row ? ".at[v]" : ""));
+            uses_row = true;
+        }
+    }
+    for (const auto& read : rows.reads) {
+        auto array = array_holes(read.column, parameter(read.table)->type);
+        const auto table = cuda_identifier(read.table);
+        array.values["table"] = table;
+        array.values["place"] = place_call(rows, read);
+        array.lists = {{"checked", {}}, {"trusted", {}}};
+        array.lists[is_checked(read.table) ? "checked" : "trusted"].push_back({{}});
+        holes.lists["read"].push_back(std::move(array));
+        add_pointer("inputs." + table + (is_checked(read.table) ? ".at" : ""), parameter(read.table)->type);
+    }
+    for (const auto& result : problem.op.results) {
+        holes.lists["result"].push_back(array_holes(result.name, result.type));
+        add_pointer("results." + cuda_identifier(result.name), result.type);
+    }
+    for (const auto& output : problem.op.outputs)
+        add_pointer("results." + cuda_identifier(output.name), output.type);
+    for (const auto& column : problem.op.parameters) {
+        const bool is_mapped = problem.op.map && uses_name(*problem.op.map, column.name);
+        if (column.row && !column.table && is_mapped && !lift_uses(rows.op, column))
+            add_pointer("inputs." + cuda_identifier(column.name), column.type);
+    }
+    const auto word = [](bool used, const char* name) { return used ? std::string(" ") + name : ""; };
+    auto numbers = holes;
+    const bool has_numbers = !holes.lists["number"].empty();
+    numbers.values = {{"row", word(has_numbers, "row")},
+                      {"inputs", word(has_numbers, "inputs")},
+                      {"index", word(has_numbers, "index")}};
+    auto loads = holes;
+    loads.values = {{"index", word(!holes.lists["row"].empty() || places.contains("index"), "index")},
+                    {"position", word(places.contains("position"), "position")},
+                    {"segment", word(places.contains("segment"), "segment")}};
+    auto lifts = holes;
+    lifts.values = {
+        {"inputs", word(uses_inputs, "inputs")},
+        {"row", word(uses_row, "row")},
+        {"v",
+         word(std::ranges::any_of(arguments, [](const auto& a) { return a.ends_with(".at[v]"); }), "v")}};
+    for (const std::string place : {"index", "position", "segment"}) {
+        const bool used = uses_name(rows.op.lift, place);
+        if (used)
+            arguments.push_back(place);
+        lifts.values[place] = word(used, place.c_str());
+    }
+    lifts.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+
+    std::vector<Piece> pieces;
+    const auto add = [&](const std::string& name, const std::string& text, const std::string& second = "") {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration, second});
+    };
+    for (const auto type : types) {
+        const auto array = array_holes("", type);
+        add("Features_" + std::string(name(type)), vocabulary("rows.cuh", "features", array));
+    }
+    add("Row", vocabulary("rows.cuh", "Row", holes));
+    add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
+    for (const auto& read : rows.reads)
+        add("place_in_" + read.column, place_function(problem, rows, read));
+    add("load_rows", vocabulary("rows.cuh", "load_rows", loads));
+    add("lift_row", vocabulary("rows.cuh", "lift_row", lifts));
+    for (const auto* name : {"rows_are_vectors", "store_row", "store_feature"})
+        add(name, vocabulary("rows.cuh", name, holes));
+    if (problem.op.map)
+        add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem)));
+    return pieces;
+}
+
+}  // namespace segfold

@@ -1,0 +1,15 @@
+#pragma once
+// What kernels over rows of features are made of: rows loaded, lifted feature by feature, finished and
+// stored.
+#include <vector>
+
+#include "codegen/operator_section.h"
+#include "dsl/rows.h"
+
+namespace segfold {
+
+/// The pieces that stages over rows may mention; none for an operator without rows. `rows` is
+/// with_reads_as_columns() of the problem's operator.
+std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows);
+
+}  // namespace segfold

@@ -1,0 +1,108 @@
+//% piece Finished
+// The finished results of a segment.
+struct Finished {
+//% each result
+    @type@ @name@;
+//% end
+};
+
+//% piece finished
+__device__ __forceinline__ Finished finished(const Results& results, Index segment)
+{
+    return {
+//% each result
+        results.@name@[segment],
+//% end
+    };
+}
+
+//% piece Mapped
+// What one element gets.
+struct Mapped {
+//% each output
+    @type@ @name@;
+//% end
+};
+
+//% piece MapItems
+//% each column
+struct alignas(@chunk_bytes@) @map_chunk@ {
+    @type@ at[@chunk_items@];
+};
+
+//% end
+// kMapItems consecutive elements of the columns that map reads.
+struct MapItems {
+//% each column
+    @map_chunk@ @name@[@num_chunks@];
+//% end
+};
+
+//% piece load_map_items
+// The elements from the one at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ MapItems load_map_items(const Inputs&@inputs@, Index@index@, int@count@)
+{
+    MapItems items = {};
+//% each column
+    if (count == kMapItems && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
+//% each chunk
+        items.@name@[@i@] = *(const @map_chunk@*)(inputs.@name@ + index@plus_items@);
+//% end
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
+    }
+//% end
+    return items;
+}
+
+//% piece map_item
+// Element k of `items`, mapped with the results of its segment.
+__device__ __forceinline__ Mapped map_item(const MapItems&@items@, int@k@, const Finished&@total@,
+                                           Index@index@, Index@position@, Index@segment@, Index@length@)
+{
+    return map_element(@arguments@);
+}
+
+//% piece MapOutputs
+//% each output
+struct alignas(@chunk_bytes@) @map_chunk@ {
+    @type@ at[@chunk_items@];
+};
+
+//% end
+// What kMapItems consecutive elements get.
+struct MapOutputs {
+//% each output
+    @map_chunk@ @name@[@num_chunks@];
+//% end
+};
+
+//% piece keep_output
+__device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Mapped& mapped)
+{
+//% each output
+    outputs.@name@[k / @chunk_items@].at[k % @chunk_items@] = mapped.@name@;
+//% end
+}
+
+//% piece store_outputs
+// Writes the outputs of `count` elements from the one at `index` on.
+__device__ __forceinline__ void store_outputs(const Results& results, Index index, int count,
+                                              const MapOutputs& outputs)
+{
+//% each output
+    if (count == kMapItems && (unsigned long long)(results.@name@ + index) % alignof(@map_chunk@) == 0) {
+//% each chunk
+        *(@map_chunk@*)(results.@name@ + index@plus_items@) = outputs.@name@[@i@];
+//% end
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                results.@name@[index + k] = outputs.@name@[k / @chunk_items@].at[k % @chunk_items@];
+    }
+//% end
+}

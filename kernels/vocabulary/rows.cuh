@@ -1,0 +1,171 @@
+//% piece features
+// kFeaturesPerLane neighbouring features of a row.
+struct alignas(kFeaturesPerLane * @bytes@ < 16 ? kFeaturesPerLane * @bytes@ : 16) Features_@word@ {
+    @type@ at[kFeaturesPerLane];
+};
+
+// `count` features are left in the row from this lane's first on; those beyond become zero.
+__device__ __forceinline__ Features_@word@ load_features(const @type@* from, int count, bool is_vector)
+{
+    Features_@word@ features = {};
+    if (is_vector) {
+        if (count > 0)
+            features = *(const Features_@word@*)from;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                features.at[v] = from[v];
+    }
+    return features;
+}
+
+__device__ __forceinline__ void store_features(@type@* to, int count, bool is_vector,
+                                               const Features_@word@& features)
+{
+    if (is_vector) {
+        if (count > 0)
+            *(Features_@word@*)to = features;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                to[v] = features.at[v];
+    }
+}
+
+//% piece Row
+// One element: the numbers of its columns, and a lane's features of its rows.
+struct Row {
+//% each number
+    @type@ @name@;
+//% end
+//% each row
+    Features_@word@ @name@;
+//% end
+//% each read
+    Features_@word@ @name@;
+//% end
+};
+
+//% piece load_numbers
+// The first half of loading an element, without which it is not known where its rows are.
+__device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, Index@index@)
+{
+//% each number
+    row.@name@ = inputs.@name@[index];
+//% end
+}
+
+//% piece load_rows
+// The second half; `feature` is the lane's first one.
+__device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@index@, Index@position@,
+                                          Index@segment@, int feature, int num_features, bool is_vector)
+{
+    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
+    const int count = is_vector ? kFeaturesPerLane : num_features - feature;
+//% each row
+    row.@name@ = load_features(inputs.@name@ + i64(index) * num_features + first, count, is_vector);
+//% end
+//% each read
+    const i64 @name@_place = @place@;
+//% each checked
+    const bool @name@_is_inside = u64(@name@_place) < u64(inputs.@table@.length);
+    inputs.@table@.is_outside |= !@name@_is_inside;
+    row.@name@ = load_features(
+        inputs.@table@.at + (@name@_is_inside ? @name@_place : 0) * num_features + first,
+        @name@_is_inside ? count : 0, is_vector);
+//% end
+//% each trusted
+    row.@name@ = load_features(inputs.@table@ + @name@_place * num_features + first, count, is_vector);
+//% end
+//% end
+}
+
+//% piece lift_row
+// Feature v of the lane's, lifted.
+__device__ __forceinline__ State lift_row(const Inputs&@inputs@, const Row&@row@, int@v@, Index@index@,
+                                          Index@position@, Index@segment@)
+{
+    return lift(@arguments@);
+}
+
+//% piece rows_are_vectors
+// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+__device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
+                                                 int num_features)
+{
+    return num_features % kFeaturesPerLane == 0
+//% each pointer
+        && (unsigned long long)@place@ % alignof(Features_@word@) == 0
+//% end
+        ;
+}
+
+//% piece store_row
+// Finishes the totals of a lane's features and writes their results.
+__device__ __forceinline__ void store_row(const Results& results, Index segment, Index length, int feature,
+                                          int num_features, bool is_vector,
+                                          const State (&totals)[kFeaturesPerLane])
+{
+//% each result
+    Features_@word@ to_@name@;
+//% end
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        const RowResult result = finish_row(segment, length, totals[v]);
+//% each result
+        to_@name@.at[v] = result.@name@;
+//% end
+    }
+    const i64 place = i64(segment) * num_features + feature;
+    const int count = num_features - feature;
+//% each result
+    store_features(results.@name@ + place, count, is_vector, to_@name@);
+//% end
+}
+
+//% piece store_feature
+// Finishes the total of one feature and writes its results to `place` of each.
+__device__ __forceinline__ void store_feature(const Results& results, Index segment, Index length, i64 place,
+                                              State total)
+{
+    const RowResult result = finish_row(segment, length, total);
+//% each result
+    results.@name@[place] = result.@name@;
+//% end
+}
+
+//% piece map_row
+// Maps a lane's features of one element with the results of its segment.
+__device__ __forceinline__ void map_row(const Inputs& inputs, const Results& results, Index index,
+                                        Index@position@, Index segment, Index@length@, int feature,
+                                        int num_features, bool is_vector)
+{
+    const int count = num_features - feature;
+    const i64 place = i64(index) * num_features + feature;
+    const i64 total = i64(segment) * num_features + feature;
+//% each number
+    const @type@ of_@name@ = inputs.@name@[index];
+//% end
+//% each row
+    const Features_@word@ of_@name@ = load_features(inputs.@name@ + place, count, is_vector);
+//% end
+//% each result
+    const Features_@word@ of_@name@ = load_features(results.@name@ + total, count, is_vector);
+//% end
+//% each output
+    Features_@word@ to_@name@;
+//% end
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        const Mapped mapped = map_element(@arguments@);
+//% each output
+        to_@name@.at[v] = mapped.@name@;
+//% end
+    }
+//% each output
+    store_features(results.@name@ + place, count, is_vector, to_@name@);
+//% end
+}

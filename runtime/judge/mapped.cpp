@@ -1,0 +1,267 @@
+#include "runtime/judge/mapped.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "runtime/judge/value_text.h"
+#include "runtime/support/segment_blocks.h"
+
+namespace segfold {
+namespace {
+
+constexpr int kMapFolds = 6;  ///< of each kind: in working precision, with disturbed roundings
+
+Results borrowed(const Results& returned, std::size_t first, std::size_t last)
+{
+    Results some;
+    for (std::size_t i = first; i < last; ++i) {
+        const auto& array = returned[i].array;
+        some.push_back({returned[i].name, Array::borrow(array.type(), array.data(), array.length())});
+    }
+    return some;
+}
+
+WideValue wide_at(const Array& array, std::int64_t i)
+{
+    WideValue value{};
+    Machine<long double>::load(value, array.type(), array.data(), i);
+    return value;
+}
+
+/// A wide value, rounded to its type, as the evaluator in working precision holds it.
+Slot<double> rounded(Type type, const WideValue& value)
+{
+    alignas(16) std::byte bytes[16];
+    Machine<long double>::store(value, type, bytes, 0);
+    Slot<double> slot{};
+    Machine<double>::load(slot, type, bytes, 0);
+    return slot;
+}
+
+WideValue widened(Type type, const Slot<double>& slot)
+{
+    WideValue value{};
+    if (is_float(type))
+        value.real = Machine<double>::get_real(slot, type);
+    else
+        value.bits = slot.bits;
+    return value;
+}
+
+}  // namespace
+
+/// What was found out about segments, by several threads in turn.
+struct MappedJudge::Found {
+    std::int64_t num_wrong = 0;
+    std::optional<ComparedSegment> first_wrong, worst;
+
+    void note(ComparedSegment segment, bool is_wrong)
+    {
+        if (is_wrong) {
+            ++num_wrong;
+            if (!first_wrong || segment.segment < first_wrong->segment)
+                first_wrong = segment;
+        }
+        if (segment.ratio > 0 && (!worst || segment.ratio > worst->ratio ||
+                                  (segment.ratio == worst->ratio && segment.segment < worst->segment)))
+            worst = std::move(segment);
+    }
+    void merge(Found other)
+    {
+        if (other.first_wrong && (!first_wrong || other.first_wrong->segment < first_wrong->segment))
+            first_wrong = std::move(other.first_wrong);
+        if (other.worst)
+            note(std::move(*other.worst), false);
+        num_wrong += other.num_wrong;
+    }
+};
+
+/// The results of a segment by other folds.
+struct MappedJudge::Samples {
+    std::vector<std::vector<WideValue>> working, disturbed;
+};
+
+Results outputs_of(const Operator& op, const Results& returned)
+{
+    return borrowed(returned, returned.size() - op.outputs.size(), returned.size());
+}
+
+Results segment_results_of(const Operator& op, const Results& returned)
+{
+    auto results = borrowed(returned, 0, returned.size() - op.outputs.size());
+    if (returned.keys)
+        results.keys = returned.keys->copy();
+    return results;
+}
+
+MappedJudge::MappedJudge(const Workload& workload, JudgeOptions options)
+    : workload_(workload),
+      options_(options),
+      bytecode_(compile_bytecode(workload.op)),
+      inputs_(inputs_of(workload)),
+      bit_for_bit_(options.bit_for_bit || is_exact(workload.op))
+{
+    if (bit_for_bit_) {
+        auto all = reduce_sequentially(workload, Precision::working, options.threads);
+        const auto first = all.size() - workload.op.outputs.size();
+        for (std::size_t i = first; i < all.size(); ++i)
+            exact_.push_back(std::move(all[i]));
+    } else {
+        wide_ = reduce_widely(workload, options.threads);
+    }
+}
+
+Results MappedJudge::reference() const
+{
+    if (bit_for_bit_)
+        return borrowed(exact_, 0, exact_.size());
+    Results results;
+    for (std::size_t f = bytecode_.results.size(); f < wide_.size(); ++f) {
+        Array array(wide_[f].type, wide_[f].values.size());
+        for (std::size_t i = 0; i < wide_[f].values.size(); ++i)
+            Machine<long double>::store(wide_[f].values[i], array.type(), array.data(),
+                                        static_cast<std::int64_t>(i));
+        results.push_back({wide_[f].name, std::move(array)});
+    }
+    return results;
+}
+
+template <class Judge>
+Comparison MappedJudge::over_segments(const Judge& judge) const
+{
+    Found found;
+    std::mutex mutex;
+    for_blocks(workload_.segments.num_segments, options_.threads, [&](std::int64_t begin, std::int64_t end) {
+        Found here;
+        for (std::int64_t segment = begin; segment < end; ++segment)
+            judge(segment, here);
+        const std::lock_guard lock(mutex);
+        found.merge(std::move(here));
+    });
+    Comparison comparison;
+    comparison.bit_for_bit = bit_for_bit_;
+    comparison.num_segments = workload_.segments.num_segments;
+    comparison.num_wrong = found.num_wrong;
+    comparison.first_wrong = std::move(found.first_wrong);
+    if (!bit_for_bit_)
+        comparison.worst = std::move(found.worst);
+    comparison.against = "the reference";
+    return comparison;
+}
+
+Comparison MappedJudge::compare_bits(const Results& outputs, const Results& others) const
+{
+    return over_segments([&](std::int64_t segment, Found& found) {
+        ComparedSegment described;
+        bool is_wrong = false;
+        for (std::size_t f = 0; f < outputs.size(); ++f)
+            for (auto i = workload_.segments.begin(segment); i < workload_.segments.end(segment); ++i) {
+                if (same_bits(outputs[f].array, others[f].array, i))
+                    continue;
+                if (!is_wrong)
+                    described = describe_segment(workload_, segment);
+                described.fields.push_back({fmt::format("{} of element {}", outputs[f].name, i),
+                                            value_text(outputs[f].array, i), value_text(others[f].array, i),
+                                            "", std::nullopt, std::nullopt, true});
+                described.ratio = std::numeric_limits<double>::infinity();
+                is_wrong = true;
+                break;
+            }
+        if (is_wrong)
+            found.note(std::move(described), true);
+    });
+}
+
+MappedJudge::Samples MappedJudge::samples_of(std::int64_t segment) const
+{
+    const Tolerance tolerance(workload_, bytecode_, inputs_, options_.seed);
+    return {tolerance.sample_results(segment, kMapFolds, false),
+            tolerance.sample_results(segment, kMapFolds, true)};
+}
+
+void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Found& found) const
+{
+    const auto begin = workload_.segments.begin(segment), end = workload_.segments.end(segment);
+    const auto num_results = bytecode_.results.size(), num_outputs = outputs.size();
+    std::optional<Samples> samples;
+    std::vector<std::vector<Slot<double>>> rounded_samples;
+    std::optional<Evaluator<double>> evaluator;
+    std::vector<DisturbedEvaluator> disturbed;
+    std::vector<Slot<double>> out(num_outputs);
+    std::vector<WideValue> wide_out(num_outputs);
+    ComparedSegment described;
+    std::vector<ValueVerdict> worst(num_outputs);  // of each output
+    std::vector<std::int64_t> worst_at(num_outputs, -1);
+    bool is_wrong = false;
+    for (auto i = begin; i < end; ++i) {
+        const auto is_at_once = [&](std::size_t f) {
+            const auto& wide = wide_[num_results + f];
+            return agrees_at_once(wide.type, wide_at(outputs[f].array, i),
+                                  wide.values[static_cast<std::size_t>(i)]);
+        };
+        bool all = true;
+        for (std::size_t f = 0; f < num_outputs; ++f)
+            all = all && is_at_once(f);
+        if (all)
+            continue;
+        if (!samples) {
+            samples = samples_of(segment);
+            evaluator.emplace(bytecode_);
+            for (const auto& sample : samples->working) {
+                auto& slots = rounded_samples.emplace_back();
+                for (std::size_t r = 0; r < num_results; ++r)
+                    slots.push_back(rounded(bytecode_.results[r], sample[r]));
+            }
+            for (std::size_t k = 0; k < samples->disturbed.size(); ++k)
+                disturbed.emplace_back(bytecode_, inputs_, options_.seed + k);
+        }
+        std::vector<std::vector<WideValue>> working_values(num_outputs), disturbed_values(num_outputs);
+        for (const auto& sample : rounded_samples) {
+            evaluator->map(inputs_.columns, i, i - begin, segment, end - begin, sample.data(), out.data());
+            for (std::size_t f = 0; f < num_outputs; ++f)
+                working_values[f].push_back(widened(outputs[f].array.type(), out[f]));
+        }
+        for (std::size_t k = 0; k < disturbed.size(); ++k) {
+            disturbed[k].map(i, i - begin, segment, end - begin, samples->disturbed[k].data(),
+                             wide_out.data());
+            for (std::size_t f = 0; f < num_outputs; ++f)
+                disturbed_values[f].push_back(wide_out[f]);
+        }
+        for (std::size_t f = 0; f < num_outputs; ++f) {
+            const auto& wide = wide_[num_results + f];
+            const auto verdict =
+                weigh_value(wide.type, wide_at(outputs[f].array, i), wide.values[static_cast<std::size_t>(i)],
+                            working_values[f], disturbed_values[f]);
+            if (worst_at[f] < 0 || verdict.ratio() > worst[f].ratio()) {
+                worst[f] = verdict;
+                worst_at[f] = i;
+            }
+            is_wrong = is_wrong || verdict.wrong;
+        }
+    }
+    if (!samples)
+        return;
+    described = describe_segment(workload_, segment);
+    for (std::size_t f = 0; f < num_outputs; ++f) {
+        const auto i = worst_at[f];
+        const auto& wide = wide_[num_results + f];
+        described.fields.push_back(
+            {fmt::format("{} of element {}", outputs[f].name, i), value_text(outputs[f].array, i),
+             value_text(wide.type, wide.values[static_cast<std::size_t>(i)]), "",
+             static_cast<double>(worst[f].error), static_cast<double>(worst[f].bound), worst[f].wrong});
+        described.ratio = std::max(described.ratio, static_cast<double>(worst[f].ratio()));
+    }
+    found.note(std::move(described), is_wrong);
+}
+
+Comparison MappedJudge::compare(const Results& outputs) const
+{
+    if (bit_for_bit_)
+        return compare_bits(outputs, exact_);
+    return over_segments([&](std::int64_t segment, Found& found) { judge_segment(segment, outputs, found); });
+}
+
+}  // namespace segfold
