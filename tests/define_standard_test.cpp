@@ -11,6 +11,7 @@
 #include "dsl/printer.h"
 #include "dsl/standard_operators.h"
 #include "tests/standard_in_cpp.h"
+#include "tests/write_back_in_cpp.h"
 
 namespace segfold {
 namespace {
@@ -70,16 +71,24 @@ const std::map<std::string, std::function<Made(Type)>> kDefinitions = {
     {"any", each([]<ValueType T>() { return in_cpp::any<T>(); })},
     {"argmax", each([]<NumberType T>() { return in_cpp::argmax<T>(); })},
     {"argmin", each([]<NumberType T>() { return in_cpp::argmin<T>(); })},
+    {"centre", each([]<RealType T>() { return in_cpp::centre<T>(); })},
     {"count", each([]<ValueType T>() { return in_cpp::count<T>(); })},
     {"dot", each([]<NumberType T>() { return in_cpp::dot<T>(); })},
     {"keep_first", each([]<ValueType T>() { return in_cpp::keep_first<T>(); })},
+    {"log_softmax", each([]<RealType T>() { return in_cpp::log_softmax<T>(); })},
     {"log_sum_exp", each([]<RealType T>() { return in_cpp::log_sum_exp<T>(); })},
     {"max", each([]<NumberType T>() { return in_cpp::max<T>(); })},
     {"max_subarray", each([]<NumberType T>() { return in_cpp::max_subarray<T>(); })},
     {"mean", each([]<NumberType T>() { return in_cpp::mean<T>(); })},
     {"mean_variance", each([]<RealType T>() { return in_cpp::mean_variance<T>(); })},
     {"min", each([]<NumberType T>() { return in_cpp::min<T>(); })},
+    {"normalise", each([]<RealType T>() { return in_cpp::normalise<T>(); })},
     {"product", each([]<NumberType T>() { return in_cpp::product<T>(); })},
+    {"rescale", each([]<RealType T>() { return in_cpp::rescale<T>(); })},
+    {"share", each([]<RealType T>() { return in_cpp::share<T>(); })},
+    {"softmax", each([]<RealType T>() { return in_cpp::softmax<T>(); })},
+    {"softmax_backward", each([]<RealType T>() { return in_cpp::softmax_backward<T>(); })},
+    {"standardise", each([]<RealType T>() { return in_cpp::standardise<T>(); })},
     {"sum", each([]<NumberType T>() { return in_cpp::sum<T>(); })},
     {"trace", each([]<IntegerType T>() { return in_cpp::trace<T>(); })},
 };

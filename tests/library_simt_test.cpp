@@ -20,18 +20,24 @@ struct Pair {
     LayoutKind kind;
 };
 
+/// A map comes too late for segments that kernels find, and is refused ranges that overlap, as those here do.
+bool serves(const Pair& pair, const Operator& op)
+{
+    const auto form = form_of(pair.kind);
+    return !(op.map && (converted_form(form) != form || form == SegmentForm::ranges)) &&
+           !Catalogue::standard().unmet(pair.stage, Problem(op, form));
+}
+
+/// Pairs that fold columns of numbers.
 std::vector<Pair> pairs()
 {
+    const auto sum = standard_operator("sum_i32");
     std::vector<Pair> all;
     for (const auto& stage : plans())
         for (const auto kind : kKinds)
-            all.push_back({stage, kind});
+            if (serves({stage, kind}, sum))
+                all.push_back({stage, kind});
     return all;
-}
-
-bool serves(const Pair& pair, const Operator& op)
-{
-    return !Catalogue::standard().unmet(pair.stage, Problem(op, form_of(pair.kind)));
 }
 
 /// The pairs that an operator meets: from the one of its number on the first that serves it, or all.
@@ -89,12 +95,10 @@ TEST(LibraryOnSimt, EveryPairMeetsAnOperator)
     for (const auto& library : library())
         for (const auto& [stage, kind] : pairs_of(library))
             ++met[stage.name + ", " + std::string(name(kind))];
-    const auto sum = standard_operator("sum_i32");
-    for (const auto& pair : pairs())
-        if (serves(pair, sum)) {
-            const auto called = pair.stage.name + ", " + std::string(name(pair.kind));
-            EXPECT_GT(met[called], 0) << called;
-        }
+    for (const auto& pair : pairs()) {
+        const auto called = pair.stage.name + ", " + std::string(name(pair.kind));
+        EXPECT_GT(met[called], 0) << called;
+    }
 }
 
 }  // namespace

@@ -88,6 +88,11 @@ TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
     const auto op = GetParam().op();
     const auto& catalogue = Catalogue::native();
     const auto backend = make_backend("cpu");
+    if (op.map) {
+        for (const auto& stage : catalogue.stages())
+            EXPECT_TRUE(catalogue.unmet(stage, Problem(op, stage.forms.front()))) << stage.name;
+        return;
+    }
     int folds = 0;
     for (std::size_t i = 0; i < catalogue.stages().size(); ++i) {
         const auto& stage = catalogue.stages()[i];

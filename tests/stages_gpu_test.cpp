@@ -154,7 +154,9 @@ TEST_F(StagesOnGpu, EveryStandardOperatorAgreesWithTheReference)
                 const auto& stage = Catalogue::standard().stage(name);
                 const auto form = stage.forms.back();
                 const Problem problem(standard_operator(op), form);
-                if (Catalogue::standard().unmet(stage, problem))
+                // A map comes too late for segments that kernels find, and is refused ranges that overlap.
+                const bool is_mapped = converted_form(form) == form && form != SegmentForm::ranges;
+                if ((problem.op.map && !is_mapped) || Catalogue::standard().unmet(stage, problem))
                     continue;
                 const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
                 auto segments = form == SegmentForm::whole

@@ -90,21 +90,22 @@ void expect_example(const StandardOperator& standard, Type type)
     const auto example = parse(standard.example);
     const auto op = standard_operator(standard.name, type);
     const auto bytecode = compile_bytecode(op);
-    std::vector<Array> tables;
+    std::vector<Array> tables, columns;
+    std::vector<const void*> column_data;  // which maps read
     std::vector<TableView> views;
     std::size_t length = 0;
     for (const auto& parameter : op.parameters) {
         ASSERT_TRUE(example.columns.contains(parameter.name)) << parameter.name;
         const auto& values = example.columns.at(parameter.name);
-        if (!parameter.table) {
+        if (!parameter.table)
             length = values.size();
-            continue;
-        }
         Array array(parameter.type, values.size());
         for (std::size_t i = 0; i < values.size(); ++i)
             Machine<double>::store(slot_of(parameter.type, values[i]), parameter.type, array.data(),
                                    static_cast<std::int64_t>(i));
-        tables.push_back(std::move(array));
+        if (!parameter.table)
+            column_data.push_back(array.data());
+        (parameter.table ? tables : columns).push_back(std::move(array));
     }
     for (const auto& table : tables)
         views.push_back({table.data(), static_cast<std::int64_t>(table.length())});
@@ -120,14 +121,24 @@ void expect_example(const StandardOperator& standard, Type type)
         evaluator.lift(row.data(), place, place, 0, state.data());
         states.push_back(state);
     }
-    ASSERT_EQ(example.results.size(), op.results.size());
+    const auto num_results = op.keeps_results ? op.results.size() : 0;
+    ASSERT_EQ(example.results.size(), num_results + op.outputs.size() * length);
+    const auto expect = [&](const ResultField& field, const Slot<double>& held, double expected) {
+        EXPECT_NEAR(number_of(field.type, held), expected, 2e-6 * std::max(1.0, std::abs(expected)))
+            << field.name;
+    };
     for (const auto& last : groupings(evaluator, states)) {
         State results(op.results.size());
         evaluator.finish(last.data(), 0, static_cast<std::int64_t>(length), results.data());
-        for (std::size_t r = 0; r < results.size(); ++r) {
-            const double actual = number_of(op.results[r].type, results[r]);
-            EXPECT_NEAR(actual, example.results[r], 2e-6 * std::max(1.0, std::abs(example.results[r])))
-                << op.results[r].name;
+        for (std::size_t r = 0; r < num_results; ++r)
+            expect(op.results[r], results[r], example.results[r]);
+        State outputs(op.outputs.size());
+        for (std::size_t i = 0; op.map && i < length; ++i) {
+            const auto place = static_cast<std::int64_t>(i);
+            evaluator.map(column_data, place, place, 0, static_cast<std::int64_t>(length), results.data(),
+                          outputs.data());
+            for (std::size_t o = 0; o < outputs.size(); ++o)
+                expect(op.outputs[o], outputs[o], example.results[num_results + o * length + i]);
         }
     }
 }
