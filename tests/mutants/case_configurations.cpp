@@ -29,6 +29,11 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);
     set("tree_vector", "items_per_thread", 8);
+    for (const auto* tunable : {"features_per_lane", "feature_lanes", "rows_per_step"})
+        for (const auto* rows : {"row_groups", "row_stream"})
+            set(rows, tunable, 2);
+    set("row_groups", "row_lanes", 2);
+    set("row_groups", "segments_per_group", 2);
     for (const auto* rung : {"tree_last_warp", "pairs_last_warp", "tree_unrolled", "pairs_unrolled"})
         set(rung, "block_threads", 128);  // so that there are rounds of more than a warp
     if (configuration.contains("items_per_thread") && stage.is_rung &&

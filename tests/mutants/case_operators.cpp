@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "dsl/rows.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {
@@ -74,6 +75,53 @@ Operator lookup()
         })");
 }
 
+/// Write-back: each output tells its element, its place and the total of its segment.
+Operator told()
+{
+    return parse_operator("told", R"(
+        operator told(x: u32) -> (a: u32, b: u32, each told: u64) {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = x }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) + u64(index * 3 + position * 5 + segment * 7 + length * 11)
+        })");
+}
+
+/// Rows of features that do not commute, with numbers beside them; with write-back where `is_told`.
+Operator rows(const std::string& name, bool is_told)
+{
+    return parse_operator(name, "operator " + name + "(x: row u32, weight: u16) -> (a: u32, b: u32" +
+                                    (is_told ? ", each told: u64" : "") + R"() {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = x + u32(weight) + u32(index) }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            empty { a = 5; b = 6 } )" +
+                                    (is_told ? R"(
+            map (u64(a) * 31 + u64(b)) * 0x9e3779b97f4a7c15 + u64(x) * 7 + u64(weight) + u64(index * 3 + position * 5 + segment * 11 + length * 13)
+            )"
+                                             : "") +
+                                    "}");
+}
+
+/// Rows that commute.
+Operator rows_sum()
+{
+    return parse_operator("rows_sum", R"(
+        operator rows_sum(x: row i32) -> i32 {
+            state sum: i32 = 0
+            lift x
+            combine(a, b) a + b
+            laws commutative
+        })");
+}
+
+/// The length of their rows: no vectors, vectors in whole blocks of features, more than a
+/// block of threads, vectors and a part of a block.
+std::int64_t features_of(const std::string& name)
+{
+    return name == "rows_affine" ? 7 : name == "rows_sum" ? 8 : name == "rows_wide" ? 70 : 6;
+}
+
 /// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
 Operator hash_of(const std::string& type)
 {
@@ -139,6 +187,11 @@ Operator operator_of(const std::string& name)
            : name == "sum_and_segment" ? sum_and_segment()
            : name == "lookup"          ? lookup()
            : name == "indices"         ? indices()
+           : name == "told"            ? told()
+           : name == "rows_affine"     ? rows(name, false)
+           : name == "rows_wide"       ? rows(name, false)
+           : name == "rows_told"       ? rows(name, true)
+           : name == "rows_sum"        ? rows_sum()
                                        : matrix_operator(name);
 }
 
@@ -146,6 +199,11 @@ Workload workload_of(const Operator& op, Segments segments)
 {
     auto workload = make_workload(op, std::move(segments), 11, kTableLength);
     const auto count = workload.segments.num_elements;
+    if (has_rows(op)) {
+        workload.num_features = features_of(op.name);
+        workload.arrays.front() = generate_values(op.parameters.front().type, count * workload.num_features,
+                                                  11, ValueRange::small_integers);
+    }
     if (op.name.starts_with("half_"))
         workload.arrays.front() = edges_of_halves(count);
     if (op.name == "lookup")

@@ -51,6 +51,37 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
     return shapes;
 }
 
+Shapes mapped_shapes(SegmentForm form)
+{
+    Shapes shapes;
+    const auto add = [&](const char* name, const std::vector<std::int64_t>& lengths) {
+        shapes.push_back({name, segments_in_form(SegmentForm::offsets, lengths)});
+    };
+    if (form == SegmentForm::whole)
+        shapes.push_back({"whole", whole_segments(4099)});
+    if (form == SegmentForm::uniform)
+        shapes.push_back({"41 each", uniform_segments(4100, 41)});
+    if (form == SegmentForm::ranges)
+        shapes.push_back(
+            {"gaps", segments_from_ranges(index_array({900, 5, 2000, 130, 640, 10, 11}),
+                                          index_array({1033, 5, 2601, 431, 641, 11, 15}), 2700)});
+    if (form != SegmentForm::offsets)
+        return shapes;
+    std::vector<std::int64_t> crowd(5000, 0), mixed;
+    crowd.front() = 3;
+    crowd[2500] = 1;
+    crowd[2501] = 2050;
+    crowd.back() = 2047;
+    for (int i = 0; i < 700; ++i)
+        mixed.push_back(i % 5 == 0 ? 0 : i % 89 == 0 ? 300 : i % 7);
+    add("tiles", {5, 2043, 2, 2047, 1, 6 * 2048 + 1, 3, 0});
+    add("a tile", {0, 0, 2048, 0, 0, 2048, 0});
+    add("ones", std::vector<std::int64_t>(4100, 1));
+    add("mixed", mixed);
+    add("crowd", crowd);
+    return shapes;
+}
+
 Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties)
 {
     Shapes shapes;

@@ -16,6 +16,10 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties);
 /// All shapes of the tests of stages, and more where segments are found in flags or keys.
 Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties);
 
+/// Shapes at the borders of the kernel that maps, whose tiles have 2048 elements and keep as many ends;
+/// ranges with gaps.
+Shapes mapped_shapes(SegmentForm form);
+
 /// One shape from offsets.
 Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& lengths);
 

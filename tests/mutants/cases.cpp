@@ -29,6 +29,9 @@ public:
             add("trace_u64", form, 0);
         add("sum_i32", main, 0);
         add("placed_sum", main, 0);
+        for (const auto form : forms)
+            add("rows_affine", form, 0);
+        add("rows_sum", main, 0);
         special(0);
         if (!stage_.name.ends_with("_stream"))
             special(1);
@@ -53,9 +56,11 @@ public:
         for (const auto form : forms) {
             add("trace_u64", form, 2);
             add("sum_i32", form, 2);
+            add("rows_affine", form, 2);
+            add("rows_sum", form, 2);
         }
         for (const auto& configuration : other_configurations(stage_, problem))
-            for (const auto* op : {"trace_u64", "sum_i32"})
+            for (const auto* op : {"trace_u64", "sum_i32", "rows_affine", "rows_sum"})
                 for (const auto form : forms)
                     if (form == main || form == SegmentForm::whole || form == SegmentForm::uniform)
                         add_with(op, form, 2, 32, Numbers::constant, configuration);
@@ -138,8 +143,12 @@ private:
             pairs_of_lanes();
         if (stage_.name == "group_or_grid")
             pieces(level);
-        if (stage_.name == "thread_per_segment" && level == 0)
+        if (stage_.name == "thread_per_segment" && level == 0) {
             halves();
+            maps("told");
+        }
+        if (stage_.name.starts_with("row_") && level == 0)
+            rows();
         if (level == 0)
             return;
         if (stage_.name == "run_stream") {
@@ -189,6 +198,34 @@ private:
                     op, SegmentForm::whole, 1, configuration,
                     [=] { return few_shapes(SegmentForm::whole, tile, true); }, rounds, "atomic");
             }
+    }
+
+    void maps(const std::string& op)
+    {
+        for (const auto form :
+             {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::whole, SegmentForm::ranges})
+            add_special(
+                op, form, 0, looping(op, form), [=] { return mapped_shapes(form); },
+                {{1, 1, 1, 0}, {2, 3, 1, 1}}, "mapped");
+    }
+
+    /// Rows over several lanes, feature by feature, and giants over many shares.
+    void rows()
+    {
+        maps("rows_told");
+        const bool is_grouped = stage_.name == "row_groups";
+        for (const std::string op : {"rows_affine", "rows_sum", "rows_wide"}) {
+            auto configuration = looping(op, SegmentForm::offsets);
+            configuration["features_per_lane"] = 1;
+            if (is_grouped)
+                configuration["row_lanes"] = 8;
+            add_special(
+                op, SegmentForm::offsets, 0, configuration,
+                [] {
+                    return offsets_shape("giants", {3, 1, 700, 0, 2, 8, 16, 0, 500, 1, 0, 170, 170, 2});
+                },
+                {{1, 1, 2, 0}, {2, 16, 2, 0}}, "giants");
+        }
     }
 
     [[nodiscard]] Configuration looping(const std::string& op, SegmentForm form) const

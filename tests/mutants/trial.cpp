@@ -62,7 +62,8 @@ std::vector<const Stage*> stages_with(const std::string& file)
             stages.push_back(&stage);
     }
     if (stages.empty())  // what operators use, stages do not name
-        stages.push_back(&Catalogue::standard().stage("thread_per_segment"));
+        stages.push_back(
+            &Catalogue::standard().stage(file == "parts/map_rows.cuh" ? "row_groups" : "thread_per_segment"));
     return stages;
 }
 

@@ -1,0 +1,195 @@
+#pragma once
+// Operators over rows of features, their data, and the pairs of a stage and an operator that tests run on the
+// fiber executor and on a GPU.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "dsl/check.h"
+#include "dsl/parser.h"
+#include "runtime/data/generated_arrays.h"
+#include "runtime/data/resolve.h"
+#include "tests/stage_cases.h"
+
+namespace segfold::test {
+
+/// An operator of columns applied to rows.
+inline Operator over_rows(Operator op)
+{
+    for (auto& parameter : op.parameters)
+        parameter.row = true;
+    return check(std::move(op));
+}
+
+/// Sparse matrix times dense matrix, exact.
+inline Operator spmm()
+{
+    return parse_operator("spmm", R"(
+        operator spmm(value: i32, column: i32, x: table row i32) -> i64 {
+            state sum: i64 = 0
+            lift i64(value) * i64(x[column - 1])
+            combine(a, b) a + b
+            laws commutative
+        })");
+}
+
+/// Not commutative; numbers, rows, gathered rows and places together.
+inline Operator everything_at_once()
+{
+    return parse_operator("everything_at_once", R"(
+        operator everything_at_once(x: row u32, weight: u16, t: table row u32, s: table u32) -> (hash: u64, power: u64) {
+            state { hash: u64 = 0; power: u64 = 1 }
+            lift {
+                let other = t[i32(weight) + 1];
+                hash = u64(x) * 0xbf58476d1ce4e5b9 + u64(other) * 31 + u64(s[weight]) + u64(position) * 7 + 1;
+                power = 0xd1342543de82ef95 + 2 * u64(weight) + 2 * u64(x)
+            }
+            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+        })");
+}
+
+inline Workload rows_of_numbers(const Operator& op, Segments segments, std::int64_t num_features,
+                                std::uint64_t seed)
+{
+    constexpr std::int64_t kEntries = 40;
+    Workload workload{op, {}, std::move(segments), num_features};
+    for (const auto& parameter : op.parameters) {
+        const auto places = parameter.table ? kEntries : workload.segments.num_elements;
+        auto array = generate_values(parameter.type, places * (parameter.row ? num_features : 1), ++seed,
+                                     ValueRange::small_integers);
+        if (parameter.name == "column" || parameter.name == "weight")
+            for (std::size_t i = 0; i < array.length(); ++i) {
+                if (parameter.type == Type::i32)
+                    array.as<std::int32_t>()[i] = static_cast<std::int32_t>(1 + (i * 7 + seed) % kEntries);
+                else
+                    array.as<std::uint16_t>()[i] =
+                        static_cast<std::uint16_t>((i * 5 + seed) % (kEntries - 1));
+            }
+        workload.arrays.push_back(std::move(array));
+    }
+    return workload;
+}
+
+inline Emitted emitted_for(const Operator& op, const Stage& stage, SegmentForm form,
+                           std::int64_t num_features, const Configuration& settings = {}, int bits = 32)
+{
+    Problem problem(op, form, bits);
+    for (const auto& parameter : op.parameters)
+        if (parameter.table)
+            problem.checked_tables.push_back(parameter.name);
+    const Shape shape{10000, 700, 0, num_features};
+    auto configuration = default_configuration(stage, plan_facts(problem, shape));
+    for (const auto& [name, value] : settings)
+        configuration[name] = value;
+    return emit(problem, stage, configuration);
+}
+
+/// Exact and not commutative; each output tells its row, its place and the total of its segment.
+inline Operator rows_told_back(bool keeps_results)
+{
+    return parse_operator("rows_told_back",
+                          std::string("operator rows_told_back(x: row u32, weight: u16) -> ") +
+                              (keeps_results ? "(a: u32, b: u32, each told: u64)" : "each u64") +
+                              R"( {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = x + u32(weight) }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+            map u64(a) * 31 + u64(b) * 17 + u64(x) * 7 + u64(weight) + u64(position) * 1000003 + u64(index)
+        })");
+}
+
+struct RowCase {
+    std::string stage;
+    SegmentForm form;
+    Operator op;
+    std::vector<std::int64_t> features;
+    Configuration settings = {};
+    int bits = 32;
+};
+
+inline std::vector<std::int64_t> border_lengths(std::int64_t num_features)
+{
+    std::vector<std::int64_t> lengths = {0, 1, 7, 8, 9, 0, 0, 31, 33, 2, 64, 0};
+    if (num_features <= 33) {
+        lengths.push_back(1500);
+        for (int i = 0; i < 120; ++i)
+            lengths.push_back(i % 4);
+    }
+    return lengths;
+}
+
+/// Pairs of stage, form, operator, configuration and length of rows, so that each value meets most others.
+inline std::vector<RowCase> row_cases()
+{
+    const auto affine = over_rows(standard_operator("affine_u32"));
+    const auto sum = over_rows(standard_operator("sum_i32"));
+    const auto first = over_rows(standard_operator("keep_first_i16"));
+    const auto subarray = over_rows(standard_operator("max_subarray_i64"));
+    const auto mean = over_rows(standard_operator("mean_variance_f32"));
+    using enum SegmentForm;
+    return {{"row_groups", offsets, affine, {64, 100, 7, 1}},
+            {"row_groups", uniform, sum, {8, 33, 3}},
+            {"row_groups", ranges, affine, {1, 2, 3, 16, 33}, {{"row_lanes", 32}, {"feature_lanes", 1}}},
+            {"row_groups", whole, everything_at_once(), {2, 8}, {{"row_lanes", 4}, {"feature_lanes", 2}}},
+            {"row_groups", offsets, first, {16, 1024, 7}, {{"features_per_lane", 8}}},
+            {"row_groups", offsets, spmm(), {8, 128}, {{"row_lanes", 8}, {"feature_lanes", 2}}},
+            {"row_groups", offsets, sum, {7, 256}, {{"segments_per_group", 4}}, 64},
+            {"row_stream", offsets, affine, {64, 1, 100, 33}},
+            {"row_stream", uniform, subarray, {3, 8}},
+            {"row_stream", whole, sum, {1, 16, 128}, {{"block_threads", 64}}},
+            {"row_stream", offsets, first, {2, 256, 1024}, {{"features_per_lane", 2}}},
+            {"row_stream", offsets, spmm(), {7, 64}},
+            {"row_stream", offsets, mean, {16}, {{"feature_lanes", 4}}},
+            {"row_stream", offsets, affine, {8, 3}, {{"rows_per_step", 1}, {"feature_lanes", 1}}, 64}};
+}
+
+/// The lengths of rows that matter: less than a vector, vectors and a rest, one lane's, a warp's, several of
+/// them.
+inline constexpr std::int64_t kRowLengths[] = {1, 2, 3, 7, 8, 16, 33, 64, 100, 128, 256, 1024};
+
+/// Every stage with every form, operator and length of rows; the configuration is that of four lengths.
+inline std::vector<RowCase> all_row_cases()
+{
+    const std::vector<Operator> operators = {over_rows(standard_operator("affine_u32")),
+                                             over_rows(standard_operator("sum_i32")),
+                                             over_rows(standard_operator("keep_first_i16")),
+                                             over_rows(standard_operator("max_subarray_i64")),
+                                             over_rows(standard_operator("mean_variance_f32")),
+                                             spmm(),
+                                             everything_at_once()};
+    std::vector<RowCase> cases;
+    for (const auto* stage : {"row_groups", "row_stream"})
+        for (const auto form : Catalogue::standard().stage(stage).forms)
+            for (const auto& op : operators)
+                if (!Catalogue::standard().unmet(Catalogue::standard().stage(stage), Problem(op, form)))
+                    for (const std::int64_t first : {1, 8, 33, 256}) {
+                        cases.push_back({stage, form, op, {first}});
+                        for (const auto length : kRowLengths)
+                            cases.back().features.push_back(length);
+                    }
+    return cases;
+}
+
+/// row_cases(), or all where SEGFOLD_ROWS=all asks for them.
+inline std::vector<RowCase> asked_row_cases()
+{
+    const auto* asked = std::getenv("SEGFOLD_ROWS");
+    return asked != nullptr && asked == std::string_view("all") ? all_row_cases() : row_cases();
+}
+
+/// Segments at the borders of groups, shares and steps.
+inline Workload workload_of(const RowCase& row_case, std::int64_t num_features)
+{
+    auto lengths = border_lengths(num_features);
+    if (!row_case.op.allows_empty())
+        std::erase(lengths, 0);
+    auto segments = row_case.form == SegmentForm::uniform ? uniform_segments(35 * 9, 9)
+                                                          : segments_in_form(row_case.form, lengths);
+    return rows_of_numbers(row_case.op, with_index_bits(std::move(segments), row_case.bits), num_features, 5);
+}
+
+}  // namespace segfold::test
