@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 4> kShownOperators = {"sum_i32", "mean_va
                                                              "keep_first_i32"};
 /// Of every other stage and of every rung this one is kept whole.
 constexpr std::string_view kShownOperator = "sum_i32";
+/// Of stages over rows this one.
+constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
 /// Those, and: 64-bit states; four fields; a type whose values expressions convert; a scalar; an array that
 /// is read at a computed place; arrays of locals; an array in an operator of many operations.
 constexpr std::array<std::string_view, 11> kOperators = {
@@ -51,14 +53,15 @@ struct Golden {
             return false;
         return std::ranges::count(kShownStages, stage->name) != 0
                    ? std::ranges::count(kShownOperators, op) != 0
-                   : op == kShownOperator;
+                   : op == kShownOperator || op == kShownRows;
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
 };
 
 /// Offsets where the stage takes them, else its first form; tile_scan and run_stream, whose texts depend on
-/// the form, in others too, and rungs over one segment. Of stages whose numbers may come with the launch,
+/// the form, in others too, and rungs over one segment. Of stages over rows an operator that is exact and not
+/// commutative, without and with write-back. Of stages whose numbers may come with the launch,
 /// that text as well. One operator with a table, whose reads are checked.
 std::vector<Golden> goldens()
 {
@@ -77,6 +80,12 @@ std::vector<Golden> goldens()
             all.push_back({&stage, "sum_i32", form, "_at_launch", Numbers::at_launch});
         if (stage.name == "thread_per_segment")
             all.push_back({&stage, "tests/golden/spmv.seg", form, "_checked", Numbers::constant, {"x"}});
+        if (stage.name == "thread_per_segment" || stage.name == "warp_stream")
+            all.push_back({&stage, "softmax_f32", form, "_mapped"});
+        if (stage.name.starts_with("row_")) {
+            all.push_back({&stage, std::string(kShownRows), form, ""});
+            all.push_back({&stage, "tests/golden/told_rows.seg", form, "_mapped"});
+        }
         if (stage.is_rung)
             add_form(SegmentForm::whole);
         if (stage.name == "run_stream")

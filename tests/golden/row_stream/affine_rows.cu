@@ -1,0 +1,405 @@
+// row_stream: Lanes side by side take an equal share of rows and segment ends
+// Segments given as offsets, 32-bit indices.
+// block_threads = 256
+// feature_lanes = 16
+// features_per_lane = 4
+// rows_per_step = 8
+//
+// operator affine_rows(x: row u32) -> (a: u32, b: u32) {
+//   state { a: u32 = 1; b: u32 = 0 }
+//   lift {
+//     a = x * 2 + 1;
+//     b = x;
+//   }
+//   combine(p, q) {
+//     a = p.a * q.a;
+//     b = p.b * q.a + q.b;
+//   }
+// }
+//
+// Emitted by segfold from kernels/stages/row_stream.cu; edit that file instead.
+
+using Index = int;
+using i64 = long long;
+
+constexpr int kBlockThreads = 256;
+constexpr int kFeatureLanes = 16;
+constexpr int kFeaturesPerLane = 4;
+constexpr int kRowsPerStep = 8;
+
+struct Inputs {
+    const unsigned* x;
+};
+
+struct Results {
+    unsigned* a;
+    unsigned* b;
+    Index num_features;  // of each row
+};
+
+struct State {
+    unsigned a;
+    unsigned b;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {1, 0};
+}
+
+__device__ __forceinline__ State lift(unsigned x)
+{
+    return {x * 2 + 1, x};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State p, State q)
+{
+    return {p.a * q.a, p.b * q.a + q.b};
+}
+
+// The results of one feature.
+struct RowResult {
+    unsigned a;
+    unsigned b;
+};
+
+__device__ __forceinline__ RowResult finish_row(Index, Index, State state)
+{
+    return {state.a, state.b};
+}
+
+// kFeaturesPerLane neighbouring features of a row.
+struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u32 {
+    unsigned at[kFeaturesPerLane];
+};
+
+// `count` features are left in the row from this lane's first on; those beyond become zero.
+__device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
+{
+    Features_u32 features = {};
+    if (is_vector) {
+        if (count > 0)
+            features = *(const Features_u32*)from;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                features.at[v] = from[v];
+    }
+    return features;
+}
+
+__device__ __forceinline__ void store_features(unsigned* to, int count, bool is_vector,
+                                               const Features_u32& features)
+{
+    if (is_vector) {
+        if (count > 0)
+            *(Features_u32*)to = features;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                to[v] = features.at[v];
+    }
+}
+
+// One element: the numbers of its columns, and a lane's features of its rows.
+struct Row {
+    Features_u32 x;
+};
+
+// The first half of loading an element, without which it is not known where its rows are.
+__device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
+{
+}
+
+// The second half; `feature` is the lane's first one.
+__device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
+                                          Index, int feature, int num_features, bool is_vector)
+{
+    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
+    const int count = is_vector ? kFeaturesPerLane : num_features - feature;
+    row.x = load_features(inputs.x + i64(index) * num_features + first, count, is_vector);
+}
+
+// Feature v of the lane's, lifted.
+__device__ __forceinline__ State lift_row(const Inputs&, const Row& row, int v, Index,
+                                          Index, Index)
+{
+    return lift(row.x.at[v]);
+}
+
+// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+__device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
+                                                 int num_features)
+{
+    return num_features % kFeaturesPerLane == 0
+        && (unsigned long long)inputs.x % alignof(Features_u32) == 0
+        && (unsigned long long)results.a % alignof(Features_u32) == 0
+        && (unsigned long long)results.b % alignof(Features_u32) == 0
+        ;
+}
+
+// Finishes the totals of a lane's features and writes their results.
+__device__ __forceinline__ void store_row(const Results& results, Index segment, Index length, int feature,
+                                          int num_features, bool is_vector,
+                                          const State (&totals)[kFeaturesPerLane])
+{
+    Features_u32 to_a;
+    Features_u32 to_b;
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        const RowResult result = finish_row(segment, length, totals[v]);
+        to_a.at[v] = result.a;
+        to_b.at[v] = result.b;
+    }
+    const i64 place = i64(segment) * num_features + feature;
+    const int count = num_features - feature;
+    store_features(results.a + place, count, is_vector, to_a);
+    store_features(results.b + place, count, is_vector, to_b);
+}
+
+// Finishes the total of one feature and writes its results to `place` of each.
+__device__ __forceinline__ void store_feature(const Results& results, Index segment, Index length, i64 place,
+                                              State total)
+{
+    const RowResult result = finish_row(segment, length, total);
+    results.a[place] = result.a;
+    results.b[place] = result.b;
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+constexpr int kGroupFeatures = kFeatureLanes * kFeaturesPerLane;
+constexpr int kFewTails = 8;  // as many are joined by one thread
+
+// Rows and ends of segments lie in one order, the end of a segment behind its rows: so many ends come before
+// `place`.
+__device__ __forceinline__ Index ends_before(const Segments& segments, i64 place)
+{
+    Index low = 0;
+    Index high = segments.num_segments;
+    while (low < high) {
+        const Index middle = low + (high - low) / 2;
+        if (i64(segment_end(segments, middle)) + middle < place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+__device__ __forceinline__ i64 share_length(const Segments& segments, Index num_shares)
+{
+    return (i64(segments.num_items) + segments.num_segments + num_shares - 1) / num_shares;
+}
+
+// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under way,
+// folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one that
+// goes on behind the share leaves it in `tails`. `shares` has their number, then the first segment that ends
+// in each, or behind it.
+// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+__device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments& segments, Index* shares,
+                                           State* heads, State* tails, const Results& results,
+                                           bool is_vector)
+{
+    const int num_features = int(results.num_features);
+    const int feature_blocks = (num_features + kGroupFeatures - 1) / kGroupFeatures;
+    const int groups = kBlockThreads / kFeatureLanes;
+    const Index group = Index(blockIdx.x) * groups + int(threadIdx.x) / kFeatureLanes;
+    const Index num_shares = Index(gridDim.x) * groups / feature_blocks;
+    const Index share = group / feature_blocks;
+    if (share >= num_shares)
+        return;
+    const int lane = int(threadIdx.x) % kFeatureLanes;
+    const int feature = int(group % feature_blocks) * kGroupFeatures + lane * kFeaturesPerLane;
+    const i64 length = share_length(segments, num_shares);
+    const i64 total = i64(segments.num_items) + segments.num_segments;
+    const i64 place = min(share * length, total);
+    const i64 stop = min(place + length, total);
+    Index segment = ends_before(segments, place);
+    const Index last = ends_before(segments, stop);
+    const Index begin = Index(place - segment);
+    const Index end = Index(stop - last);
+    if (feature == 0) {
+        shares[1 + share] = segment;
+        if (share == num_shares - 1) {
+            shares[0] = num_shares;
+            shares[1 + num_shares] = last;
+        }
+    }
+    State totals[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        totals[v] = identity();
+    Index segment_start = segment < segments.num_segments ? segment_begin(segments, segment) : begin;
+    bool is_cut = segment_start < begin;
+    // Where this segment and the one behind it end, if that is in the share.
+    Index next = segment < last ? segment_end(segments, segment) : end;
+    Index after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
+    for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
+        Row rows[kRowsPerStep];
+        #pragma unroll
+        for (int u = 0; u < kRowsPerStep; ++u)
+            if (row + u < end)
+                load_numbers(rows[u], inputs, row + u);
+        #pragma unroll
+        for (int u = 0; u < kRowsPerStep; ++u)
+            if (row + u < end)
+                load_rows(rows[u], inputs, row + u, 0, 0, feature, num_features, is_vector);
+        if (is_vector && next >= row + kRowsPerStep && end >= row + kRowsPerStep) {
+            #pragma unroll
+            for (int u = 0; u < kRowsPerStep; ++u) {
+                #pragma unroll
+                for (int v = 0; v < kFeaturesPerLane; ++v)
+                    totals[v] = combine(totals[v], lift_row(inputs, rows[u], v, row + u,
+                                                            row + u - segment_start, segment));
+            }
+            continue;  // nothing ends before the last of these rows
+        }
+        #pragma unroll
+        for (int u = 0; u < kRowsPerStep; ++u) {
+            // All segments that end before this row; behind the last row, all that end in the share.
+            while (next <= row + u && segment < last) {
+                if (is_cut) {
+                    #pragma unroll
+                    for (int v = 0; v < kFeaturesPerLane; ++v)
+                        if (feature + v < num_features)
+                            heads[i64(share) * num_features + feature + v] = totals[v];
+                } else {
+                    store_row(results, segment, next - segment_start, feature, num_features, is_vector,
+                              totals);
+                }
+                is_cut = false;
+                #pragma unroll
+                for (int v = 0; v < kFeaturesPerLane; ++v)
+                    totals[v] = identity();
+                ++segment;
+                segment_start = next;
+                next = after;
+                after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
+            }
+            if (row + u < end) {
+                #pragma unroll
+                for (int v = 0; v < kFeaturesPerLane; ++v)
+                    totals[v] = combine(totals[v], lift_row(inputs, rows[u], v, row + u,
+                                                            row + u - segment_start, segment));
+            }
+        }
+    }
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        if (feature + v < num_features)
+            tails[i64(share) * num_features + feature + v] = totals[v];
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs,
+       Segments segments,
+       Index* shares,
+       State* heads,
+       State* tails,
+       Results results)
+{
+    if (rows_are_vectors(inputs, results, int(results.num_features)))
+        fold_share(inputs, segments, shares, heads, tails, results, true);
+    else
+        fold_share(inputs, segments, shares, heads, tails, results, false);
+}
+
+// The share in which the segment began that is the first to end in `share`; -1 if that is the same one.
+__device__ __forceinline__ Index share_of_begin(const Segments& segments, const Index* shares, Index share,
+                                                i64 length)
+{
+    const Index segment = shares[1 + share];
+    if (segment == shares[2 + share])
+        return -1;
+    const i64 begin = i64(segment_begin(segments, segment)) + segment;
+    return share * length > begin ? Index(begin / length) : -1;
+}
+
+// A block looks after some consecutive shares. The total of a segment that ends in one of them and began
+// before is made of the tails since then and the share's head: by a thread for each feature if the tails are
+// few, else by the block, whose threads take consecutive tails.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
+{
+    __shared__ State parts[kBlockThreads];
+    __shared__ bool are_many[kBlockThreads];
+    const int num_features = int(results.num_features);
+    const Index num_shares = shares[0];
+    const i64 length = share_length(segments, num_shares);
+    const int width = min(num_features, kBlockThreads);
+    const int block_shares = kBlockThreads / width;
+    const int column = int(threadIdx.x) % width;
+    const int chunk = int(threadIdx.x) / width;
+    const Index first_share = Index(blockIdx.x) * block_shares;
+    if (chunk < block_shares && first_share + chunk < num_shares) {
+        const Index share = first_share + chunk;
+        const Index first = share_of_begin(segments, shares, share, length);
+        const bool is_few = share - first <= kFewTails;
+        if (column == 0)
+            are_many[chunk] = first >= 0 && !is_few;
+        if (first >= 0 && is_few) {
+            const Index segment = shares[1 + share];
+            const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
+            for (int feature = column; feature < num_features; feature += width) {
+                State total = tails[i64(first) * num_features + feature];
+                for (Index s = first + 1; s < share; ++s)
+                    total = combine(total, tails[i64(s) * num_features + feature]);
+                total = combine(total, heads[i64(share) * num_features + feature]);
+                store_feature(results, segment, segment_items, i64(segment) * num_features + feature, total);
+            }
+        }
+    }
+    __syncthreads();  // are_many is written
+    for (int k = 0; k < block_shares && first_share + k < num_shares; ++k) {
+        if (!are_many[k])
+            continue;
+        const Index share = first_share + k;
+        const Index segment = shares[1 + share];
+        const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
+        const Index first = share_of_begin(segments, shares, share, length);
+        const Index chunk_shares = (share - first + block_shares - 1) / block_shares;
+        for (int base = 0; base < num_features; base += width) {
+            const int feature = base + column;
+            State total = identity();
+            if (chunk < block_shares && feature < num_features) {
+                const Index begin = first + chunk * chunk_shares;
+                const Index end = min(begin + chunk_shares, share);
+                #pragma unroll 4
+                for (Index s = begin; s < end; ++s)
+                    total = combine(total, tails[i64(s) * num_features + feature]);
+            }
+            parts[threadIdx.x] = total;
+            for (int distance = 1; distance < block_shares; distance *= 2) {
+                __syncthreads();  // the parts of this round are written
+                if (chunk % (2 * distance) == 0 && chunk + distance < block_shares)
+                    parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + distance * width]);
+            }
+            if (chunk == 0 && feature < num_features)
+                store_feature(results, segment, segment_items, i64(segment) * num_features + feature,
+                              combine(parts[threadIdx.x], heads[i64(share) * num_features + feature]));
+            __syncthreads();  // all have read the parts before the next ones replace them
+        }
+    }
+}
