@@ -119,7 +119,11 @@ Operator rows_sum()
 /// block of threads, vectors and a part of a block.
 std::int64_t features_of(const std::string& name)
 {
-    return name == "rows_affine" ? 7 : name == "rows_sum" ? 8 : name == "rows_wide" ? 70 : 6;
+    return name == "rows_affine"   ? 7
+           : name == "rows_sum"    ? 8
+           : name == "rows_wide"   ? 70
+           : name == "rows_narrow" ? 3
+                                   : 6;
 }
 
 /// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
@@ -190,6 +194,7 @@ Operator operator_of(const std::string& name)
            : name == "told"            ? told()
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
+           : name == "rows_narrow"     ? rows(name, false)
            : name == "rows_told"       ? rows(name, true)
            : name == "rows_sum"        ? rows_sum()
                                        : matrix_operator(name);

@@ -214,17 +214,19 @@ private:
     {
         maps("rows_told");
         const bool is_grouped = stage_.name == "row_groups";
-        for (const std::string op : {"rows_affine", "rows_sum", "rows_wide"}) {
+        for (const std::string op : {"rows_affine", "rows_sum", "rows_wide", "rows_narrow"}) {
             auto configuration = looping(op, SegmentForm::offsets);
             configuration["features_per_lane"] = 1;
             if (is_grouped)
                 configuration["row_lanes"] = 8;
+            else if (op == "rows_wide")  // so that there are many shares
+                configuration["feature_lanes"] = 32;
             add_special(
                 op, SegmentForm::offsets, 0, configuration,
                 [] {
-                    return offsets_shape("giants", {3, 1, 700, 0, 2, 8, 16, 0, 500, 1, 0, 170, 170, 2});
+                    return offsets_shape("giants", {3, 1, 700, 0, 2, 8, 16, 0, 500, 1, 0, 170, 170, 170, 2});
                 },
-                {{1, 1, 2, 0}, {2, 16, 2, 0}}, "giants");
+                {{1, 1, 2, 0}, {2, 16, 2, 0}, {3, 64, 1, 0}}, "giants");
         }
     }
 
