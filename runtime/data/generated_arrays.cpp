@@ -49,12 +49,6 @@ bool is_column(const Operator& op, const std::string& name)
     return std::ranges::any_of(op.parameters, [&](const auto& p) { return p.name == name && !p.table; });
 }
 
-std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uint64_t seed)
-{
-    const auto place = std::ranges::find(op.parameters, parameter, &Parameter::name) - op.parameters.begin();
-    return place == 0 ? seed : RandomSequence::derive_seed(seed, static_cast<std::uint64_t>(place));
-}
-
 /// Makes every element a place of a table of `length`.
 void fold_into(Array& array, std::int64_t length)
 {
@@ -138,6 +132,12 @@ Array generate_places(const Parameter& column, const NamedLength& table, std::in
 }
 
 }  // namespace
+
+std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uint64_t seed)
+{
+    const auto place = std::ranges::find(op.parameters, parameter, &Parameter::name) - op.parameters.begin();
+    return place == 0 ? seed : RandomSequence::derive_seed(seed, static_cast<std::uint64_t>(place));
+}
 
 std::string_view name(ValueRange range) { return kRangeNames[static_cast<std::size_t>(range)]; }
 

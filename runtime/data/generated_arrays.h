@@ -29,6 +29,9 @@ struct GenerateOptions {
     std::int64_t num_features = 1;  ///< of rows
 };
 
+/// The seed of a parameter's values, of the seed of all.
+std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uint64_t seed);
+
 /// Adds the arrays that are missing; returns what they hold, by parameter: "uniform, seed 7", "places of v,
 /// seed 7".
 ///

@@ -271,6 +271,20 @@ Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std:
                        nullptr);
 }
 
+NpyLayout read_npy_layout(const InputFile& file, const Type* asked)
+{
+    std::uint64_t place = 0;
+    const NpySource source = [&](std::span<std::byte> into) {
+        file.read(place, into);
+        place += into.size();
+    };
+    const auto [text, before] = read_header_text(source, file.bytes(), file.path());
+    const auto header = parse_npy_dictionary(text, file.path());
+    NpyLayout layout{choose_type(header, file.path(), asked), check_shape(header, file.path()), before};
+    check_bytes(layout.length, layout.type, file.bytes() - before, file.path());
+    return layout;
+}
+
 Array read_npy(const std::string& path)
 {
     return read_open_npy(InputFile(path, Accepts::files_and_streams), nullptr);
@@ -281,7 +295,7 @@ Array read_npy_as(const std::string& path, Type type)
     return read_open_npy(InputFile(path, Accepts::files_and_streams), &type);
 }
 
-std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length)
+std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length, std::size_t least_bytes)
 {
     const auto shape =
         row_length == 0 ? fmt::format("{},", length) : fmt::format("{}, {}", length / row_length, row_length);
@@ -289,6 +303,8 @@ std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length
         fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype_of(type), shape);
     const std::size_t unpadded = kVersionedBytes + 2 + text.size() + 1;
     text.append((kHeaderAlignment - unpadded % kHeaderAlignment) % kHeaderAlignment, ' ');
+    if (kVersionedBytes + 2 + text.size() + 1 < least_bytes)
+        text.append(least_bytes - (kVersionedBytes + 2 + text.size() + 1), ' ');
     text += '\n';
     std::string header(kNpyMagic);
     header += {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};

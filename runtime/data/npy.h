@@ -36,6 +36,16 @@ void write_npy(const std::string& path, const Array& array);
 /// The type of a file's elements, of which only the header is read; refuses what `read_npy` would for it.
 Type read_open_npy_type(const InputFile& file);
 
+/// Where the elements of an .npy file lie.
+struct NpyLayout {
+    Type type = Type::f32;
+    std::uint64_t length = 0;
+    std::uint64_t offset = 0;  ///< of the first element, in bytes
+};
+
+/// Reads the header of an open .npy file; refuses what `read_open_npy` would, but for its elements.
+NpyLayout read_npy_layout(const InputFile& file, const Type* asked);
+
 /// Takes exactly the next `into.size()` bytes of the array file.
 using NpySource = std::function<void(std::span<std::byte> into)>;
 
@@ -48,7 +58,8 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
 /// The type of the elements of an .npy file, of which no more than the header is taken from `source`.
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
-/// The bytes before the elements of a version 1.0 file; `row_length` as in Array.
-std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0);
+/// The bytes before the elements of a version 1.0 file, `least_bytes` of them at least; `row_length` as in Array.
+std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0,
+                       std::size_t least_bytes = 0);
 
 }  // namespace segfold

@@ -138,7 +138,7 @@ Element from_bits(std::uint64_t bits)
 }
 
 template <class Element>
-void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
+void fill_values(Array& array, const RandomSequence& sequence, ValueRange range, std::int64_t first)
 {
     const std::span<Element> values = array.as<Element>();
     const Type type = array.type();
@@ -147,7 +147,7 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
                      [&](std::int64_t begin, std::int64_t end) {
                          for (std::int64_t i = begin; i < end; ++i)
                              values[static_cast<std::size_t>(i)] =
-                                 value_of(sequence.at(static_cast<std::uint64_t>(i)));
+                                 value_of(sequence.at(static_cast<std::uint64_t>(first + i)));
                      });
     };
     if (type == Type::boolean)
@@ -163,7 +163,7 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range)
                             [&](std::int64_t begin, std::int64_t end) {
                                 for (std::int64_t i = begin; i < end; ++i)
                                     values[static_cast<std::size_t>(i)] =
-                                        near_one<Element>(type, sequence, i);
+                                        near_one<Element>(type, sequence, first + i);
                             });
     const std::vector<std::uint64_t> edges = edge_bits(type);
     fill([type, &edges](std::uint64_t random) {
@@ -264,14 +264,15 @@ ResolvedLayout resolve(const Layout& layout, std::optional<std::int64_t> num_ele
     return resolved;
 }
 
-Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range)
+Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
+                      std::int64_t first)
 {
     if (length < 0)
         throw InputError(fmt::format("the number of values is {}; it must not be negative", length));
     Array array(type, static_cast<std::size_t>(length));
     const RandomSequence sequence(RandomSequence::derive_seed(seed, 0));
     visit_storage(type, [&]<class Element>(std::type_identity<Element>) {
-        fill_values<Element>(array, sequence, range);
+        fill_values<Element>(array, sequence, range, first);
     });
     return array;
 }

@@ -35,7 +35,8 @@ enum class ValueRange : std::uint8_t {
 };
 
 /// Values that depend on type, seed, range and place alone; bools are true or false with equal chance in
-/// every range.
-Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range);
+/// every range. `first` is the place of the first one.
+Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
+                      std::int64_t first = 0);
 
 }  // namespace segfold

@@ -1,0 +1,162 @@
+#include "runtime/data/array_source.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/data/npy.h"
+#include "runtime/support/file.h"
+
+namespace segfold {
+namespace {
+
+class NpyFile : public ArraySource {
+public:
+    NpyFile(const std::string& path, std::optional<Type> asked) : file_(path)
+    {
+        const auto layout = read_npy_layout(file_, asked ? &*asked : nullptr);
+        type_ = layout.type;
+        length_ = static_cast<std::int64_t>(layout.length);
+        offset_ = layout.offset;
+        struct stat status = {};
+        if (stat(path.c_str(), &status) == 0)
+            changed_ = fmt::format("{}.{:09}", status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    }
+    [[nodiscard]] Type type() const override { return type_; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        file_.read(offset_ + static_cast<std::uint64_t>(begin) * size_bytes(type_),
+                   {into.data(), into.bytes()});
+        if (type_ == Type::boolean)
+            std::ranges::transform(into.as<std::uint8_t>(), into.as<std::uint8_t>().begin(),
+                                   [](std::uint8_t byte) { return byte != 0; });
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] std::string where() const override { return file_.path(); }
+    [[nodiscard]] std::string fingerprint() const override
+    {
+        return fmt::format("{} {} {} {}", file_.path(), name(type_), length_, changed_);
+    }
+
+private:
+    InputFile file_;
+    Type type_ = Type::u8;
+    std::int64_t length_ = 0;
+    std::uint64_t offset_ = 0;
+    std::string changed_;
+};
+
+class Memory : public ArraySource {
+public:
+    explicit Memory(const Array& array) : array_(array) {}
+    [[nodiscard]] Type type() const override { return array_.type(); }
+    [[nodiscard]] std::optional<std::int64_t> length() const override
+    {
+        return static_cast<std::int64_t>(array_.length());
+    }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        if (into.bytes() != 0)
+            std::memcpy(into.data(),
+                        array_.data() + static_cast<std::size_t>(begin) * size_bytes(array_.type()),
+                        into.bytes());
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] std::string where() const override { return "an array in memory"; }
+    [[nodiscard]] std::string fingerprint() const override
+    {
+        return fmt::format("memory {} {}", name(array_.type()), array_.length());
+    }
+
+private:
+    const Array& array_;
+};
+
+class GeneratedValues : public ArraySource {
+public:
+    GeneratedValues(Type type, std::int64_t length, std::uint64_t seed, ValueRange range)
+        : type_(type), length_(length), seed_(seed), range_(range)
+    {}
+    [[nodiscard]] Type type() const override { return type_; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        into = generate_values(type_, static_cast<std::int64_t>(into.length()), seed_, range_, begin);
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] std::string where() const override { return "generated values"; }
+    [[nodiscard]] std::string fingerprint() const override
+    {
+        return fmt::format("values {} {} {} {}", name(type_), length_, seed_, static_cast<int>(range_));
+    }
+
+private:
+    Type type_;
+    std::int64_t length_;
+    std::uint64_t seed_;
+    ValueRange range_;
+};
+
+class Generated : public ArraySource {
+public:
+    Generated(Type type, MakeElements make, std::optional<std::int64_t> length)
+        : type_(type), make_(std::move(make)), length_(length)
+    {}
+    [[nodiscard]] Type type() const override { return type_; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        if (begin != next_)
+            throw InputError(
+                fmt::format("elements that are made one after the other are asked for from {} on, "
+                            "and the next one is {}",
+                            begin, next_));
+        const auto room = static_cast<std::int64_t>(into.length());
+        const auto count = room == 0 ? 0 : make_(into);
+        if (count < 0 || count > room)
+            throw InputError(
+                fmt::format("a generator says that it has made {} elements where there is room "
+                            "for {}",
+                            count, room));
+        if (count < room && length_)
+            throw InputError(fmt::format("a generator has made {} elements, and {} were announced",
+                                         next_ + count, *length_));
+        next_ += count;
+        return count;
+    }
+    [[nodiscard]] std::string where() const override { return "a generator"; }
+    [[nodiscard]] std::string fingerprint() const override { return "generator " + std::string(name(type_)); }
+
+private:
+    Type type_;
+    MakeElements make_;
+    std::optional<std::int64_t> length_;
+    std::int64_t next_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<ArraySource> npy_source(const std::string& path, std::optional<Type> asked)
+{
+    return std::make_unique<NpyFile>(path, asked);
+}
+
+std::unique_ptr<ArraySource> memory_source(const Array& array) { return std::make_unique<Memory>(array); }
+
+std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
+                                           ValueRange range)
+{
+    return std::make_unique<GeneratedValues>(type, length, seed, range);
+}
+
+std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
+                                              std::optional<std::int64_t> length)
+{
+    return std::make_unique<Generated>(type, std::move(make), length);
+}
+
+}  // namespace segfold

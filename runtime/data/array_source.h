@@ -1,0 +1,52 @@
+#pragma once
+// Arrays that are read in parts: files, memory, and what a caller makes as it is asked for.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dsl/array.h"
+#include "runtime/data/resolve.h"
+
+namespace segfold {
+
+/// A one-dimensional array of which parts are read. A source may be read by one thread at a time.
+class ArraySource {
+public:
+    virtual ~ArraySource() = default;
+    [[nodiscard]] virtual Type type() const = 0;
+    /// Elements; nothing where only reading them tells.
+    [[nodiscard]] virtual std::optional<std::int64_t> length() const = 0;
+    /// Fills `into` with the elements from `begin` on; gives how many there were, which is fewer only at the
+    /// end of an array whose length is not known. Throws InputError where they cannot be read.
+    virtual std::int64_t read(std::int64_t begin, Array& into) = 0;
+    /// What it is, for messages: a file's name.
+    [[nodiscard]] virtual std::string where() const = 0;
+    /// What tells it from another one, as far as that is known without reading it: name, size, time.
+    [[nodiscard]] virtual std::string fingerprint() const = 0;
+};
+
+/// An .npy file, of which the header is read now and elements when they are asked for.
+///
+/// Elements must be of `asked`, where that is given. Refuses what read_npy() refuses; a file that gets
+/// shorter meanwhile is refused when that is noticed.
+[[nodiscard]] std::unique_ptr<ArraySource> npy_source(const std::string& path,
+                                                      std::optional<Type> asked = {});
+
+/// An array in memory, borrowed.
+[[nodiscard]] std::unique_ptr<ArraySource> memory_source(const Array& array);
+
+/// The values that generate_values() makes, in any part.
+[[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
+                                                         ValueRange range);
+
+/// Makes the next elements: fills the array from its begin, and gives how many it has filled; fewer than
+/// there is room for at the end alone.
+using MakeElements = std::function<std::int64_t(Array& into)>;
+
+/// What `make` makes, called for one part after the other. `length` may be left open.
+[[nodiscard]] std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
+                                                            std::optional<std::int64_t> length = {});
+
+}  // namespace segfold

@@ -1,0 +1,37 @@
+#pragma once
+// A file that is written over several runs and appears under its name when it is complete.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace segfold {
+
+/// Writes NAME.partial, which outlives the process, and becomes NAME by commit().
+class PartialFile {
+public:
+    /// Begins anew, or goes on behind the first `kept_bytes` of what is there. Throws InputError where it
+    /// cannot be written, or holds fewer bytes.
+    explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0);
+    ~PartialFile();
+    PartialFile(const PartialFile&) = delete;
+    PartialFile& operator=(const PartialFile&) = delete;
+
+    [[nodiscard]] static std::string partial_name(const std::string& path) { return path + ".partial"; }
+    [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+    /// Throws InputError, as where the disk is full.
+    void append(std::span<const std::byte> bytes);
+    /// Writes over what stands at `offset`.
+    void rewrite(std::uint64_t offset, std::span<const std::byte> bytes);
+    /// Gives it its name. Throws InputError.
+    void commit();
+
+private:
+    void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+
+    std::string path_;
+    int descriptor_ = -1;
+    std::uint64_t bytes_ = 0;
+};
+
+}  // namespace segfold
