@@ -81,7 +81,7 @@ TEST_F(RegressRelations, HoldWherePlacesAreRead)
 TEST_F(RegressRelations, StatesAreJoinedByTheSameCombine)
 {
     const auto op = standard_operator("mean_variance_f32");
-    const auto states = regress::state_operator(op);
+    const auto states = state_operator(op);
     const auto joining = regress::joining_operator(op);
     ASSERT_EQ(states.results.size(), op.state.size());
     EXPECT_EQ(states.results[1].name, "mean");

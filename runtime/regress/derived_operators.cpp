@@ -6,19 +6,6 @@
 
 namespace segfold::regress {
 
-Operator state_operator(const Operator& op)
-{
-    if (!op.finish && !op.empty)
-        return without_map(op);
-    Operator derived = without_map(op);
-    derived.finish.reset();
-    derived.empty.reset();
-    derived.results.clear();
-    for (const auto& field : op.state)
-        derived.results.push_back({field.name, field.type, {}});
-    return check(std::move(derived));
-}
-
 Operator joining_operator(const Operator& op)
 {
     Operator derived = state_operator(op);

@@ -1,11 +1,9 @@
 #pragma once
 // Operators made of another one, in which relations between its results can be said.
 #include "dsl/operator.h"
+#include "runtime/session/scale/slice_operators.h"
 
 namespace segfold::regress {
-
-/// The same operator with its state as result: nothing is finished, so that results can be combined further.
-[[nodiscard]] Operator state_operator(const Operator& op);
 
 /// Folds states that state_operator() gave: a column for each state field, the same combine.
 [[nodiscard]] Operator joining_operator(const Operator& op);

@@ -203,12 +203,17 @@ Chosen Session::choose(const Problem& problem, const Shape& shape, const Operato
 
 Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* times)
 {
-    const auto backend = state_->running();
     std::optional<PlanText> text;
     if (chosen.plan)
         text.emplace(chosen.plan->emitted, chosen.plan->stage->name);
+    return run(workload, text ? &*text : nullptr, times);
+}
+
+Results Session::run(const Workload& workload, const PlanText* plan, RunTimes* times)
+{
+    const auto backend = state_->running();
     const std::lock_guard lock(state_->run_mutex);
-    return backend->run(workload, text ? &*text : nullptr, {}, times);
+    return backend->run(workload, plan, {}, times);
 }
 
 Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,

@@ -19,6 +19,7 @@ class Backend;
 class Catalogue;
 struct Chosen;
 struct OperatorLaws;
+struct PlanText;
 struct Problem;
 struct RunTimes;
 struct Shape;
@@ -92,6 +93,8 @@ public:
                                 const PlanRequest& request, const std::string& without_records = "");
     /// Runs what was chosen for a workload; `times`, where given, receives the times of the parts.
     Results run(const Workload& workload, const Chosen& chosen, RunTimes* times = nullptr);
+    /// Runs a text; `plan` is null for a back end without stages.
+    Results run(const Workload& workload, const PlanText* plan, RunTimes* times = nullptr);
     [[nodiscard]] Backend& backend();
     [[nodiscard]] const Catalogue& catalogue();
 

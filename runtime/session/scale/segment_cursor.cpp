@@ -1,0 +1,308 @@
+#include "runtime/session/scale/segment_cursor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/session/scale/start_cursor.h"
+#include "runtime/support/refuse.h"
+#include "runtime/support/visit_type.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that are read at a time
+
+/// Cuts a window whose last segment is open whole blocks behind that segment's begin.
+void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
+{
+    const auto from = window.ends.empty() ? window.from.open_begin : window.ends.back();
+    if (block != 0 && window.end < num_elements && window.end > from)
+        window.end = from + (window.end - from) / block * block;
+}
+
+/// Segments whose ends are said one after the other: whole, uniform, offsets, lengths.
+class EndCursor : public SegmentCursor {
+public:
+    EndCursor(SegmentSource source, std::int64_t num_elements)
+        : source_(std::move(source)), num_elements_(num_elements)
+    {
+        const auto entries = source_.array ? source_.array->length() : std::nullopt;
+        switch (source_.kind) {
+            case LayoutKind::whole:
+                num_segments_ = 1;
+                break;
+            case LayoutKind::uniform:
+                num_segments_ = uniform_segments(num_elements, source_.uniform_length).num_segments;
+                break;
+            case LayoutKind::offsets:
+                if (!entries || *entries == 0)
+                    refuse(source_.array->where(), "has no offsets; S segments need S + 1, so at least one");
+                num_segments_ = *entries - 1;
+                check_first_offset();
+                break;
+            default:
+                if (!entries)
+                    refuse(source_.array->where(), "does not say how many lengths there are");
+                num_segments_ = *entries;
+        }
+    }
+
+    SegmentWindow next(const Step& step) override
+    {
+        SegmentWindow window{place_};
+        const auto last = std::min(num_elements_, step.until);
+        window.end = std::min(last, place_.element + step.elements);
+        is_cut_short_ = false;
+        std::int64_t latest = place_.open_begin;  // where the segment that is asked for next begins
+        for (auto segment = place_.segment; segment < num_segments_; ++segment) {
+            const auto end = end_of(segment, latest);
+            // Empty segments where a part of the work ends belong to that part.
+            if (end > window.end)
+                break;
+            if (std::ssize(window.ends) == step.segments) {
+                window.end = latest;
+                is_cut_short_ = true;
+                break;
+            }
+            window.ends.push_back(end);
+            latest = end;
+        }
+        if (window.end == num_elements_ && !is_cut_short_)
+            check_last(place_.segment + std::ssize(window.ends), latest);
+        cut_at_block(window, step.block, num_elements_);
+        if (source_.kind == LayoutKind::uniform)
+            window.uniform_length = source_.uniform_length;
+        place_ = {window.end, place_.segment + std::ssize(window.ends), latest};
+        return window;
+    }
+
+    [[nodiscard]] bool is_done(std::int64_t until) const override
+    {
+        const auto last = std::min(until, num_elements_);
+        return place_.element >= last && !is_cut_short_ &&
+               (last < num_elements_ || place_.segment == num_segments_);
+    }
+    [[nodiscard]] std::optional<std::int64_t> num_elements() const override { return num_elements_; }
+    [[nodiscard]] std::optional<std::int64_t> num_segments() const override { return num_segments_; }
+    void go_to(const SegmentPlace& place) override { place_ = place; }
+    std::int64_t num_begun(std::int64_t, std::int64_t) override { return 0; }
+
+    SegmentPlace place_of(std::int64_t element, std::int64_t block) override
+    {
+        SegmentPlace place{element, 0, 0};
+        if (element == 0)
+            return place;
+        if (element >= num_elements_)
+            return {num_elements_, num_segments_, num_elements_};
+        find(place);
+        if (block != 0)
+            place.element = place.open_begin + (element - place.open_begin) / block * block;
+        return place;
+    }
+
+private:
+    void check_first_offset()
+    {
+        Array first(source_.array->type(), 1);
+        source_.array->read(0, first);
+        visit_integers(checked(first), [&](auto values) {
+            if (values[0] != 0)
+                refuse(source_.array->where(),
+                       fmt::format("offsets begin with {}; the first offset must be 0", values[0]));
+        });
+    }
+
+    const Array& checked(const Array& array) const
+    {
+        if (!is_integer(array.type()))
+            refuse(source_.array->where(),
+                   fmt::format("holds {}; offsets and lengths must be integers", name(array.type())));
+        return array;
+    }
+
+    /// Entry `place` of the array, of which a chunk is kept.
+    std::int64_t entry(std::int64_t place)
+    {
+        if (place < chunk_begin_ || place >= chunk_begin_ + std::ssize(chunk_)) {
+            const auto count = std::min(kEntriesAtOnce, *source_.array->length() - place);
+            Array part(source_.array->type(), static_cast<std::size_t>(count));
+            source_.array->read(place, part);
+            chunk_begin_ = place;
+            visit_integers(checked(part), [&](auto values) {
+                chunk_.clear();
+                for (const auto value : values)
+                    chunk_.push_back(std::in_range<std::int64_t>(value) ? static_cast<std::int64_t>(value)
+                                                                        : std::int64_t{-1});
+            });
+        }
+        return chunk_[static_cast<std::size_t>(place - chunk_begin_)];
+    }
+
+    /// One past the last element of a segment that begins at `begin`.
+    std::int64_t end_of(std::int64_t segment, std::int64_t begin)
+    {
+        if (source_.kind == LayoutKind::whole)
+            return num_elements_;
+        if (source_.kind == LayoutKind::uniform)
+            return (segment + 1) * source_.uniform_length;
+        const bool is_offsets = source_.kind == LayoutKind::offsets;
+        const auto value = entry(is_offsets ? segment + 1 : segment);
+        const auto end = is_offsets ? value : begin + value;
+        if (value < 0 || end < begin)
+            refuse(source_.array->where(),
+                   is_offsets ? fmt::format("offsets decrease at segment {}: {} after {}; offsets must be "
+                                            "non-decreasing",
+                                            segment, value, begin)
+                              : fmt::format("length {} is {}; lengths must not be negative", segment, value));
+        if (end > num_elements_)
+            refuse(
+                source_.array->where(),
+                fmt::format("segment {} ends at {}, but there are {} elements; segments must end where the "
+                            "elements do",
+                            segment, end, num_elements_));
+        return end;
+    }
+
+    void check_last(std::int64_t ended, std::int64_t latest)
+    {
+        if (ended == num_segments_ && latest != num_elements_)
+            refuse(source_.array ? source_.array->where() : "the segments",
+                   fmt::format("segments end at {}, but there are {} elements; they must end where the "
+                               "elements do",
+                               latest, num_elements_));
+    }
+
+    /// The segment of an element behind the first.
+    void find(SegmentPlace& place)
+    {
+        if (source_.kind == LayoutKind::uniform) {
+            place.segment = place.element / source_.uniform_length;
+            place.open_begin = place.segment * source_.uniform_length;
+        } else if (source_.kind == LayoutKind::offsets) {
+            // The first segment that ends behind the element before it: empty ones at a cut belong before.
+            std::int64_t low = 0, high = num_segments_;
+            while (low < high) {
+                const auto middle = low + (high - low) / 2;
+                if (offset(middle + 1) <= place.element)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            place.segment = low;
+            place.open_begin = offset(low);
+        } else if (source_.kind == LayoutKind::lengths) {
+            std::int64_t begin = 0, segment = 0;
+            for (; segment < num_segments_; ++segment) {
+                const auto end = end_of(segment, begin);
+                if (end > place.element)
+                    break;
+                begin = end;
+            }
+            place.segment = segment;
+            place.open_begin = begin;
+        }
+    }
+
+    /// One offset, read alone: a search touches few of them.
+    std::int64_t offset(std::int64_t place)
+    {
+        Array one(source_.array->type(), 1);
+        source_.array->read(place, one);
+        std::int64_t found = 0;
+        visit_integers(checked(one), [&](auto values) { found = static_cast<std::int64_t>(values[0]); });
+        return found;
+    }
+
+    SegmentSource source_;
+    std::int64_t num_elements_;
+    std::int64_t num_segments_ = 0;
+    std::vector<std::int64_t> chunk_;
+    std::int64_t chunk_begin_ = 0;
+    bool is_cut_short_ = false;  ///< the last window left segments that end where it ended
+};
+
+}  // namespace
+
+void SegmentCursor::end_at(std::int64_t num_elements)
+{
+    throw InputError(
+        fmt::format("the columns end after {} elements, before their segments do", num_elements));
+}
+
+std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source, std::optional<std::int64_t> num_elements)
+{
+    switch (source.kind) {
+        case LayoutKind::flags:
+        case LayoutKind::keys:
+            return start_cursor(std::move(source), num_elements);
+        case LayoutKind::whole:
+            if (!num_elements)
+                return start_cursor(std::move(source), num_elements);
+            break;
+        case LayoutKind::uniform:
+        case LayoutKind::offsets:
+        case LayoutKind::lengths:
+            if (!num_elements)
+                throw InputError(
+                    fmt::format("segments given by {} need to know how many elements there are; "
+                                "say the length of what is generated",
+                                name(source.kind)));
+            break;
+        default:
+            throw InputError(
+                fmt::format("segments given by {} cannot be streamed; whole, uniform, offsets, "
+                            "lengths, flags and keys can",
+                            name(source.kind)));
+    }
+    return std::make_unique<EndCursor>(std::move(source), *num_elements);
+}
+
+Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices)
+{
+    const auto& from = window.from;
+    const auto begin = from.element;
+    Slice slice;
+    slice.arrays = std::move(arrays);
+    slice.first_element = begin;
+    slice.num_elements = window.end - begin;
+    slice.first_inner = from.segment;
+    std::size_t first = 0;
+    auto inner_begin = from.open_begin;
+    if (from.open_begin < begin && !window.ends.empty()) {
+        slice.head = Piece{from.segment, 0, window.ends[0] - begin, begin - from.open_begin};
+        ++slice.first_inner;
+        inner_begin = window.ends[0];
+        first = 1;
+    }
+    const auto last_end = window.ends.empty() ? from.open_begin : window.ends.back();
+    if (last_end < window.end) {
+        const auto tail_begin = std::max(last_end, begin);
+        slice.tail = Piece{from.segment + std::ssize(window.ends), tail_begin - begin, window.end - begin,
+                           tail_begin - last_end};
+    }
+    const auto count = std::ssize(window.ends) - static_cast<std::int64_t>(first);
+    auto& inner = slice.inner;
+    inner.has_wide_indices = has_wide_indices;
+    inner.num_segments = count;
+    slice.inner_begin = count == 0 ? 0 : inner_begin - begin;
+    inner.num_elements = count == 0 ? 0 : last_end - inner_begin;
+    if (window.uniform_length != 0) {
+        inner.form = SegmentForm::uniform;
+        inner.uniform_length = window.uniform_length;
+        return slice;
+    }
+    inner.form = SegmentForm::offsets;
+    inner.offsets = Array(inner.index_type(), static_cast<std::size_t>(count) + 1);
+    visit_integers(inner.offsets, [&](auto typed) {
+        using Index = std::remove_const_t<typename decltype(typed)::value_type>;
+        const auto offsets = inner.offsets.as<Index>();
+        offsets[0] = 0;
+        for (std::size_t s = 0; s < static_cast<std::size_t>(count); ++s)
+            offsets[s + 1] = static_cast<Index>(window.ends[first + s] - inner_begin);
+    });
+    return slice;
+}
+
+}  // namespace segfold

@@ -1,0 +1,283 @@
+#include "runtime/session/scale/slice_fold.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "runtime/session/choice.h"
+
+namespace segfold {
+namespace {
+
+Array one_index(std::int64_t value)
+{
+    return Array::of<std::int64_t>(Type::i64, std::span<const std::int64_t>(&value, 1));
+}
+
+/// Adds what a part's operator reads beside the operator's own arrays.
+void add_bases(Workload& workload, const PartOperator& part, std::int64_t first_element,
+               const std::vector<std::int64_t>& segments, const std::vector<std::int64_t>& positions)
+{
+    for (const auto base : part.bases)
+        workload.arrays.push_back(
+            base == BaseTable::index
+                ? one_index(first_element)
+                : Array::of<std::int64_t>(Type::i64, base == BaseTable::segment ? segments : positions));
+}
+
+/// The operator's arrays, columns from `begin` on.
+std::vector<Array> columns_of(const Operator& op, const Slice& slice, std::int64_t begin, std::int64_t count)
+{
+    std::vector<Array> arrays;
+    for (std::size_t i = 0; i < slice.arrays.size(); ++i) {
+        const auto& array = slice.arrays[i];
+        arrays.push_back(op.parameters[i].table ? part_of(array, 0, static_cast<std::int64_t>(array.length()))
+                                                : part_of(array, begin, count));
+    }
+    return arrays;
+}
+
+/// The state that segment `segment` of results has.
+void load_state(const Results& results, std::int64_t segment, Slot<double>* state)
+{
+    for (std::size_t f = 0; f < results.size(); ++f)
+        Machine<double>::load(state[f], results[f].array.type(), results[f].array.data(), segment);
+}
+
+Array indices_of(Type type, const std::vector<std::int64_t>& values)
+{
+    if (type == Type::i64)
+        return Array::of<std::int64_t>(type, values);
+    const std::vector<std::int32_t> narrow(values.begin(), values.end());
+    return Array::of<std::int32_t>(type, narrow);
+}
+
+/// The same segments, of which the arrays are borrowed.
+Segments lent(const Segments& segments)
+{
+    const auto borrow = [](const Array& array) {
+        return part_of(array, 0, static_cast<std::int64_t>(array.length()));
+    };
+    Segments other;
+    other.form = segments.form;
+    other.num_elements = segments.num_elements;
+    other.num_segments = segments.num_segments;
+    other.uniform_length = segments.uniform_length;
+    other.offsets = borrow(segments.offsets);
+    other.begins = borrow(segments.begins);
+    other.ends = borrow(segments.ends);
+    other.flags = borrow(segments.flags);
+    other.item_keys = borrow(segments.item_keys);
+    if (segments.keys)
+        other.keys = borrow(*segments.keys);
+    other.has_wide_indices = segments.has_wide_indices;
+    return other;
+}
+
+Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<std::int64_t>& ends,
+                   std::int64_t num_elements, bool has_wide_indices)
+{
+    Segments segments;
+    segments.form = SegmentForm::ranges;
+    segments.num_elements = num_elements;
+    segments.num_segments = std::ssize(begins);
+    segments.has_wide_indices = has_wide_indices;
+    segments.begins = indices_of(segments.index_type(), begins);
+    segments.ends = indices_of(segments.index_type(), ends);
+    return segments;
+}
+
+}  // namespace
+
+SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device)
+    : problem_(problem),
+      device_(std::move(device)),
+      inner_(inner_operator(problem.op)),
+      piece_(piece_operator(problem.op)),
+      bytecode_(compile_bytecode(problem.op))
+{}
+
+const PlanChoice* SliceFolder::plan() const { return plans_.empty() ? nullptr : &plans_.begin()->second; }
+
+const PlanChoice& SliceFolder::plan_for(const Workload& workload, const PartOperator& part)
+{
+    const auto& segments = workload.segments;
+    const auto key = fmt::format("{} {} {}", &part == &inner_ ? "inner" : "piece",
+                                 static_cast<int>(segments.form), segments.index_bits());
+    const auto found = plans_.find(key);
+    if (found != plans_.end())
+        return found->second;
+    auto problem = make_problem(part.op, segments.form, segments.index_bits(), problem_.laws);
+    if (segments.form == SegmentForm::keys)
+        problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
+    problem.checked_tables = problem_.checked_tables;
+    problem.target = device_.target;
+    // Only a slice is known here, and other slices run by the same plan.
+    const auto shape =
+        segments.form == SegmentForm::whole ? Shape{problem_.typical.num_elements, 1} : problem_.typical;
+    return plans_.emplace(key, problem_.choose(problem, shape)).first->second;
+}
+
+Results SliceFolder::run(const Workload& workload, const PartOperator& part, RunTimes* times)
+{
+    std::optional<PlanText> text;
+    if (device_.runs_stages) {
+        const auto& plan = plan_for(workload, part);
+        text.emplace(plan.emitted, plan.stage->name);
+    }
+    RunTimes run_times;
+    auto results = device_.run(workload, text ? &*text : nullptr, run_times);
+    if (times != nullptr) {
+        const auto add = [](std::optional<double>& total, const std::optional<double>& more) {
+            if (more)
+                total = total.value_or(0) + *more;
+        };
+        times->seconds += run_times.seconds;
+        add(times->kernel_seconds, run_times.kernel_seconds);
+        add(times->compile_seconds, run_times.compile_seconds);
+    }
+    return results;
+}
+
+Results SliceFolder::fold_inner(const Slice& slice, RunTimes* times)
+{
+    const auto& segments = slice.inner;
+    Workload workload{inner_.op, {}, {}};
+    const bool is_ranges = segments.form == SegmentForm::ranges;
+    const auto begin = is_ranges ? 0 : slice.inner_begin;
+    const auto count = is_ranges ? slice.num_elements : segments.num_elements;
+    workload.arrays = columns_of(problem_.op, slice, begin, count);
+    add_bases(workload, inner_, slice.first_element + begin, {slice.first_inner}, {});
+    if (problem_.order == JoinOrder::blocks && device_.runs_stages) {
+        // The order within a segment follows from its length. One that is longer than a block is folded by
+        // blocks later; here it is one element long.
+        std::vector<std::int64_t> begins, ends;
+        for (std::int64_t s = 0; s < segments.num_segments; ++s) {
+            begins.push_back(segments.begin(s));
+            ends.push_back(segments.length(s) > kJoinBlock ? segments.begin(s) + 1 : segments.end(s));
+        }
+        workload.segments = ranges_of(begins, ends, count, segments.has_wide_indices);
+    } else {
+        workload.segments = lent(segments);
+    }
+    auto results = run(workload, inner_, times);
+    if (inner_.misnumbers_empties)
+        number_empties(slice, results);
+    return results;
+}
+
+void SliceFolder::number_empties(const Slice& slice, Results& results)
+{
+    Evaluator<double> evaluator(bytecode_);
+    std::vector<Slot<double>> result(evaluator.result_fields());
+    for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
+        if (slice.inner.length(s) == 0) {
+            evaluator.empty(slice.first_inner + s, result.data());
+            for (std::size_t f = 0; f < results.size(); ++f)
+                Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), s);
+        }
+}
+
+void SliceFolder::fold_pieces(const Slice& slice, SliceResults& into, RunTimes* times)
+{
+    Evaluator<double> evaluator(bytecode_);
+    std::vector<Slot<double>> state(evaluator.state_fields());
+    const auto fold = [&](const Piece& piece, StateRun& run_into) {
+        Workload workload{piece_.op, {}, {}};
+        workload.arrays = columns_of(problem_.op, slice, piece.begin, piece.length());
+        add_bases(workload, piece_, slice.first_element + piece.begin, {piece.segment}, {piece.position});
+        workload.segments = whole_segments(piece.length());
+        workload.segments.has_wide_indices |= slice.inner.has_wide_indices;
+        load_state(run(workload, piece_, times), 0, state.data());
+        run_into.append(evaluator, 0, state.data());
+    };
+    if (slice.head && slice.head->length() > 0)
+        fold(*slice.head, into.border.head);
+    if (slice.tail)
+        fold(*slice.tail, into.border.tail);
+}
+
+void SliceFolder::fold_blocks(const Slice& slice, SliceResults& into, RunTimes* times)
+{
+    std::vector<std::int64_t> begins, ends, segments, positions;
+    const auto add = [&](const Piece& piece) {
+        for (auto at = piece.begin; at < piece.end; at += kJoinBlock) {
+            begins.push_back(at);
+            ends.push_back(std::min(at + kJoinBlock, piece.end));
+            segments.push_back(piece.segment);
+            positions.push_back(piece.position + at - piece.begin);
+        }
+    };
+    if (slice.head)
+        add(*slice.head);
+    if (slice.tail)
+        add(*slice.tail);
+    // Segments inside that are longer than a block; their places are counted from the inner segments' begin.
+    const auto offset = slice.inner.form == SegmentForm::ranges ? 0 : slice.inner_begin;
+    for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
+        if (slice.inner.length(s) > kJoinBlock)
+            add({slice.first_inner + s, offset + slice.inner.begin(s), offset + slice.inner.end(s), 0});
+    if (begins.empty())
+        return;
+    Workload workload{piece_.op, {}, {}};
+    workload.arrays = columns_of(problem_.op, slice, 0, slice.num_elements);
+    add_bases(workload, piece_, slice.first_element, segments, positions);
+    workload.segments = ranges_of(begins, ends, slice.num_elements, slice.inner.has_wide_indices);
+    const auto states = run(workload, piece_, times);
+
+    Evaluator<double> evaluator(bytecode_);
+    std::vector<Slot<double>> state(evaluator.state_fields());
+    std::vector<Slot<double>> result(evaluator.result_fields());
+    for (std::size_t i = 0; i < begins.size();) {
+        const auto segment = segments[i];
+        const bool is_head = slice.head && slice.head->segment == segment;
+        const bool is_tail = slice.tail && slice.tail->segment == segment;
+        StateRun own(evaluator.state_fields(), problem_.order);
+        auto& run_into = is_head ? into.border.head : is_tail ? into.border.tail : own;
+        std::int64_t length = 0;
+        for (; i < begins.size() && segments[i] == segment; ++i) {
+            load_state(states, static_cast<std::int64_t>(i), state.data());
+            run_into.append(evaluator, positions[i] / kJoinBlock, state.data());
+            length += ends[i] - begins[i];
+        }
+        if (is_head || is_tail)
+            continue;
+        own.total(evaluator, state.data());
+        evaluator.finish(state.data(), segment, length, result.data());
+        for (std::size_t f = 0; f < into.inner.size(); ++f)
+            Machine<double>::store(result[f], into.inner[f].array.type(), into.inner[f].array.data(),
+                                   segment - slice.first_inner);
+    }
+}
+
+SliceResults SliceFolder::fold(const Slice& slice, RunTimes* times)
+{
+    SliceResults results;
+    results.first_inner = slice.first_inner;
+    results.num_inner = slice.inner.num_segments;
+    auto& border = results.border;
+    const auto fields = bytecode_.state.size();
+    border.head = StateRun(fields, problem_.order);
+    border.tail = StateRun(fields, problem_.order);
+    if (slice.head) {
+        border.has_head = true;
+        border.head_segment = slice.head->segment;
+        border.head_items = slice.head->length();
+    }
+    if (slice.tail) {
+        border.has_tail = true;
+        border.tail_goes_on = slice.tail->position > 0;
+        border.tail_items = slice.tail->length();
+    }
+    border.has_inner = slice.inner.num_segments > 0;
+    if (border.has_inner)
+        results.inner = fold_inner(slice, times);
+    if (problem_.order == JoinOrder::blocks)
+        fold_blocks(slice, results, times);
+    else
+        fold_pieces(slice, results, times);
+    return results;
+}
+
+}  // namespace segfold

@@ -1,0 +1,87 @@
+#pragma once
+// One slice folded on one device: the results inside it, and what it leaves open at its borders.
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/backends/timing.h"
+#include "runtime/session/choice.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/scale/slice.h"
+#include "runtime/session/scale/slice_operators.h"
+#include "runtime/session/scale/state_run.h"
+#include "runtime/support/run_times.h"
+
+namespace segfold {
+
+/// What a slice knows of the segments that its borders cut.
+struct Border {
+    bool has_head = false;      ///< a segment that began earlier ends here
+    bool has_tail = false;      ///< a segment goes on in the next slice
+    bool tail_goes_on = false;  ///< and it began in an earlier slice: all elements are of this segment
+    bool has_inner = false;     ///< segments lie inside
+    std::int64_t head_segment = 0;
+    std::int64_t head_items = 0, tail_items = 0;
+    StateRun head, tail;
+};
+
+/// A slice's results.
+struct SliceResults {
+    Results inner;  ///< of the segments from `first_inner` on; no arrays where there are none
+    std::int64_t first_inner = 0;
+    std::int64_t num_inner = 0;
+    Border border;
+};
+
+/// What folds slices: a back end, as far as they are concerned.
+struct SliceDevice {
+    /// `plan` is null where it runs no stages. Called by one thread at a time.
+    std::function<Results(const Workload& workload, const PlanText* plan, RunTimes& times)> run;
+    bool runs_stages = true;
+    Target target = {};
+};
+
+/// What all slices of a fold share, whatever devices they run on.
+struct SliceProblem {
+    /// Plans a problem for a typical slice. Must give the same plan for the same arguments.
+    using Choose = std::function<PlanChoice(const Problem& problem, const Shape& shape)>;
+
+    Operator op;  ///< checked
+    OperatorLaws laws;
+    JoinOrder order = JoinOrder::as_cut;
+    std::vector<std::string> checked_tables =
+        {};              ///< those of the operator that some slice may read outside of
+    Shape typical = {};  ///< of a slice
+    Choose choose = {};  ///< not asked where no stages run
+};
+
+/// Folds slices of one problem on one device, one after the other.
+class SliceFolder {
+public:
+    /// `problem` must outlive it.
+    SliceFolder(const SliceProblem& problem, SliceDevice device);
+
+    /// Throws what the device's run throws; the place of an element that reads a table outside is counted in
+    /// the slice.
+    [[nodiscard]] SliceResults fold(const Slice& slice, RunTimes* times = nullptr);
+
+    /// The plan of the segments inside, else that of pieces; null where none has run.
+    [[nodiscard]] const PlanChoice* plan() const;
+
+private:
+    Results run(const Workload& workload, const PartOperator& part, RunTimes* times);
+    const PlanChoice& plan_for(const Workload& workload, const PartOperator& part);
+    Results fold_inner(const Slice& slice, RunTimes* times);
+    void number_empties(const Slice& slice, Results& results);
+    void fold_pieces(const Slice& slice, SliceResults& into, RunTimes* times);
+    void fold_blocks(const Slice& slice, SliceResults& into, RunTimes* times);
+
+    const SliceProblem& problem_;
+    SliceDevice device_;
+    PartOperator inner_, piece_;
+    Bytecode bytecode_;
+    std::map<std::string, PlanChoice> plans_;  ///< "inner" before "piece"
+};
+
+}  // namespace segfold

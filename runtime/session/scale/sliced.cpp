@@ -1,0 +1,207 @@
+#include "runtime/session/scale/sliced.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/backends/backend.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/session/scale/border_join.h"
+
+namespace segfold {
+namespace {
+
+/// The stage whose order within a segment follows from the segment's length alone, in one configuration.
+constexpr const char* kFixedStage = "warp_per_segment";
+
+PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto& stage = catalogue.stage(kFixedStage);
+    require_sound_identity(laws, problem.op);
+    catalogue.require(stage, problem);
+    const auto configuration =
+        configure(stage, {{"block_threads", 256}, {"items_per_thread", 4}}, plan_facts(problem));
+    PlanChoice choice{&stage, false, emit(problem, stage, configuration, catalogue)};
+    choice.emitted.is_reproducible = true;
+    return choice;
+}
+
+void store_inner(const SliceResults& from, Results& into)
+{
+    for (std::size_t f = 0; f < from.inner.size(); ++f) {
+        const auto& array = from.inner[f].array;
+        auto& target = into[f].array;
+        const auto width = size_bytes(array.type());
+        if (static_cast<std::int64_t>(array.length()) != from.num_inner)
+            throw InternalError("a slice gave results of " + std::to_string(array.length()) +
+                                " segments for " + std::to_string(from.num_inner));
+        if (array.bytes() != 0)
+            std::memcpy(target.data() + static_cast<std::size_t>(from.first_inner) * width, array.data(),
+                        array.bytes());
+    }
+}
+
+void add_times(RunTimes& total, const RunTimes& more)
+{
+    total.seconds += more.seconds;
+    if (more.kernel_seconds)
+        total.kernel_seconds = total.kernel_seconds.value_or(0) + *more.kernel_seconds;
+    if (more.compile_seconds)
+        total.compile_seconds = total.compile_seconds.value_or(0) + *more.compile_seconds;
+}
+
+/// What the devices of one fold work on together.
+class SliceWork {
+public:
+    SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer)
+        : problem_(problem), slicer_(slicer), borders_(static_cast<std::size_t>(slicer.num_slices()))
+    {
+        sliced.results = allocate_results(workload, SegmentForm::offsets);
+        if (workload.segments.keys)
+            sliced.results.keys = workload.segments.keys->copy();
+    }
+
+    /// Takes slices until there are none left, or one has failed.
+    void run(const SliceDevice& device, bool is_first)
+    {
+        try {
+            SliceFolder folder(problem_, device);
+            RunTimes times;
+            for (auto slice = next_++; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
+                auto results = folder.fold(slicer_.slice(slice), &times);
+                store_inner(results, sliced.results);
+                borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
+            }
+            const std::lock_guard lock(mutex_);
+            add_times(sliced.times, times);
+            if (folder.plan() != nullptr && (is_first || !sliced.plan))
+                sliced.plan = *folder.plan();
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            has_failed_ = true;
+            if (!failure_)
+                failure_ = std::current_exception();
+        }
+    }
+
+    void rethrow() const
+    {
+        if (failure_)
+            std::rethrow_exception(failure_);
+    }
+
+    void join()
+    {
+        BorderJoin join(problem_.op, problem_.order);
+        for (const auto& border : borders_)
+            if (const auto finished = join.add(border))
+                finished->store(sliced.results, finished->segment);
+        if (join.is_open())
+            throw InternalError("a segment is still open behind the last slice");
+    }
+
+    Sliced sliced;
+
+private:
+    const SliceProblem& problem_;
+    const Slicer& slicer_;
+    std::vector<Border> borders_;
+    std::atomic<std::int64_t> next_ = 0;
+    std::atomic<bool> has_failed_ = false;
+    std::mutex mutex_;
+    std::exception_ptr failure_;
+};
+
+}  // namespace
+
+SliceDevice slice_device(Session& session)
+{
+    auto& backend = session.backend();
+    return {[&session](const Workload& workload, const PlanText* plan, RunTimes& times) {
+                return session.run(workload, plan, &times);
+            },
+            backend.runs_stages(), backend.target()};
+}
+
+SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
+                           const SliceOptions& options)
+{
+    SliceProblem problem{op, std::move(laws)};
+    if (options.plan.is_reproducible) {
+        problem.order = JoinOrder::blocks;
+        problem.choose = [laws = problem.laws](const Problem& of, const Shape&) {
+            return fixed_plan(of, laws);
+        };
+        return problem;
+    }
+    problem.choose = [&session, options, laws = problem.laws](const Problem& of, const Shape& shape) {
+        auto request = options.plan;
+        if (of.form == SegmentForm::whole && request.stage) {
+            // A piece is one segment, whatever the layout is; not every stage takes that.
+            const auto& catalogue = session.catalogue();
+            if (catalogue.unmet(catalogue.stage(*request.stage), of)) {
+                request.stage.reset();
+                request.settings.clear();
+            }
+        } else if (of.form == SegmentForm::whole) {
+            request.settings.clear();
+        }
+        return *session.choose(of, shape, laws, request, options.without_records).plan;
+    };
+    return problem;
+}
+
+Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, const Workload& workload,
+                   std::int64_t num_slices)
+{
+    if (num_slices < 1)
+        throw InputError("the number of slices is " + std::to_string(num_slices) + "; it must be at least 1");
+    check_workload(workload);
+    const Slicer slicer(workload, num_slices, problem.order == JoinOrder::blocks ? kJoinBlock : 0);
+    const auto shape = shape_of(workload.segments);
+    const auto share = [&](std::int64_t count) { return (count + num_slices - 1) / num_slices; };
+    problem.typical = {share(shape.num_elements), share(shape.num_segments),
+                       std::min(shape.longest, share(shape.num_elements))};
+    problem.checked_tables = unproved_tables(workload);
+    SliceWork work(problem, workload, slicer);
+    std::vector<std::jthread> others;
+    for (const auto& device : devices.subspan(1))
+        others.emplace_back([&work, &device] { work.run(device, false); });
+    work.run(devices.front(), true);
+    others.clear();
+    try {
+        work.rethrow();
+    } catch (const InputError&) {
+        check_tables(workload);  // names the element by its place in the whole input
+        throw;
+    }
+    work.join();
+    return std::move(work.sliced);
+}
+
+Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, const SliceOptions& options)
+{
+    auto& session = *devices.front();
+    const auto laws = on_data(session.laws(workload.op), workload);
+    std::vector<SliceDevice> made;
+    for (auto* device : devices)
+        made.push_back(slice_device(*device));
+    auto sliced =
+        fold_sliced(made, slice_problem(session, workload.op, laws, options), workload, options.num_slices);
+    sliced.warnings = law_warnings(laws, workload.op);
+    return sliced;
+}
+
+Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options)
+{
+    Session* const device = &session;
+    return fold_sliced(std::span(&device, 1), workload, options);
+}
+
+}  // namespace segfold

@@ -1,0 +1,103 @@
+#pragma once
+// Folds of arrays of which only parts are in memory: files longer than it, and elements as they are made.
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/session/scale/segment_cursor.h"
+#include "runtime/session/scale/sliced.h"
+
+namespace segfold {
+
+/// What a stream folds.
+struct StreamInput {
+    std::vector<std::unique_ptr<ArraySource>> parameters;  ///< columns; tables, which are read whole
+    SegmentSource segments;
+};
+
+/// How far a stream has come.
+struct StreamProgress {
+    std::int64_t elements = 0;  ///< folded
+    std::optional<std::int64_t> all_elements = {};
+    std::int64_t segments = 0;  ///< with results
+    double seconds = 0;
+};
+
+/// How a stream is folded.
+struct StreamOptions {
+    PlanRequest plan = {};
+    std::string without_records = {};
+    /// Bytes of the buffers of a stream: columns and layout twice, as one slice is read while the one before
+    /// is folded, and the results of a slice. Tables and what a back end copies come on top.
+    std::int64_t memory_bytes = std::int64_t{1} << 30;
+    std::function<void(const StreamProgress&)> progress = {};
+};
+
+/// The results of the next segments, in their order.
+struct StreamResults {
+    Results results;  ///< with keys, for the layout keys
+    std::int64_t first_segment = 0;
+    std::int64_t num_segments = 0;
+    const SegmentWindow* window = nullptr;  ///< where they begin and end; for the call alone
+};
+
+/// Where a stream stands between two slices: everything that going on needs.
+struct StreamState {
+    SegmentPlace place;
+    std::vector<std::byte> open;  ///< BorderJoin::pack()
+};
+
+/// A stream of slices over one device.
+///
+/// The order of the elements is kept, whatever the operator is. Laws that only data can speak for are not
+/// relied on: an identity that is neutral on finite values alone is left out.
+class Stream {
+public:
+    /// Throws InputError for sources of other types or lengths than the operator and the segments need, and
+    /// for a bound that leaves no room for a slice. `session` must outlive the stream.
+    Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options);
+    ~Stream();
+
+    /// Elements of a slice, at most.
+    [[nodiscard]] std::int64_t slice_elements() const;
+    /// Elements and segments in all, where that is known before they are read.
+    [[nodiscard]] std::optional<std::int64_t> num_elements() const;
+    [[nodiscard]] std::optional<std::int64_t> num_segments() const;
+    /// The plan of the segments inside slices, once there has been one.
+    [[nodiscard]] const PlanChoice* plan() const;
+    [[nodiscard]] const std::vector<std::string>& warnings() const;
+    [[nodiscard]] const RunTimes& times() const;
+    /// What tells this stream from others: operator, sources, order of combination, elements of a slice.
+    [[nodiscard]] std::string fingerprint() const;
+
+    /// Goes on from a state of an equal stream, before the first slice.
+    void go_to(const StreamState& state);
+    /// Folds all slices that are left. `take` is given the results of each in turn, and the state after it.
+    void run(const std::function<void(StreamResults&& results, const StreamState& state)>& take);
+
+    /// A part of the work, of several that share a stream: elements `part * n / num_parts` and on, moved to
+    /// where segments may be cut.
+    struct Share {
+        SegmentPlace from;
+        std::int64_t until = 0;
+        std::int64_t begun = 0;  ///< segments that begin in it, of flags and keys; else 0
+    };
+    /// Throws InputError where the number of elements is not known.
+    [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
+    /// Folds a share slice by slice, and hands on what each gave, with the keys of the segments that end in
+    /// it.
+    void run_share(const Share& share,
+                   const std::function<void(SliceResults&& results, std::optional<Array>&& keys)>& take);
+
+    [[nodiscard]] const Operator& op() const;
+    [[nodiscard]] JoinOrder order() const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace segfold

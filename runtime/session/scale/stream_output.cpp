@@ -1,0 +1,164 @@
+#include "runtime/session/scale/stream_output.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/data/npy.h"
+#include "runtime/support/file.h"
+#include "runtime/support/json_value.h"
+#include "runtime/support/refuse.h"
+#include "runtime/support/sha256.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::size_t kHeaderBytes = 128;  // with room for any number of segments
+
+std::string field_path(const std::string& path, const std::string& field)
+{
+    return path.substr(0, path.size() - 4) + "." + field + ".npy";
+}
+
+std::string to_hex(std::span<const std::byte> bytes)
+{
+    std::string text;
+    for (const auto byte : bytes)
+        text += fmt::format("{:02x}", std::to_integer<int>(byte));
+    return text;
+}
+
+std::vector<std::byte> from_hex(const std::string& text, const std::string& where)
+{
+    std::vector<std::byte> bytes;
+    const auto digit = [&](char c) {
+        if (c >= '0' && c <= '9')
+            return c - '0';
+        if (c >= 'a' && c <= 'f')
+            return c - 'a' + 10;
+        refuse(where,
+               "is damaged: the open state is no number in hexadecimal digits; begin anew without --resume");
+    };
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2)
+        bytes.push_back(static_cast<std::byte>(digit(text[i]) * 16 + digit(text[i + 1])));
+    return bytes;
+}
+
+}  // namespace
+
+StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
+                           std::string fingerprint)
+    : resume_path_(path + ".resume"), fingerprint_(cache::sha256_hex(fingerprint))
+{
+    if (!path.ends_with(".npy"))
+        throw InputError(
+            fmt::format("'{}': a stream writes .npy files, one for each result field; give a name "
+                        "that ends in .npy",
+                        path));
+    const bool is_one = op.results.size() == 1 && !key_type;
+    for (const auto& field : op.results) {
+        paths_.push_back(is_one ? path : field_path(path, field.name));
+        types_.push_back(field.type);
+    }
+    if (key_type) {
+        paths_.push_back(field_path(path, "keys"));
+        types_.push_back(*key_type);
+    }
+}
+
+StreamOutput::~StreamOutput()
+{
+    if (!unnoted_ || files_.empty())
+        return;
+    try {
+        note(*unnoted_);
+    } catch (const Error&) {  // what was noted before still holds
+    }
+}
+
+void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
+{
+    files_.clear();
+    for (std::size_t i = 0; i < paths_.size(); ++i) {
+        files_.push_back(std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i]));
+        if (kept_bytes.empty()) {
+            const auto header = npy_header(types_[i], 0, 0, kHeaderBytes);
+            files_.back()->append(std::as_bytes(std::span(header)));
+        }
+    }
+}
+
+std::optional<StreamState> StreamOutput::resume()
+{
+    if (!std::filesystem::exists(resume_path_))
+        return std::nullopt;
+    const InputFile file(resume_path_);
+    std::string text(file.bytes(), '\0');
+    file.read(0, std::as_writable_bytes(std::span(text)));
+    StreamState state;
+    std::vector<std::uint64_t> bytes;
+    try {
+        const auto document = nlohmann::json::parse(text);
+        if (document.at("stream") != fingerprint_)
+            refuse(resume_path_,
+                   "is of another run: operator, files, layout, order or memory bound differ, or a "
+                   "file has changed; repeat the command as it was, or begin anew without --resume");
+        state.place = {document.at("element"), document.at("segment"), document.at("open_begin")};
+        state.open = from_hex(document.at("open"), resume_path_);
+        num_segments_ = document.at("segments");
+        bytes = document.at("bytes").get<std::vector<std::uint64_t>>();
+    } catch (const nlohmann::json::exception& error) {
+        refuse(resume_path_, fmt::format("is damaged: {}; begin anew without --resume", error.what()));
+    }
+    if (bytes.size() != paths_.size())
+        refuse(resume_path_, "is damaged: it speaks of other files; begin anew without --resume");
+    open(bytes);
+    return state;
+}
+
+void StreamOutput::note(const StreamState& state)
+{
+    nlohmann::json document = {{"stream", fingerprint_},         {"element", state.place.element},
+                               {"segment", state.place.segment}, {"open_begin", state.place.open_begin},
+                               {"open", to_hex(state.open)},     {"segments", num_segments_}};
+    for (const auto& file : files_)
+        document["bytes"].push_back(file->bytes());
+    write_whole(resume_path_, document.dump() + "\n");
+    noted_ = std::chrono::steady_clock::now();
+    unnoted_.reset();
+}
+
+void StreamOutput::take(const StreamResults& results, const StreamState& state)
+{
+    if (files_.empty())
+        open({});
+    // A write that fails leaves files longer than what is noted, and the note as it was.
+    unnoted_.reset();
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        const auto& array = i < results.results.size() ? results.results[i].array : *results.results.keys;
+        files_[i]->append({array.data(), array.bytes()});
+    }
+    num_segments_ += results.num_segments;
+    unnoted_ = state;
+    if (std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
+        note(state);
+}
+
+void StreamOutput::commit()
+{
+    if (files_.empty())
+        open({});
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        const auto header = npy_header(types_[i], static_cast<std::uint64_t>(num_segments_), 0, kHeaderBytes);
+        files_[i]->rewrite(0, std::as_bytes(std::span(header)));
+    }
+    for (const auto& file : files_)
+        file->commit();
+    unnoted_.reset();
+    std::remove(resume_path_.c_str());
+}
+
+}  // namespace segfold

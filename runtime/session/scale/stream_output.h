@@ -1,0 +1,50 @@
+#pragma once
+// Results of a stream written as they are final, and what another run needs to go on.
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/session/scale/stream.h"
+#include "runtime/support/partial_file.h"
+
+namespace segfold {
+
+/// One .npy file for each result field, and one for the keys.
+///
+/// Results go to NAME.partial, and what going on needs to NAME.resume, about once a second and at the end of
+/// the process's life by an error. Files get their names when all of them are complete.
+class StreamOutput {
+public:
+    /// `path` ends in .npy. With one result field and no keys that is the file; else FIELD is put before the
+    /// ending. Throws InputError.
+    StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
+                 std::string fingerprint);
+    ~StreamOutput();
+
+    /// Where the run that stopped has come to, if there was one; else begins anew. Throws InputError where
+    /// its stream was another one.
+    [[nodiscard]] std::optional<StreamState> resume();
+    void take(const StreamResults& results, const StreamState& state);
+    /// Completes the files.
+    void commit();
+
+    [[nodiscard]] const std::vector<std::string>& files() const { return paths_; }
+    [[nodiscard]] std::int64_t num_segments() const { return num_segments_; }
+
+private:
+    void open(const std::vector<std::uint64_t>& kept_bytes);
+    void note(const StreamState& state);
+
+    std::string resume_path_;
+    std::string fingerprint_;
+    std::vector<std::string> paths_;
+    std::vector<Type> types_;
+    std::vector<std::unique_ptr<PartialFile>> files_;
+    std::int64_t num_segments_ = 0;
+    std::optional<StreamState> unnoted_;  ///< the latest state, if it was not noted yet
+    std::chrono::steady_clock::time_point noted_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace segfold

@@ -1,0 +1,197 @@
+// Slices: cut anywhere, any operator over any layout gives what it gives in one piece.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "dsl/error.h"
+#include "runtime/judge/compare.h"
+#include "runtime/judge/reference.h"
+#include "runtime/session/scale/sliced.h"
+#include "tests/slice_cases.h"
+
+namespace segfold::test {
+namespace {
+
+Session session_on(const std::string& backend)
+{
+    SessionOptions options;
+    options.backend = backend;
+    return Session(options);
+}
+
+/// Which bits differ, if any do.
+std::string difference(const Results& results, const Results& wanted)
+{
+    for (std::size_t f = 0; f < wanted.size(); ++f) {
+        const auto& array = results.at(f).array;
+        const auto& right = wanted[f].array;
+        if (array.length() != right.length())
+            return results[f].name + " has " + std::to_string(array.length()) + " values";
+        const auto width = size_bytes(right.type());
+        for (std::size_t s = 0; s < right.length(); ++s)
+            if (std::memcmp(array.data() + s * width, right.data() + s * width, width) != 0)
+                return results[f].name + " of segment " + std::to_string(s);
+    }
+    return {};
+}
+
+/// The cases that an operator has results for.
+std::vector<SegmentCase> cases_for(const Operator& op)
+{
+    std::vector<SegmentCase> all;
+    for (const auto& [name, lengths] : border_cases())
+        for (auto& one : slice_segments(name, lengths)) {
+            if (!op.allows_empty() && one.segments.num_segments > 0 &&
+                length_range(one.segments).shortest == 0)
+                continue;
+            all.push_back(std::move(one));
+        }
+    return all;
+}
+
+TEST(Slices, AnyNumberOfThemGivesWhatOnePieceGives)
+{
+    auto session = session_on("reference");
+    for (const auto& op : slice_operators())
+        for (auto& [name, segments] : cases_for(op)) {
+            const auto workload = slice_workload(op, std::move(segments));
+            const auto wanted = reduce_sequentially(workload);
+            for (std::int64_t slices = 1; slices <= 50; slices += slices < 9 ? 1 : 6) {
+                SliceOptions options;
+                options.num_slices = slices;
+                const auto sliced = fold_sliced(session, workload, options);
+                ASSERT_EQ(difference(sliced.results, wanted), "")
+                    << op.name << " over " << name << " in " << slices << " slices";
+            }
+        }
+}
+
+TEST(Slices, SeveralDevicesShareThem)
+{
+    std::vector<Session> sessions;
+    for (int i = 0; i < 3; ++i)
+        sessions.push_back(session_on("reference"));
+    std::vector<Session*> devices;
+    for (auto& session : sessions)
+        devices.push_back(&session);
+    for (const auto& op : slice_operators())
+        for (auto& [name, segments] : cases_for(op)) {
+            const auto workload = slice_workload(op, std::move(segments));
+            SliceOptions options;
+            options.num_slices = 7;
+            ASSERT_EQ(
+                difference(fold_sliced(devices, workload, options).results, reduce_sequentially(workload)),
+                "")
+                << op.name << " over " << name;
+        }
+}
+
+TEST(Slices, EmittedTextsTakePlaces)
+{
+    auto session = session_on("simt");
+    const std::vector<std::int64_t> lengths = {0, 3, 40, 0, 0, 700, 1, 0, 256, 0};
+    const auto n = total(lengths);
+    for (const auto& op : slice_operators()) {
+        if (!op.allows_empty() || op.name == "trace")  // without places of its own
+            continue;
+        const auto workload = slice_workload(op, segments_from_offsets(index_array(offsets_of(lengths)), n));
+        SliceOptions options;
+        options.num_slices = 5;
+        const auto sliced = fold_sliced(session, workload, options);
+        EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "") << op.name;
+        ASSERT_TRUE(sliced.plan);
+    }
+}
+
+TEST(Slices, AskedStageRunsInThem)
+{
+    auto session = session_on("simt");
+    const auto op = standard_operator("trace_u64");
+    const auto workload =
+        slice_workload(op, segments_from_offsets(index_array({0, 100, 100, 900, 2000}), 2000));
+    SliceOptions options;
+    options.num_slices = 3;
+    options.plan.stage = "warp_stream";
+    const auto sliced = fold_sliced(session, workload, options);
+    EXPECT_EQ(sliced.plan->stage->name, "warp_stream");
+    EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "");
+}
+
+TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
+{
+    // Segments shorter and longer than a block, one over many blocks.
+    const std::vector<std::int64_t> lengths = {5, 4096, 4097, 0, 300, 40000, 1, 8192, 31, 2, 20000};
+    for (const auto* name : {"sum_f32", "mean_variance_f32", "log_sum_exp_f32"}) {
+        const auto op = standard_operator(name);
+        const auto workload = slice_workload(
+            op, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)), ValueRange::uniform);
+        auto session = session_on("simt");
+        SliceOptions options;
+        options.plan.is_reproducible = true;
+        const auto once = fold_sliced(session, workload, options);
+        EXPECT_TRUE(Judge(workload).compare(once.results).agrees()) << name;
+        for (const std::int64_t slices : {2, 3, 4, 7, 19}) {
+            options.num_slices = slices;
+            EXPECT_EQ(difference(fold_sliced(session, workload, options).results, once.results), "")
+                << name << " in " << slices << " slices";
+        }
+    }
+}
+
+TEST(Slices, BlocksAreJoinedInOneOrder)
+{
+    // Neither associative nor commutative: equal results are equal trees.
+    const auto op = parse_operator("tree", R"(operator tree(x: u64) -> u64 {
+        state hash: u64
+        lift x
+        combine(a, b) (a * 31 ^ b) * 1099511628211 + 1
+    })");
+    const auto bytecode = compile_bytecode(op);
+    Evaluator<double> evaluator(bytecode);
+    constexpr std::int64_t kBlocks = 37;
+    const auto over = [&](std::int64_t first, std::int64_t last) {
+        StateRun run(1, JoinOrder::blocks);
+        for (auto block = first; block < last; ++block) {
+            Slot<double> state{};
+            state.bits = static_cast<std::uint64_t>(block) * 77 + 5;
+            run.append(evaluator, block, &state);
+        }
+        return run;
+    };
+    const auto total_of = [&](const StateRun& run) {
+        Slot<double> state{};
+        run.total(evaluator, &state);
+        return state.bits;
+    };
+    const auto wanted = total_of(over(0, kBlocks));
+    for (std::int64_t first = 1; first < kBlocks; ++first)
+        for (auto second = first; second <= kBlocks; second += 5) {
+            auto run = over(0, first);
+            run.append(evaluator, over(first, second));
+            const auto packed = over(second, kBlocks).pack();
+            run.append(evaluator, StateRun::unpack(packed, 1, JoinOrder::blocks));
+            EXPECT_EQ(total_of(run), wanted) << first << " and " << second;
+        }
+    EXPECT_THROW((void)StateRun::unpack(std::vector<std::byte>(7), 1, JoinOrder::blocks), InternalError);
+}
+
+TEST(Slices, ReadsOutsideOfTablesNameTheElement)
+{
+    auto session = session_on("reference");
+    const auto op = slice_operators().back();
+    auto workload = slice_workload(op, whole_segments(100));
+    workload.arrays[0].as<std::int32_t>()[63] = 1 << 20;
+    SliceOptions options;
+    options.num_slices = 5;
+    try {
+        (void)fold_sliced(session, workload, options);
+        FAIL() << "nothing was thrown";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("63"), std::string::npos) << error.what();
+    }
+    options.num_slices = 0;
+    EXPECT_THROW((void)fold_sliced(session, workload, options), InputError);
+}
+
+}  // namespace
+}  // namespace segfold::test
