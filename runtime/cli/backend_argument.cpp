@@ -32,7 +32,8 @@ bool asks_for_cuda(const Arguments& arguments)
 
 }  // namespace
 
-std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds_faults)
+std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds_faults,
+                                          std::optional<int> first_device)
 {
     std::vector<std::string_view> names;
     for (const auto& entry : backends())
@@ -58,6 +59,8 @@ std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds
     if (!entry.takes_schedule_seed && arguments.declares("schedule-seed"))
         arguments.refuse("schedule-seed",
                          fmt::format("orders the threads of simt, and the back end is {}", name));
+    if (entry.takes_device && first_device)
+        options.device = first_device;
     return make_backend(name, options);
 }
 

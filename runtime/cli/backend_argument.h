@@ -10,11 +10,12 @@ namespace segfold::cli {
 inline constexpr Flag kBackendFlags[] = {{"backend", "BACKEND"}, {"device", "N"}, {"schedule-seed", "N"}};
 
 /// The back end of --backend; without it a GPU, or cpu where there is none; simt where a stage of CUDA
-/// is asked for, and for verbs that find faults in kernels.
+/// is asked for, and for verbs that find faults in kernels. `first_device` of --devices stands for
+/// --device where the back end takes one.
 ///
 /// Throws InputError, or DeviceError where the back end that was asked for cannot run here.
-[[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments,
-                                                        bool finds_faults = false);
+[[nodiscard]] std::unique_ptr<Backend> backend_argument(const Arguments& arguments, bool finds_faults = false,
+                                                        std::optional<int> first_device = {});
 
 /// The back end that a verb measures: that of --backend, without it the one that a run takes.
 ///

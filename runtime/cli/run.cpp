@@ -12,6 +12,8 @@
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/results_view.h"
+#include "runtime/cli/run_stream.h"
+#include "runtime/cli/scale_argument.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/tuned.h"
 #include "runtime/cli/verbs.h"
@@ -188,39 +190,82 @@ Explanation explanation_of(const Chosen& chosen, const Workload& workload)
             compulsory_traffic(workload.op, workload.segments, workload.num_features)};
 }
 
+/// What a run gave, in one piece or in slices.
+struct Done {
+    Results results;
+    std::optional<PlanChoice> plan;
+    std::optional<std::string> without_identity;
+    RunTimes times;
+};
+
+void warn(const std::vector<std::string>& warnings)
+{
+    for (const auto& warning : warnings)
+        write_error("warning: " + warning);
+}
+
+Done run_sliced(const Arguments& arguments, Session& session, const Workload& workload,
+                const Devices& devices, const SessionOptions& options, Progress& progress)
+{
+    arguments.refuse("explain", "is about one plan over all elements; leave --slices and --devices out");
+    progress.show(
+        fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), session.backend().name()));
+    auto sliced = devices.fold(session, workload,
+                               {1, plan_request(arguments), reason_without_records(arguments)}, options);
+    progress.clear();
+    warn(sliced.warnings);
+    return {std::move(sliced.results), std::move(sliced.plan), {}, sliced.times};
+}
+
+Done run_whole(const Arguments& arguments, Session& session, const Workload& workload,
+               std::optional<Explanation>& explanation, Progress& progress)
+{
+    auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
+    warn(chosen.lookup.ignored);
+    warn(chosen.warnings);
+    if (arguments.has("explain"))
+        explanation = explanation_of(chosen, workload);
+    progress.show(fmt::format("running on {}", session.backend().name()));
+    Done done;
+    done.results = session.run(workload, chosen, &done.times);
+    done.plan = std::move(chosen.plan);
+    done.without_identity = std::move(chosen.without_identity);
+    return done;
+}
+
 }  // namespace
 
 int verb_run(const Words& words)
 {
     const Arguments arguments("run", words,
                               join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
-                                    kLawFlags, kViewFlags, kRunFlags}),
+                                    kLawFlags, kViewFlags, kRunFlags, kScaleFlags, kStreamFlags}),
                               1);
     const auto op = operator_argument(arguments);
+    if (arguments.has("memory"))
+        return run_stream(arguments, op);
+    arguments.refuse("resume", "goes on with a run of --memory, which is missing");
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kRunElements;
-    Session session(backend_argument(arguments), session_options(arguments, op));
+    const Devices devices(arguments);
+    const auto options = session_options(arguments, op);
+    Session session(backend_argument(arguments, false, devices.first()), options);
     auto& backend = session.backend();  // a GPU's context is made while data are
     if (!backend.runs_stages())
         refuse_flags_of_stages(arguments, backend.name());
     const auto prepared = make_checked_workload(op, request);
     const auto& workload = prepared.workload;
     const ResultsView view(arguments, workload);
-    const auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
-    for (const auto* warnings : {&chosen.lookup.ignored, &chosen.warnings})
-        for (const auto& warning : *warnings)
-            write_error("warning: " + warning);
-    std::optional<Explanation> explanation;
-    if (arguments.has("explain"))
-        explanation = explanation_of(chosen, workload);
     const bool checks = arguments.has("check");
     const bool checks_by_thrust = backend.name() != "thrust";
     if (checks)
         require_memory_to_validate(workload, checks_by_thrust);
     Progress progress;
-    progress.show(fmt::format("running on {}", backend.name()));
-    RunTimes times;
-    const auto results = session.run(workload, chosen, &times);
+    std::optional<Explanation> explanation;
+    const auto done = is_sliced(arguments)
+                          ? run_sliced(arguments, session, workload, devices, options, progress)
+                          : run_whole(arguments, session, workload, explanation, progress);
+    const auto& results = done.results;
     std::optional<Validation> judgement;
     if (checks) {
         progress.show("comparing with the reference and Thrust");
@@ -228,8 +273,8 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
-    const RunReport report{prepared, request, backend,   chosen.plan, explanation, chosen.without_identity,
-                           view,     results, judgement, output,      times};
+    const RunReport report{prepared, request, backend,   done.plan, explanation, done.without_identity,
+                           view,     results, judgement, output,    done.times};
     if (arguments.json())
         write_json("run", run_document(report));
     else

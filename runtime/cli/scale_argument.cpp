@@ -1,0 +1,83 @@
+#include "runtime/cli/scale_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/integer_text.h"
+#include "runtime/backends/backend.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kMostDevices = 1023;
+
+std::vector<int> ordinals_of(const std::string& text)
+{
+    std::vector<int> ordinals;
+    if (text == "all") {
+        for (const auto& device : cuda::devices())
+            ordinals.push_back(device.ordinal);
+        if (ordinals.empty())
+            throw DeviceError("--devices all: " + cuda::no_device_reason());
+        return ordinals;
+    }
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const auto end = std::min(text.find(',', begin), text.size());
+        const auto word = text.substr(begin, end - begin);
+        const auto ordinal = parse_integer(word);
+        if (!ordinal || *ordinal < 0 || *ordinal > kMostDevices)
+            throw InputError(
+                fmt::format("--devices '{}': '{}' is not the number of a device; write all, or "
+                            "numbers with commas between, such as 0,1",
+                            text, word));
+        if (std::ranges::find(ordinals, static_cast<int>(*ordinal)) != ordinals.end())
+            throw InputError(
+                fmt::format("--devices '{}': device {} is given twice; once is enough", text, *ordinal));
+        ordinals.push_back(static_cast<int>(*ordinal));
+        begin = end + 1;
+    }
+    return ordinals;
+}
+
+}  // namespace
+
+bool is_sliced(const Arguments& arguments) { return arguments.has("slices") || arguments.has("devices"); }
+
+Devices::Devices(const Arguments& arguments)
+{
+    if (const auto list = arguments.value("devices")) {
+        arguments.refuse("device", "chooses one device, and --devices chooses several");
+        arguments.refuse("schedule-seed", "orders the threads of one device, and --devices takes several");
+        ordinals_ = ordinals_of(*list);
+    }
+    num_slices_ = arguments.integer("slices", 1, kMostSlices)
+                      .value_or(std::max<std::int64_t>(1, std::ssize(ordinals_)));
+}
+
+std::optional<int> Devices::first() const
+{
+    return ordinals_.empty() ? std::nullopt : std::optional(ordinals_.front());
+}
+
+Sliced Devices::fold(Session& session, const Workload& workload, SliceOptions options,
+                     const SessionOptions& session_options) const
+{
+    options.num_slices = num_slices_;
+    std::vector<Session> others;
+    for (std::size_t i = 1; i < ordinals_.size(); ++i) {
+        const auto name = session.backend().name();
+        const auto entry = std::ranges::find(backends(), name, &BackendEntry::name);
+        BackendOptions wanted;
+        if (entry->takes_device)
+            wanted.device = ordinals_[i];
+        others.emplace_back(make_backend(name, wanted), session_options);
+    }
+    std::vector<Session*> devices = {&session};
+    for (auto& other : others)
+        devices.push_back(&other);
+    return fold_sliced(devices, workload, options);
+}
+
+}  // namespace segfold::cli

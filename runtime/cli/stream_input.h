@@ -1,0 +1,23 @@
+#pragma once
+// --input and --layout as sources of which parts are read.
+#include <string>
+#include <vector>
+
+#include "runtime/data/workload_request.h"
+#include "runtime/session/scale/stream.h"
+
+namespace segfold::cli {
+
+/// What a stream reads, and where each parameter's values come from.
+struct PreparedStream {
+    StreamInput input;
+    std::vector<std::string> origins;
+    std::shared_ptr<const Segments> made = {};  ///< offsets of a generated layout, which the stream borrows
+};
+
+/// Opens the files of a request. Columns without a file are generated as they are read, the same values as
+/// for any other run. Throws InputError for what cannot be read in parts: archives, pipes, matrices, ranges,
+/// generated columns that index a table.
+[[nodiscard]] PreparedStream stream_input(const Operator& op, const WorkloadRequest& request);
+
+}  // namespace segfold::cli

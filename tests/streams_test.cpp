@@ -1,0 +1,327 @@
+// Streams: data read in parts give what they give in one piece, within a bound, and go on where they stopped.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "dsl/error.h"
+#include "runtime/data/npy.h"
+#include "runtime/judge/reference.h"
+#include "runtime/session/scale/stream_output.h"
+#include "tests/cli_program.h"
+#include "tests/slice_cases.h"
+
+namespace segfold::test {
+namespace {
+
+Session reference_session()
+{
+    SessionOptions options;
+    options.backend = "reference";
+    return Session(options);
+}
+
+/// The layout that says the segments, and its array.
+SegmentSource source_of(const Segments& segments, const Array* lengths)
+{
+    if (lengths != nullptr)
+        return {LayoutKind::lengths, 0, memory_source(*lengths)};
+    switch (segments.form) {
+        case SegmentForm::whole:
+            return {LayoutKind::whole, 0, nullptr};
+        case SegmentForm::uniform:
+            return {LayoutKind::uniform, segments.uniform_length, nullptr};
+        case SegmentForm::flags:
+            return {LayoutKind::flags, 0, memory_source(segments.flags)};
+        case SegmentForm::keys:
+            return {LayoutKind::keys, 0, memory_source(segments.item_keys)};
+        default:
+            return {LayoutKind::offsets, 0, memory_source(segments.offsets)};
+    }
+}
+
+StreamInput input_of(const Workload& workload, const Array* lengths = nullptr)
+{
+    StreamInput input;
+    for (const auto& array : workload.arrays)
+        input.parameters.push_back(memory_source(array));
+    input.segments = source_of(workload.segments, lengths);
+    return input;
+}
+
+/// All results of a stream, one after the other, as bytes of each field; then those of the keys.
+std::vector<std::vector<std::byte>> gathered(Stream& stream)
+{
+    std::vector<std::vector<std::byte>> fields;
+    stream.run([&](StreamResults&& results, const StreamState&) {
+        if (results.results.keys)
+            results.results.push_back({"keys", results.results.keys->copy()});
+        fields.resize(results.results.size());
+        for (std::size_t f = 0; f < fields.size(); ++f) {
+            const auto& array = results.results[f].array;
+            EXPECT_EQ(static_cast<std::int64_t>(array.length()), results.num_segments);
+            fields[f].insert(fields[f].end(), array.data(), array.data() + array.bytes());
+        }
+    });
+    return fields;
+}
+
+std::vector<std::vector<std::byte>> wanted(const Workload& workload)
+{
+    auto results = reduce_sequentially(workload);
+    if (workload.segments.keys)
+        results.push_back({"keys", workload.segments.keys->copy()});
+    std::vector<std::vector<std::byte>> fields;
+    for (const auto& [name, array] : results)
+        fields.emplace_back(array.data(), array.data() + array.bytes());
+    if (workload.segments.num_segments == 0)
+        fields.clear();
+    return fields;
+}
+
+/// What streams take: every layout but ranges, and of the results those of no segment are none.
+TEST(Streams, EveryBoundGivesWhatOnePieceGives)
+{
+    auto session = reference_session();
+    for (const auto& op : slice_operators())
+        for (const auto& [name, lengths] : border_cases())
+            for (auto& [layout, segments] : slice_segments(name, lengths)) {
+                if (segments.form == SegmentForm::ranges ||
+                    (!op.allows_empty() && segments.num_segments > 0 && length_range(segments).shortest == 0))
+                    continue;
+                const auto workload = slice_workload(op, std::move(segments));
+                const auto right = wanted(workload);
+                for (const std::int64_t bytes : {150, 400, 1700, 100000}) {
+                    StreamOptions options;
+                    options.memory_bytes = bytes;
+                    Stream stream(session, op, input_of(workload), options);
+                    auto results = gathered(stream);
+                    if (workload.segments.num_segments == 0)
+                        results.clear();
+                    ASSERT_EQ(results, right) << op.name << " over " << layout << " within " << bytes;
+                }
+            }
+}
+
+TEST(Streams, LengthsAreAdded)
+{
+    auto session = reference_session();
+    const auto op = slice_operators()[2];
+    const std::vector<std::int64_t> lengths = {0, 5, 0, 30, 1, 1, 0};
+    const auto workload = slice_workload(op, segments_from_offsets(index_array(offsets_of(lengths)), 37));
+    const auto array = index_array(lengths);
+    StreamOptions options;
+    options.memory_bytes = 300;
+    Stream stream(session, op, input_of(workload, &array), options);
+    EXPECT_EQ(gathered(stream), wanted(workload));
+}
+
+TEST(Streams, GeneratorsNeedNoLength)
+{
+    auto session = reference_session();
+    const auto op = standard_operator("trace_u64");
+    for (const std::int64_t n : {0, 1, 99, 100}) {
+        std::int64_t made = 0;
+        StreamInput input;
+        input.parameters.push_back(generated_source(Type::u64, [&](Array& into) {
+            std::int64_t count = 0;
+            for (; count < std::ssize(into.as<std::uint64_t>()) && made < n; ++count, ++made)
+                into.as<std::uint64_t>()[static_cast<std::size_t>(count)] =
+                    static_cast<std::uint64_t>(made * made);
+            return count;
+        }));
+        StreamOptions options;
+        options.memory_bytes = 16 * 10;
+        Stream stream(session, op, std::move(input), options);
+        Workload workload{op, {}, whole_segments(n)};
+        workload.arrays.emplace_back(Type::u64, static_cast<std::size_t>(n));
+        for (std::int64_t i = 0; i < n; ++i)
+            workload.arrays[0].as<std::uint64_t>()[static_cast<std::size_t>(i)] =
+                static_cast<std::uint64_t>(i * i);
+        EXPECT_EQ(gathered(stream), wanted(workload)) << n;
+        EXPECT_EQ(stream.num_elements(), n);
+    }
+}
+
+TEST(Streams, SharesCoverEverythingOnce)
+{
+    auto session = reference_session();
+    for (const auto& op : slice_operators())
+        for (const auto& [name, lengths] : border_cases())
+            for (auto& [layout, segments] : slice_segments(name, lengths)) {
+                if (segments.form == SegmentForm::ranges ||
+                    (!op.allows_empty() && segments.num_segments > 0 && length_range(segments).shortest == 0))
+                    continue;
+                const auto workload = slice_workload(op, std::move(segments));
+                std::int64_t element = 0;
+                for (std::int64_t part = 0; part < 4; ++part) {
+                    Stream stream(session, op, input_of(workload), {});
+                    const auto share = stream.share(part, 4);
+                    if (workload.segments.num_elements != 0) {
+                        EXPECT_EQ(share.from.element, element) << layout;
+                    }
+                    EXPECT_LE(share.from.open_begin, share.from.element) << layout;
+                    element = share.until;
+                }
+                EXPECT_EQ(element, workload.segments.num_elements) << layout;
+            }
+}
+
+TEST(Streams, ReproducibleBitsAreTheSameForAnyBound)
+{
+    const std::vector<std::int64_t> lengths = {5, 4096, 4097, 300, 40000, 1, 8192, 31, 2, 20000};
+    SessionOptions session_options;
+    session_options.backend = "simt";
+    Session session(session_options);
+    const auto op = standard_operator("log_sum_exp_f32");
+    const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
+    std::vector<std::vector<std::byte>> once;
+    for (const auto form : {SegmentForm::offsets, SegmentForm::flags}) {
+        const auto workload = slice_workload(
+            op, form == SegmentForm::offsets ? offsets.copy() : given_as(form, offsets), ValueRange::uniform);
+        for (const std::int64_t bytes : {300000, 900000, 100000000}) {
+            StreamOptions options;
+            options.plan.is_reproducible = true;
+            options.memory_bytes = bytes;
+            Stream stream(session, op, input_of(workload), options);
+            const auto results = gathered(stream);
+            if (once.empty())
+                once = results;
+            EXPECT_EQ(results, once) << bytes << " bytes, " << name(form);
+        }
+    }
+}
+
+TEST(Streams, RefuseWhatCannotBe)
+{
+    auto session = reference_session();
+    const auto op = standard_operator("sum_f32");
+    const auto message = [&](StreamInput input, std::int64_t bytes) -> std::string {
+        try {
+            StreamOptions options;
+            options.memory_bytes = bytes;
+            Stream stream(session, op, std::move(input), options);
+            (void)gathered(stream);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    };
+    const auto workload = slice_workload(op, segments_from_offsets(index_array({0, 40, 100}), 100));
+    EXPECT_NE(message(input_of(workload), 3).find("leaves no room"), std::string::npos);
+    const auto falling = index_array({0, 60, 40, 100});
+    auto input = input_of(workload);
+    input.segments.array = memory_source(falling);
+    EXPECT_NE(message(std::move(input), 1000).find("decrease at segment 1"), std::string::npos);
+    const auto shorter = index_array({0, 60, 90});
+    input = input_of(workload);
+    input.segments.array = memory_source(shorter);
+    EXPECT_NE(message(std::move(input), 1000).find("segments end at 90"), std::string::npos);
+    const auto longer = index_array({0, 60, 190});
+    input = input_of(workload);
+    input.segments.array = memory_source(longer);
+    EXPECT_NE(message(std::move(input), 1000).find("ends at 190"), std::string::npos);
+}
+
+TEST(Streams, AFileThatShrinksIsRefusedAndNothingHasTheFinalName)
+{
+    const TemporaryFolder folder;
+    auto session = reference_session();
+    const auto op = standard_operator("sum_f32");
+    const auto workload = slice_workload(op, uniform_segments(4000, 4));
+    const auto path = folder.file("x.npy"), out = folder.file("out.npy");
+    write_npy(path, workload.arrays[0]);
+    const auto stream_of = [&](std::int64_t bytes) {
+        StreamInput input;
+        input.parameters.push_back(npy_source(path));
+        input.segments = {LayoutKind::uniform, 4, nullptr};
+        StreamOptions options;
+        options.memory_bytes = bytes;
+        return std::make_unique<Stream>(session, op, std::move(input), options);
+    };
+    const auto stream = stream_of(10000);
+    StreamOutput output(op, out, {}, stream->fingerprint());
+    int slices = 0;
+    try {
+        stream->run([&](StreamResults&& results, const StreamState& state) {
+            output.take(results, state);
+            if (++slices == 1)
+                std::filesystem::resize_file(path, 5000);
+        });
+        FAIL() << "nothing was thrown";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("ends after"), std::string::npos) << error.what();
+    }
+    EXPECT_FALSE(std::filesystem::exists(out));
+    EXPECT_TRUE(std::filesystem::exists(out + ".partial"));
+}
+
+TEST(Streams, GoOnWhereTheyStopped)
+{
+    const TemporaryFolder folder;
+    auto session = reference_session();
+    const auto op = slice_operators()[2];  // all places, two result fields
+    const std::vector<std::int64_t> lengths = {7, 900, 0, 0, 33, 1, 1, 2000, 0, 5};
+    const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
+    const auto workload = slice_workload(op, offsets.copy());
+    const auto out = folder.file("out.npy");
+    struct Killed {};
+    int run = 0;
+    for (bool is_complete = false; !is_complete; ++run) {
+        ASSERT_LT(run, 200);
+        StreamOptions options;
+        options.memory_bytes = 20000;
+        Stream stream(session, op, input_of(workload), options);
+        StreamOutput output(op, out, {}, stream.fingerprint());
+        if (const auto state = output.resume())
+            stream.go_to(*state);
+        else
+            EXPECT_EQ(run, 0);
+        try {
+            int slices = 0;
+            stream.run([&](StreamResults&& results, const StreamState& state) {
+                output.take(results, state);
+                if (++slices == 2)
+                    throw Killed();
+            });
+            output.commit();
+            is_complete = true;
+        } catch (const Killed&) {
+            EXPECT_FALSE(std::filesystem::exists(folder.file("out.hash.npy")));
+        }
+    }
+    EXPECT_GT(run, 3);
+    const auto right = reduce_sequentially(workload);
+    for (const auto& [name, array] : right) {
+        const auto written = read_npy(folder.file("out." + name + ".npy"));
+        ASSERT_EQ(written.bytes(), array.bytes());
+        EXPECT_EQ(std::memcmp(written.data(), array.data(), array.bytes()), 0) << name;
+    }
+    EXPECT_FALSE(std::filesystem::exists(out + ".resume"));
+}
+
+TEST(Streams, TheProgramBoundsMemory)
+{
+    const ProgramFolder folder;
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"run", "sum", "--type", "i32", "--backend", "reference", "--elements",
+                                     "30000", "--layout", "uniform=3"});
+        return folder.run(words);
+    };
+    const auto in_one_piece = run({"--output", "whole.npy"});
+    ASSERT_EQ(in_one_piece.exit_code, 0) << in_one_piece.errors;
+    const auto bounded = run({"--memory", "16K", "--output", "bounded.npy"});
+    ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
+    const auto left = read_npy(folder.file("whole.npy")), right = read_npy(folder.file("bounded.npy"));
+    ASSERT_EQ(left.bytes(), right.bytes());
+    EXPECT_EQ(std::memcmp(left.data(), right.data(), left.bytes()), 0);
+    EXPECT_NE(bounded.output.find("and 9992 more segments"), std::string::npos) << bounded.output;
+    const auto full = run({"--memory", "16K", "--output", "/dev/full"});
+    EXPECT_EQ(full.exit_code, 2) << full.errors;
+    EXPECT_EQ(run({"--memory", "lots"}).exit_code, 2);
+    EXPECT_EQ(run({"--resume"}).exit_code, 2);
+    EXPECT_EQ(run({"--memory", "1M", "--check"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace segfold::test
