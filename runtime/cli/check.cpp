@@ -11,6 +11,7 @@
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
+#include "runtime/cli/scale_argument.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/cli/workload_argument.h"
@@ -32,7 +33,8 @@ constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
 constexpr Flag kCheckFlags[] = {
     {"stage", "STAGE|all"},   {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
-    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"tree"},           {"reproducible"}};
+    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"slices", "N"},    {"tree"},
+    {"reproducible"}};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
@@ -121,6 +123,7 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     request.assume = assumed_laws(arguments, op);
     request.proof = proof_options(arguments);
     request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
+    request.num_slices = arguments.integer("slices", 1, kMostSlices).value_or(0);
     return request;
 }
 

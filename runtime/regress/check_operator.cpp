@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/checked_workload.h"
+#include "runtime/regress/sliced_stage.h"
 #include "runtime/regress/trial.h"
 #include "runtime/session/choice.h"
 #include "runtime/session/validation.h"
@@ -48,8 +49,11 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
 /// Everything that the outcomes of one workload share.
 class Column {
 public:
-    Column(const Workload& workload, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue)
+    Column(const Workload& workload, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
+           std::int64_t num_slices)
         : workload_(workload),
+          laws_(laws),
+          num_slices_(num_slices),
           backend_(backend),
           catalogue_(catalogue),
           judge_(workload),
@@ -73,13 +77,15 @@ public:
         outcome.unmet = catalogue_.unmet(stage, problem_);
         if (outcome.unmet)
             return;
-        outcome.configuration = chosen.empty() && tiles == Tiles::smallest
-                                    ? smallest_configuration(stage, problem_)
-                                    : configure(stage, chosen, plan_facts(problem_));
-        const auto emitted = emit(problem_, stage, outcome.configuration, catalogue_);
-        const PlanText plan{emitted, stage.name};
+        const auto configure_stage = [&](const Stage& of, const Problem& problem) {
+            if (tiles == Tiles::smallest && chosen.empty())
+                return smallest_configuration(of, problem);
+            // What is chosen belongs to the one stage; another one folds pieces.
+            return configure(of, &of == &stage ? chosen : std::map<std::string, int>{}, plan_facts(problem));
+        };
+        outcome.configuration = configure_stage(stage, problem_);
         try {
-            const auto results = backend_.run(workload_, &plan, {.round = round});
+            const auto results = run(stage, configure_stage, round);
             outcome.comparisons.push_back(judge_.compare(results));
             if (thrust_.results)
                 outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
@@ -89,7 +95,25 @@ public:
     }
 
 private:
+    Results run(const Stage& stage,
+                const std::function<Configuration(const Stage&, const Problem&)>& configure_stage,
+                std::uint64_t round) const
+    {
+        if (num_slices_ == 0) {
+            const auto emitted = emit(problem_, stage, configure_stage(stage, problem_), catalogue_);
+            const PlanText plan{emitted, stage.name};
+            return backend_.run(workload_, &plan, {.round = round});
+        }
+        const SliceDevice device{[&](const Workload& slice, const PlanText* plan, RunTimes&) {
+                                     return backend_.run(slice, plan, {.round = round});
+                                 },
+                                 true, backend_.target()};
+        return run_sliced(device, workload_, laws_, catalogue_, stage, num_slices_, configure_stage);
+    }
+
     const Workload& workload_;
+    OperatorLaws laws_;
+    std::int64_t num_slices_;
     Backend& backend_;
     const Catalogue& catalogue_;
     Judge judge_;
@@ -120,7 +144,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
             progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
-            const Column column(prepared.workload, laws, backend, catalogue);
+            const Column column(prepared.workload, laws, backend, catalogue, request.num_slices);
             for (const auto* stage : request.stages) {
                 progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
                 matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});

@@ -52,6 +52,7 @@ struct CheckRequest {
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even where they are refuted
     prove::ProofOptions proof = {};
+    std::int64_t num_slices = 0;  ///< slices in which every stage runs; 0: in one piece
 };
 
 /// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.

@@ -297,6 +297,24 @@ std::optional<Breach> attempt_repetition(Trial& trial)
     return std::nullopt;
 }
 
+std::optional<Breach> attempt_slices(Trial& trial)
+{
+    const auto& op = trial.setting().op;
+    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
+        const auto& data = trial.material(op, trial.usual_segments(form), "usual");
+        const auto in_one_piece = trial.run(data.workload);
+        for (const auto slices : {std::int64_t{2}, 3 + trial.lot(6, 14)}) {
+            const auto results = trial.run_sliced(data.workload, slices);
+            if (auto breach =
+                    trial.breach(data.judge->compare(results, in_one_piece, "the run in one piece"))) {
+                breach->text = fmt::format("in {} slices, {}", slices, breach->text);
+                return breach;
+            }
+        }
+    }
+    return std::nullopt;
+}
+
 constexpr std::array kRelations = {
     Relation{"agreement", "every stage, layout and back end gives what every other gives", none,
              attempt_agreement},
@@ -312,6 +330,7 @@ constexpr std::array kRelations = {
     Relation{"poisoned_scratch", "what scratch memory holds before changes no bit", none,
              attempt_poisoned_scratch},
     Relation{"repetition", "running again changes no bit", none, attempt_repetition},
+    Relation{"slices", "slices cut anywhere and joined in order change nothing", none, attempt_slices},
 };
 
 }  // namespace

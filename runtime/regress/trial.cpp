@@ -12,6 +12,7 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
+#include "runtime/regress/sliced_stage.h"
 #include "runtime/support/random.h"
 
 namespace segfold::regress {
@@ -207,9 +208,14 @@ const Emitted& Trial::emitted(const Workload& workload)
     const auto found = emitted_.find(key);
     if (found != emitted_.end())
         return found->second;
-    const auto configuration = tiles_ == Tiles::smallest ? smallest_configuration(stage_, problem)
-                                                         : default_configuration(stage_, plan_facts(problem));
-    return emitted_.emplace(key, emit(problem, stage_, configuration, setting_.catalogue)).first->second;
+    return emitted_.emplace(key, emit(problem, stage_, configuration_of(stage_, problem), setting_.catalogue))
+        .first->second;
+}
+
+Configuration Trial::configuration_of(const Stage& stage, const Problem& problem) const
+{
+    return tiles_ == Tiles::smallest ? smallest_configuration(stage, problem)
+                                     : default_configuration(stage, plan_facts(problem));
 }
 
 Results Trial::run(const Workload& workload, const Circumstances& circumstances)
@@ -223,6 +229,24 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     varied.scratch_poison = circumstances.scratch_poison.value_or(kScratchPoison);
     ++varied.round;  // the first schedule is drawn too
     return setting_.backend.run(workload, &plan, varied);
+}
+
+Results Trial::run_sliced(const Workload& workload, std::int64_t num_slices)
+{
+    const auto& segments = workload.segments;
+    last_ = {
+        segments.form, fmt::format("{} slices", num_slices), segments.num_elements, segments.num_segments, "",
+        false};
+    auto& backend = setting_.backend;
+    const SliceDevice device{[&](const Workload& slice, const PlanText* plan, RunTimes&) {
+                                 return backend.run(slice, plan, {.scratch_poison = kScratchPoison});
+                             },
+                             true, backend.target()};
+    OperatorLaws laws;
+    laws.usable = setting_.laws;
+    return regress::run_sliced(
+        device, workload, laws, setting_.catalogue, stage_, num_slices,
+        [this](const Stage& stage, const Problem& problem) { return configuration_of(stage, problem); });
 }
 
 Breach Trial::breach(std::string text) const

@@ -96,6 +96,9 @@ public:
     /// Runs the stage; the next Breach speaks of this run.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
+    /// The same in slices.
+    Results run_sliced(const Workload& workload, std::int64_t num_slices);
+
     /// A breach of the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
     /// Nothing where a comparison agrees.
@@ -105,6 +108,7 @@ public:
                                                      const std::string& what) const;
 
 private:
+    [[nodiscard]] Configuration configuration_of(const Stage& stage, const Problem& problem) const;
     const Emitted& emitted(const Workload& workload);
 
     const Setting& setting_;
