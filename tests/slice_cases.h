@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dsl/parser.h"
+#include "dsl/product.h"
 #include "dsl/standard_operators.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/workload.h"
@@ -49,6 +50,23 @@ inline std::vector<Operator> slice_operators()
         combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
         finish hash
     })");
+    // A scalar, and an array in the state.
+    add(R"(operator spread(x: i32, seed: scalar u64) -> (hash: u64, count: i32[3]) {
+        state { hash: u64 = 0; power: u64 = 1; count: i32[3] = 0 }
+        lift {
+            hash = u64(x) ^ seed;
+            power = 8191;
+            for k in 0..3 { count[k] = position % 3 == k ? 1 : 0 }
+        }
+        combine(a, b) {
+            hash = a.hash * b.power + b.hash;
+            power = a.power * b.power;
+            for k in 0..3 { count[k] = a.count[k] + b.count[k] }
+        }
+        finish { hash = hash; for k in 0..3 { count[k] = count[k] } }
+    })");
+    // Two operators in one pass.
+    operators.push_back(operators[2] & operators[3]);
     return operators;
 }
 

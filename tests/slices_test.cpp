@@ -1,12 +1,17 @@
 // Slices: cut anywhere, any operator over any layout gives what it gives in one piece.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
+#include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "dsl/error.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
+#include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/sliced.h"
+#include "tests/cli_program.h"
 #include "tests/slice_cases.h"
 
 namespace segfold::test {
@@ -86,21 +91,116 @@ TEST(Slices, SeveralDevicesShareThem)
         }
 }
 
-TEST(Slices, EmittedTextsTakePlaces)
+/// Each operator over another layout, so that every one of them has its text.
+void expect_emitted_texts_take_places(const std::string& backend)
 {
-    auto session = session_on("simt");
-    const std::vector<std::int64_t> lengths = {0, 3, 40, 0, 0, 700, 1, 0, 256, 0};
-    const auto n = total(lengths);
+    auto session = session_on(backend);
+    constexpr std::array kForms = {SegmentForm::offsets, SegmentForm::flags, SegmentForm::ranges,
+                                   SegmentForm::keys, SegmentForm::uniform};
+    std::size_t turn = 0;
     for (const auto& op : slice_operators()) {
-        if (!op.allows_empty() || op.name == "trace")  // without places of its own
-            continue;
-        const auto workload = slice_workload(op, segments_from_offsets(index_array(offsets_of(lengths)), n));
+        const auto form = kForms[turn++ % kForms.size()];
+        std::vector<std::int64_t> lengths = {0, 3, 40, 0, 0, 700, 1, 0, 256, 0};
+        if (!op.allows_empty() || form == SegmentForm::flags || form == SegmentForm::keys)
+            std::erase(lengths, 0);
+        const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
+        auto segments = form == SegmentForm::offsets   ? offsets.copy()
+                        : form == SegmentForm::uniform ? uniform_segments(1000, 100)
+                        : form == SegmentForm::ranges  ? overlapping_ranges(lengths)
+                                                       : given_as(form, offsets);
+        const auto workload = slice_workload(op, std::move(segments));
         SliceOptions options;
         options.num_slices = 5;
         const auto sliced = fold_sliced(session, workload, options);
-        EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "") << op.name;
-        ASSERT_TRUE(sliced.plan);
+        EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "")
+            << op.name << " over " << name(form) << " on " << backend;
+        EXPECT_TRUE(sliced.plan);
     }
+}
+
+TEST(Slices, EmittedCudaTakesPlaces) { expect_emitted_texts_take_places("simt"); }
+
+TEST(Slices, EmittedCppTakesPlaces) { expect_emitted_texts_take_places("cpu"); }
+
+TEST(Slices, MillionsOfSegmentsFitInOne)
+{
+    auto session = session_on("reference");
+    const auto op = standard_operator("trace_u64");
+    std::vector<std::int64_t> lengths(std::size_t{1} << 21, 1);
+    lengths.front() = lengths.back() = 100000;
+    const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
+    for (auto* form : {"offsets", "flags"}) {
+        const auto workload = slice_workload(
+            op, form == std::string("flags") ? given_as(SegmentForm::flags, offsets) : offsets.copy());
+        SliceOptions options;
+        options.num_slices = 3;
+        EXPECT_EQ(difference(fold_sliced(session, workload, options).results, reduce_sequentially(workload)),
+                  "")
+            << form;
+    }
+}
+
+TEST(Slices, BordersOutOfOrderAreRefusedOrSeen)
+{
+    const auto op = standard_operator("trace_u64");
+    const auto workload = slice_workload(op, segments_from_offsets(index_array({0, 10, 90, 100}), 100));
+    const auto wanted = reduce_sequentially(workload);
+    auto session = session_on("reference");
+    const SliceProblem problem{op, {}};
+    SliceFolder folder(problem, slice_device(session));
+    const Slicer slicer(workload, 5);
+    const auto joined = [&](const std::vector<std::int64_t>& order) {
+        auto results = reduce_sequentially(workload);
+        BorderJoin join(op, JoinOrder::as_cut);
+        for (const auto slice : order)
+            if (const auto finished = join.add(folder.fold(slicer.slice(slice)).border))
+                finished->store(results, finished->segment);
+        return results;
+    };
+    EXPECT_EQ(difference(joined({0, 1, 2, 3, 4}), wanted), "");
+    EXPECT_EQ(difference(joined({0, 2, 1, 3, 4}), wanted), wanted[0].name + " of segment 1");
+    EXPECT_THROW((void)joined({1, 0, 2, 3, 4}), InternalError);
+}
+
+TEST(Slices, AreAnOptionOfAFold)
+{
+    auto session = session_on("reference");
+    const auto op = standard_operator("trace_u64");
+    std::vector<std::uint64_t> values(1000);
+    std::iota(values.begin(), values.end(), 3);
+    const std::vector<std::int64_t> ends = {0, 0, 400, 410, 1000};
+    const auto once = session.fold(op, {values}, offsets(ends));
+    FoldOptions options;
+    options.num_slices = 7;
+    options.check = true;
+    const auto sliced = session.fold(op, {values}, offsets(ends), options);
+    EXPECT_EQ(difference(sliced.results(), once.results()), "");
+    EXPECT_TRUE(sliced.agrees());
+    options.num_slices = -1;
+    EXPECT_THROW((void)session.fold(op, {values}, offsets(ends), options), InputError);
+}
+
+TEST(Slices, TheProgramCutsThem)
+{
+    const ProgramFolder folder;
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), {"run", "trace_u64", "--backend", "reference", "--elements", "30000",
+                                     "--layout", "zipf:exponent=1.9"});
+        return folder.run(words);
+    };
+    const auto sliced = run({"--slices", "9", "--check", "--json"});
+    ASSERT_EQ(sliced.exit_code, 0) << sliced.errors;
+    const auto document = nlohmann::json::parse(sliced.output);
+    EXPECT_EQ(document.at("num_slices"), 9);
+    EXPECT_EQ(document.at("agrees"), true);
+    const auto shared = run({"--devices", "0,1,2", "--check", "--json"});
+    ASSERT_EQ(shared.exit_code, 0) << shared.errors;
+    EXPECT_EQ(nlohmann::json::parse(shared.output).at("num_slices"), 3);
+    EXPECT_EQ(nlohmann::json::parse(shared.output).at("results"), document.at("results"));
+    EXPECT_EQ(run({"--slices", "0"}).exit_code, 2);
+    EXPECT_EQ(run({"--devices", "0,0"}).exit_code, 2);
+    EXPECT_EQ(run({"--devices", "0,x"}).exit_code, 2);
+    EXPECT_EQ(run({"--slices", "2", "--explain"}).exit_code, 2);
 }
 
 TEST(Slices, AskedStageRunsInThem)
@@ -178,7 +278,7 @@ TEST(Slices, BlocksAreJoinedInOneOrder)
 TEST(Slices, ReadsOutsideOfTablesNameTheElement)
 {
     auto session = session_on("reference");
-    const auto op = slice_operators().back();
+    const auto op = slice_operators()[5];  // with a side table
     auto workload = slice_workload(op, whole_segments(100));
     workload.arrays[0].as<std::int32_t>()[63] = 1 << 20;
     SliceOptions options;

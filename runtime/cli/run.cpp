@@ -41,6 +41,7 @@ struct RunReport {
     const ResultsView& view;
     const Results& results;
     const std::optional<Validation>& judgement;
+    std::int64_t num_slices;  ///< 0: in one piece
     std::string output;
     RunTimes times;
 };
@@ -88,6 +89,8 @@ std::string report_text(const RunReport& report)
                              visible(print(report.request.layout)), segments.index_bits())},
         {"inputs", describe_inputs(report.prepared)},
         {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
+    if (report.num_slices != 0)
+        facts.emplace_back("slices", fmt::format("{}", report.num_slices));
     if (report.backend.interprets())
         facts.emplace_back("stage", "none; the operator is interpreted in blocks of elements");
     else if (const auto& plan = report.plan)
@@ -132,6 +135,8 @@ Json run_document(const RunReport& report)
         document["chosen_by"] = plan->chosen_by();
         document["configuration"] = json_of(plan->emitted.configuration);
     }
+    if (report.num_slices != 0)
+        document["num_slices"] = report.num_slices;
     if (report.without_identity)
         document["without_identity"] = *report.without_identity;
     if (report.explanation)
@@ -196,6 +201,7 @@ struct Done {
     std::optional<PlanChoice> plan;
     std::optional<std::string> without_identity;
     RunTimes times;
+    std::int64_t num_slices = 0;
 };
 
 void warn(const std::vector<std::string>& warnings)
@@ -214,7 +220,8 @@ Done run_sliced(const Arguments& arguments, Session& session, const Workload& wo
                                {1, plan_request(arguments), reason_without_records(arguments)}, options);
     progress.clear();
     warn(sliced.warnings);
-    return {std::move(sliced.results), std::move(sliced.plan), {}, sliced.times};
+    return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.without_identity),
+            sliced.times, devices.num_slices()};
 }
 
 Done run_whole(const Arguments& arguments, Session& session, const Workload& workload,
@@ -273,8 +280,8 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
-    const RunReport report{prepared, request, backend,   done.plan, explanation, done.without_identity,
-                           view,     results, judgement, output,    done.times};
+    const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,
+                           view,     results, judgement, done.num_slices, output,      done.times};
     if (arguments.json())
         write_json("run", run_document(report));
     else

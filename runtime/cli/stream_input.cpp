@@ -6,6 +6,7 @@
 
 #include "dsl/error.h"
 #include "runtime/data/generated_arrays.h"
+#include "runtime/data/npz.h"
 
 namespace segfold::cli {
 namespace {
@@ -20,8 +21,7 @@ std::unique_ptr<ArraySource> open(const std::string& path, std::optional<Type> t
     return npy_source(path, type);
 }
 
-SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements,
-                          std::shared_ptr<const Segments>& made)
+SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements)
 {
     SegmentSource source{layout.kind, layout.uniform_length};
     switch (layout.kind) {
@@ -35,15 +35,52 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
             source.array = open(layout.files.at(0), {});
             return source;
         case LayoutKind::generated:
-            made = std::make_shared<const Segments>(resolve(layout, num_elements).segments);
             source.kind = LayoutKind::offsets;
-            source.array = memory_source(made->offsets);
+            source.array = memory_source(std::move(resolve(layout, num_elements).segments.offsets));
             return source;
         default:
             throw InputError(
                 fmt::format("--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, "
                             "flags and keys can",
                             print(layout)));
+    }
+}
+
+/// What is given for a parameter; nothing where it is to be generated.
+std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const WorkloadRequest& request,
+                                        std::string& origin)
+{
+    if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end()) {
+        origin = fmt::format("--scalar {}={}", parameter.name, scalar->second);
+        return memory_source(scalar_array(parameter, scalar->second));
+    }
+    const auto file = request.inputs.find(parameter.name);
+    if (file == request.inputs.end())
+        return nullptr;
+    origin = file->second;
+    return parameter.table ? memory_source(read_array_as(file->second, parameter.type))
+                           : open(file->second, parameter.type);
+}
+
+/// How many elements there are where neither a column nor --elements says so.
+std::int64_t elements_of(const WorkloadRequest& request)
+{
+    const auto& layout = request.layout;
+    switch (layout.kind) {
+        case LayoutKind::flags:
+        case LayoutKind::keys:
+            return open(layout.files.at(0), {})->length().value_or(0);
+        case LayoutKind::offsets:
+        case LayoutKind::lengths:
+            throw InputError(
+                fmt::format("--layout '{}' is read in parts, so say how many elements its segments have: "
+                            "--elements N, or --input with a column",
+                            print(layout)));
+        case LayoutKind::uniform:
+            return std::max<std::int64_t>(request.standard_elements / layout.uniform_length, 1) *
+                   layout.uniform_length;
+        default:
+            return request.standard_elements;
     }
 }
 
@@ -55,29 +92,23 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
     auto num_elements = request.num_elements;
     auto& sources = prepared.input.parameters;
     for (const auto& parameter : op.parameters) {
-        sources.emplace_back();
         prepared.origins.emplace_back();
-        const auto file = request.inputs.find(parameter.name);
-        if (file == request.inputs.end())
-            continue;
-        sources.back() = open(file->second, parameter.type);
-        prepared.origins.back() = file->second;
-        if (!parameter.table && !num_elements)
+        sources.push_back(open_given(parameter, request, prepared.origins.back()));
+        if (sources.back() && !parameter.table && !num_elements)
             num_elements = sources.back()->length();
     }
-    const bool counts = request.layout.kind == LayoutKind::flags || request.layout.kind == LayoutKind::keys;
-    if (!num_elements && counts)
-        num_elements = open(request.layout.files.at(0), {})->length();
     if (!num_elements)
-        num_elements = request.standard_elements;
+        num_elements = elements_of(request);
+    const auto uses = table_uses(op);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         const auto& parameter = op.parameters[i];
         if (sources[i])
             continue;
-        const auto uses = table_uses(op);
-        const bool is_index = std::ranges::any_of(uses, [&](const TableUse& use) {
-            return use.index == parameter.name || use.table == parameter.name;
-        });
+        if (parameter.scalar)
+            throw InputError(fmt::format("'{0}' of operator {1} has no value; give --scalar {0}=VALUE",
+                                         parameter.name, op.name));
+        const bool is_index =
+            std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
         if (parameter.table || is_index)
             throw InputError(
                 fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
@@ -86,7 +117,7 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
                                    request.values);
         prepared.origins[i] = fmt::format("{}, seed {}", name(request.values), request.seed);
     }
-    prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements, prepared.made);
+    prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements);
     return prepared;
 }
 

@@ -12,12 +12,12 @@ namespace segfold::cli {
 struct PreparedStream {
     StreamInput input;
     std::vector<std::string> origins;
-    std::shared_ptr<const Segments> made = {};  ///< offsets of a generated layout, which the stream borrows
 };
 
 /// Opens the files of a request. Columns without a file are generated as they are read, the same values as
-/// for any other run. Throws InputError for what cannot be read in parts: archives, pipes, matrices, ranges,
-/// generated columns that index a table.
+/// for any other run; tables, scalars and the offsets of a generated layout are in memory whole. Throws
+/// InputError for what cannot be read in parts: archives, pipes, matrices, ranges, generated tables and the
+/// columns that index them.
 [[nodiscard]] PreparedStream stream_input(const Operator& op, const WorkloadRequest& request);
 
 }  // namespace segfold::cli

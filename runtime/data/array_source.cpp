@@ -52,7 +52,7 @@ private:
 
 class Memory : public ArraySource {
 public:
-    explicit Memory(const Array& array) : array_(array) {}
+    explicit Memory(Array array) : array_(std::move(array)) {}
     [[nodiscard]] Type type() const override { return array_.type(); }
     [[nodiscard]] std::optional<std::int64_t> length() const override
     {
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    const Array& array_;
+    Array array_;
 };
 
 class GeneratedValues : public ArraySource {
@@ -145,7 +145,15 @@ std::unique_ptr<ArraySource> npy_source(const std::string& path, std::optional<T
     return std::make_unique<NpyFile>(path, asked);
 }
 
-std::unique_ptr<ArraySource> memory_source(const Array& array) { return std::make_unique<Memory>(array); }
+std::unique_ptr<ArraySource> memory_source(const Array& array)
+{
+    return std::make_unique<Memory>(Array::borrow(array.type(), array.data(), array.length()));
+}
+
+std::unique_ptr<ArraySource> memory_source(Array&& array)
+{
+    return std::make_unique<Memory>(std::move(array));
+}
 
 std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,
                                            ValueRange range)

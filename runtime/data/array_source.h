@@ -36,6 +36,8 @@ public:
 
 /// An array in memory, borrowed.
 [[nodiscard]] std::unique_ptr<ArraySource> memory_source(const Array& array);
+/// The same, kept by the source.
+[[nodiscard]] std::unique_ptr<ArraySource> memory_source(Array&& array);
 
 /// The values that generate_values() makes, in any part.
 [[nodiscard]] std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::uint64_t seed,

@@ -21,27 +21,6 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
     return found == op.parameters.end() ? nullptr : &*found;
 }
 
-/// The value that a scalar is given as text: a number of its type, or true, false, inf, -inf, nan.
-Array read_scalar(const Parameter& parameter, const std::string& text)
-{
-    const auto written = fmt::format(
-        "operator scalar(x: {0}) -> {0} {{ state value: {0} = {1}\nlift x\n"
-        "combine(a, b) a }}",
-        name(parameter.type), text);
-    try {
-        const auto bytecode = compile_bytecode(parse_operator("--scalar", written));
-        Evaluator<double> evaluator(bytecode);
-        Slot<double> value{};
-        evaluator.identity(&value);
-        Array array(parameter.type, 1);
-        Machine<double>::store(value, parameter.type, array.data(), 0);
-        return array;
-    } catch (const SpecError&) {
-        throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
-                                     name(parameter.type)));
-    }
-}
-
 /// Columns from files, all of one length; `num_elements` is set to it.
 void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<std::string, Array>& arrays,
                  std::optional<std::int64_t>& num_elements, std::optional<std::int64_t>& num_features)
@@ -50,7 +29,7 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
     std::string counted = num_elements ? "--elements says " : "";
     for (const auto& parameter : op.parameters) {
         if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end())
-            arrays.emplace(parameter.name, read_scalar(parameter, scalar->second));
+            arrays.emplace(parameter.name, scalar_array(parameter, scalar->second));
         const auto input = request.inputs.find(parameter.name);
         if (input == request.inputs.end())
             continue;
@@ -132,6 +111,26 @@ void take_columns(const Operator& op, const Layout& layout, std::vector<NamedArr
 }
 
 }  // namespace
+
+Array scalar_array(const Parameter& parameter, const std::string& text)
+{
+    const auto written = fmt::format(
+        "operator scalar(x: {0}) -> {0} {{ state value: {0} = {1}\nlift x\n"
+        "combine(a, b) a }}",
+        name(parameter.type), text);
+    try {
+        const auto bytecode = compile_bytecode(parse_operator("--scalar", written));
+        Evaluator<double> evaluator(bytecode);
+        Slot<double> value{};
+        evaluator.identity(&value);
+        Array array(parameter.type, 1);
+        Machine<double>::store(value, parameter.type, array.data(), 0);
+        return array;
+    } catch (const SpecError&) {
+        throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
+                                     name(parameter.type)));
+    }
+}
 
 Layout seeded(Layout layout, std::uint64_t seed)
 {

@@ -26,6 +26,10 @@ struct WorkloadRequest {
     std::optional<int> index_bits = {};
 };
 
+/// The value that a scalar is given as text, an array of one: a number of its type, or true, false, inf,
+/// -inf, nan. Throws InputError.
+Array scalar_array(const Parameter& parameter, const std::string& text);
+
 /// The layout with the seed, where it is a generated one that takes a seed and states none.
 Layout seeded(Layout layout, std::uint64_t seed);
 

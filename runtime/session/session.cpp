@@ -18,6 +18,7 @@
 #include "runtime/session/borrowed.h"
 #include "runtime/session/choice.h"
 #include "runtime/session/plan_state.h"
+#include "runtime/session/scale/sliced.h"
 #include "runtime/session/validation.h"
 
 namespace segfold {
@@ -220,20 +221,31 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
                      const FoldOptions& options)
 {
     const auto workload = borrow_workload(op, inputs, segments);
-    const auto chosen = choose(workload, options.plan);
     const auto backend = state_->running();
+    std::optional<PlanChoice> plan;
+    std::vector<std::string> chosen_warnings;
+    Results results;
     if (options.check)
         require_memory_to_validate(workload, backend->name() != "thrust");
-    auto results = run(workload, chosen);
+    if (options.num_slices != 0) {
+        auto sliced = fold_sliced(*this, workload, {options.num_slices, options.plan});
+        plan = std::move(sliced.plan);
+        chosen_warnings = std::move(sliced.warnings);
+        results = std::move(sliced.results);
+    } else {
+        auto chosen = choose(workload, options.plan);
+        results = run(workload, chosen);
+        plan = std::move(chosen.plan);
+        chosen_warnings = std::move(chosen.warnings);
+    }
     if (segments.kind == LayoutKind::keys && !results.keys && workload.segments.keys)
         results.keys = workload.segments.keys->copy();
     Folded folded(std::move(results), workload.segments.num_segments);
-    if (chosen.plan)
+    if (plan)
         folded.plan_ =
-            fmt::format("{} ({})", plan_text(*chosen.plan->stage, chosen.plan->emitted.configuration),
-                        chosen.plan->chosen_by());
+            fmt::format("{} ({})", plan_text(*plan->stage, plan->emitted.configuration), plan->chosen_by());
     folded.warnings_ = warnings(op);
-    std::ranges::copy(chosen.warnings, std::back_inserter(folded.warnings_));
+    std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
         const auto validation = validate(workload, folded.results_, backend->name() != "thrust");
         for (const auto& comparison : validation.comparisons)

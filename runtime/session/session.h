@@ -42,6 +42,9 @@ struct FoldOptions {
     bool check = false;  ///< compare the results with the reference and Thrust
     /// The caller's memory for the results, one array for each result field; results are returned without it.
     std::vector<MutableArrayView> results = {};
+    /// Slices into which the elements are cut, each folded alone; 0: one piece. Results are the same but
+    /// for rounding, and with a reproducible plan the same for any number from 1 on.
+    std::int64_t num_slices = 0;
 };
 
 /// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.

@@ -195,6 +195,8 @@ Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, 
     auto sliced =
         fold_sliced(made, slice_problem(session, workload.op, laws, options), workload, options.num_slices);
     sliced.warnings = law_warnings(laws, workload.op);
+    if (sliced.plan)
+        sliced.without_identity = laws.without_identity;
     return sliced;
 }
 

@@ -20,10 +20,11 @@ struct SliceOptions {
 
 /// What folding slices gave.
 struct Sliced {
-    Results results;                    ///< of all segments, with the keys of the layout keys
-    std::optional<PlanChoice> plan;     ///< nothing for a back end without stages
-    std::vector<std::string> warnings;  ///< of the laws
-    RunTimes times;                     ///< of all devices together
+    Results results;                              ///< of all segments, with the keys of the layout keys
+    std::optional<PlanChoice> plan;               ///< nothing for a back end without stages
+    std::optional<std::string> without_identity;  ///< why plans do without the identity, where they do
+    std::vector<std::string> warnings;            ///< of the laws
+    RunTimes times;                               ///< of all devices together
 };
 
 /// Folds a workload slice by slice; slices are dealt to the devices, which run at the same time.

@@ -112,7 +112,7 @@ struct Stream::State {
                            segments ? (*segments + slices - 1) / slices : slice_elements / 64 + 1,
                            kind == LayoutKind::uniform ? uniform_length : 0};
         for (const auto& parameter : op.parameters)
-            if (parameter.table)
+            if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
         folder.emplace(problem, slice_device(session));
     }
