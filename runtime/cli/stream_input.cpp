@@ -7,12 +7,15 @@
 #include "dsl/error.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
+#include "runtime/data/written_array.h"
 
 namespace segfold::cli {
 namespace {
 
 std::unique_ptr<ArraySource> open(const std::string& path, std::optional<Type> type)
 {
+    if (is_written_array(path))
+        return memory_source(type ? read_written_array(path, *type) : read_written_array(path));
     if (!path.ends_with(".npy"))
         throw InputError(
             fmt::format("{}: only .npy files are read in parts; save the array with numpy.save, or "
