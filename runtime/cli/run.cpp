@@ -12,6 +12,7 @@
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/results_view.h"
+#include "runtime/cli/run_ranks.h"
 #include "runtime/cli/run_stream.h"
 #include "runtime/cli/scale_argument.h"
 #include "runtime/cli/terminal.h"
@@ -20,6 +21,7 @@
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
+#include "runtime/session/scale/mpi_world.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 #include "runtime/support/text_table.h"
@@ -248,6 +250,8 @@ int verb_run(const Words& words)
                               join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
                                     kLawFlags, kViewFlags, kRunFlags, kScaleFlags, kStreamFlags}),
                               1);
+    if (const auto ranks = mpi_world())
+        return run_ranks(words, arguments, *ranks);
     const auto op = operator_argument(arguments);
     if (arguments.has("memory"))
         return run_stream(arguments, op);

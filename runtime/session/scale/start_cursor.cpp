@@ -118,6 +118,9 @@ public:
         SegmentPlace place{element, 0, begin_of(element - 1)};
         if (block != 0)
             place.element = place.open_begin + (element - 1 - place.open_begin) / block * block;
+        // Whether a segment begins at a cut, the part behind it finds out: the one before is open until then.
+        if (place.element == place.open_begin && place.element > 0)
+            place.open_begin = begin_of(place.element - 1);
         return place;
     }
 

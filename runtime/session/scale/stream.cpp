@@ -55,26 +55,6 @@ OperatorLaws laws_without_data(OperatorLaws laws)
     return laws;
 }
 
-/// Results of `count` segments, of which the first may have been finished at a border.
-Results with_first(const Operator& op, const std::optional<BorderJoin::Finished>& first, Results inner,
-                   std::int64_t num_inner)
-{
-    if (!first && !inner.empty())
-        return inner;
-    Results all;
-    const auto shift = first ? std::size_t{1} : std::size_t{0};
-    for (std::size_t f = 0; f < op.results.size(); ++f) {
-        Array array(op.results[f].type, static_cast<std::size_t>(num_inner) + shift);
-        if (num_inner != 0)
-            std::memcpy(array.data() + shift * size_bytes(array.type()), inner[f].array.data(),
-                        inner[f].array.bytes());
-        all.push_back({op.results[f].name, std::move(array)});
-    }
-    if (first)
-        first->store(all, 0);
-    return all;
-}
-
 }  // namespace
 
 struct Stream::State {
@@ -330,15 +310,13 @@ Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)
 }
 
 void Stream::run_share(const Share& share,
-                       const std::function<void(SliceResults&& results, std::optional<Array>&& keys)>& take)
+                       const std::function<void(SliceResults&& results, const SegmentWindow& window)>& take)
 {
     state_->cursor->go_to(share.from);
     state_->fold_all(share.until, [&](const LoadedSlice& loaded, SliceResults&& folded) {
-        std::optional<Array> keys;
-        if (loaded.window.keys)
-            keys = loaded.window.keys->copy();
-        take(std::move(folded), std::move(keys));
-        state_->tell(loaded.window.end, folded.first_inner + folded.num_inner);
+        const auto segments = folded.first_inner + folded.num_inner;
+        take(std::move(folded), loaded.window);
+        state_->tell(loaded.window.end, segments);
     });
 }
 

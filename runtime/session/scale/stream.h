@@ -87,10 +87,9 @@ public:
     };
     /// Throws InputError where the number of elements is not known.
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
-    /// Folds a share slice by slice, and hands on what each gave, with the keys of the segments that end in
-    /// it.
+    /// Folds a share slice by slice, and hands on what each gave, with the segments that end in it.
     void run_share(const Share& share,
-                   const std::function<void(SliceResults&& results, std::optional<Array>&& keys)>& take);
+                   const std::function<void(SliceResults&& results, const SegmentWindow& window)>& take);
 
     [[nodiscard]] const Operator& op() const;
     [[nodiscard]] JoinOrder order() const;

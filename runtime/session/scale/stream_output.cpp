@@ -131,17 +131,22 @@ void StreamOutput::note(const StreamState& state)
     unnoted_.reset();
 }
 
-void StreamOutput::take(const StreamResults& results, const StreamState& state)
+void StreamOutput::append(const Results& results, std::int64_t num_segments)
 {
     if (files_.empty())
         open({});
     // A write that fails leaves files longer than what is noted, and the note as it was.
     unnoted_.reset();
     for (std::size_t i = 0; i < files_.size(); ++i) {
-        const auto& array = i < results.results.size() ? results.results[i].array : *results.results.keys;
+        const auto& array = i < results.size() ? results[i].array : *results.keys;
         files_[i]->append({array.data(), array.bytes()});
     }
-    num_segments_ += results.num_segments;
+    num_segments_ += num_segments;
+}
+
+void StreamOutput::take(const StreamResults& results, const StreamState& state)
+{
+    append(results.results, results.num_segments);
     unnoted_ = state;
     if (std::chrono::steady_clock::now() - noted_ > std::chrono::seconds(1))
         note(state);

@@ -27,6 +27,8 @@ public:
     /// its stream was another one.
     [[nodiscard]] std::optional<StreamState> resume();
     void take(const StreamResults& results, const StreamState& state);
+    /// The same of a run that cannot go on where it stopped.
+    void append(const Results& results, std::int64_t num_segments);
     /// Completes the files.
     void commit();
 
