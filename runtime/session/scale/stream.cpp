@@ -201,16 +201,15 @@ struct Stream::State {
     {
         if (cursor->is_done(until))
             return;
-        auto next = load(until);
-        for (bool is_last = false; !is_last;) {
-            const auto current = std::move(next);
-            is_last = cursor->is_done(until);
+        auto current = load(until);
+        while (true) {
             std::future<LoadedSlice> reading;
-            if (!is_last)
+            if (!cursor->is_done(until))
                 reading = std::async(std::launch::async, [&] { return load(until); });
             take(current, fold(current));
-            if (!is_last)
-                next = reading.get();
+            if (!reading.valid())
+                return;
+            current = reading.get();
         }
     }
 
