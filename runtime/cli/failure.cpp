@@ -1,11 +1,13 @@
 #include "runtime/cli/failure.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <regex>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "dsl/error.h"
@@ -27,20 +29,40 @@ bool asks_for_document(const Words& words)
     return std::find(first, end, "--json") != end && std::find(first, end, "--worker") == end;
 }
 
+/// Takes ":NUMBER" from the end of `text`, where it is there with a text before it.
+std::optional<int> take_number(std::string_view& text)
+{
+    constexpr std::size_t kMostDigits = 9;
+    const auto colon = text.rfind(':');
+    if (colon == std::string_view::npos || colon == 0 || text.size() - colon - 1 > kMostDigits)
+        return std::nullopt;
+    int number = 0;
+    const auto digits = text.substr(colon + 1);
+    const auto* end = digits.data() + digits.size();
+    if (digits.starts_with('-') || digits.empty() || std::from_chars(digits.data(), end, number).ptr != end)
+        return std::nullopt;
+    text = text.substr(0, colon);
+    return number;
+}
+
 /// The places in texts that the lines of a message begin with, FILE:LINE: or FILE:LINE:COLUMN:.
 Json places_of(const std::string& message)
 {
-    static const std::regex place("((?:(?!: )[^'])+?):([0-9]{1,9})(?::([0-9]{1,9}))?: .*");
     Json places = Json::array();
     std::istringstream lines(message);
     for (std::string line; std::getline(lines, line);) {
-        std::smatch parts;
-        // Excerpts are indented.
-        if (line.starts_with(' ') || !std::regex_match(line, parts, place))
+        const auto end = line.find(": ");
+        // Excerpts are indented; what quotes a name before its first colon names no file there.
+        if (line.starts_with(' ') || end == std::string::npos || line.find('\'') < end)
             continue;
-        places.push_back({{"file", parts.str(1)}, {"line", std::stoi(parts.str(2))}});
-        if (parts[3].matched)
-            places.back()["column"] = std::stoi(parts.str(3));
+        auto file = std::string_view(line).substr(0, end);
+        const auto last = take_number(file);
+        const auto first = last ? take_number(file) : std::nullopt;
+        if (!last)
+            continue;
+        places.push_back({{"file", file}, {"line", first.value_or(*last)}});
+        if (first)
+            places.back()["column"] = *last;
     }
     return places;
 }

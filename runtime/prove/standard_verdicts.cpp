@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <set>
 #include <span>
+#include <string_view>
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
@@ -29,11 +30,20 @@ constexpr LawOptions kSearchForTable{2000, 3600, 1};
 constexpr Type kJudgedTypes[] = {Type::i32, Type::u32, Type::f32, Type::f64};
 constexpr std::size_t kDigestDigits = 12;
 
-/// How long Z3 was waited for says more of the machine than of the law.
-std::string without_times(const std::string& reason)
+/// How long Z3 was waited for says more of the machine than of the law: "in 2.5 s" becomes "in time".
+std::string without_times(std::string reason)
 {
-    static const std::regex time("in [0-9.]+ s\\b");
-    return std::regex_replace(reason, time, "in time");
+    constexpr std::string_view kBefore = "in ", kBehind = " s";
+    for (auto at = reason.find(kBefore); at != std::string::npos; at = reason.find(kBefore, at)) {
+        at += kBefore.size();
+        const auto end = std::min(reason.find_first_not_of("0123456789.", at), reason.size());
+        const auto behind = end + kBehind.size();
+        const bool ends_word =
+            behind >= reason.size() || std::isalnum(static_cast<unsigned char>(reason[behind])) == 0;
+        if (end > at && reason.compare(end, kBehind.size(), kBehind) == 0 && ends_word)
+            reason.replace(at, behind - at, "time");
+    }
+    return reason;
 }
 
 template <class Enum>
