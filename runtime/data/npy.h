@@ -58,7 +58,8 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
 /// The type of the elements of an .npy file, of which no more than the header is taken from `source`.
 Type read_npy_type_from(const NpySource& source, std::uint64_t bytes, const std::string& where);
 
-/// The bytes before the elements of a version 1.0 file, `least_bytes` of them at least; `row_length` as in Array.
+/// The bytes before the elements of a version 1.0 file, `least_bytes` of them at least; `row_length` as in
+/// Array.
 std::string npy_header(Type type, std::uint64_t length, std::uint64_t row_length = 0,
                        std::size_t least_bytes = 0);
 
