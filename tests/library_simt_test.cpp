@@ -1,6 +1,6 @@
 // Every standard operator on the fiber executor, against the reference and Thrust.
 //
-// Operators take turns with the pairs of a stage and a layout, so that each operator meets one pair and each
+// Operators take turns with the pairs of a stage and a layout, so that each operator meets a pair and each
 // pair an operator; SEGFOLD_LIBRARY=all has every operator meet every pair, which takes some minutes.
 #include <cstdlib>
 #include <map>
@@ -40,18 +40,39 @@ std::vector<Pair> pairs()
     return all;
 }
 
-/// The pairs that an operator meets: from the one of its number on the first that serves it, or all.
-std::vector<Pair> pairs_of(const LibraryOperator& library)
+/// The pairs that each operator meets, by its number: from the one of its number on the first that serves it,
+/// and those that no other operator meets; or all that serve it.
+std::map<std::size_t, std::vector<Pair>> meetings()
 {
-    static const auto all = pairs();
-    const auto op = library.op();
+    const auto all = pairs();
+    const auto operators = library();
     const char* asked = std::getenv("SEGFOLD_LIBRARY");
     const bool every = asked != nullptr && std::string(asked) == "all";
-    std::vector<Pair> met;
-    for (std::size_t i = 0; i < all.size() && (every || met.empty()); ++i)
-        if (const auto& pair = all[(library.number + i) % all.size()]; serves(pair, op))
-            met.push_back(pair);
+    std::map<std::size_t, std::vector<Pair>> met;
+    std::vector<bool> is_met(all.size());
+    for (const auto& library : operators)
+        for (std::size_t i = 0; i < all.size() && (every || met[library.number].empty()); ++i) {
+            const auto place = (library.number + i) % all.size();
+            if (!serves(all[place], library.op()))
+                continue;
+            met[library.number].push_back(all[place]);
+            is_met[place] = true;
+        }
+    for (std::size_t place = 0; place < all.size(); ++place)
+        for (std::size_t i = 0; i < operators.size() && !is_met[place]; ++i) {
+            const auto& library = operators[(place + i) % operators.size()];
+            if (!serves(all[place], library.op()))
+                continue;
+            met[library.number].push_back(all[place]);
+            is_met[place] = true;
+        }
     return met;
+}
+
+const std::vector<Pair>& pairs_of(const LibraryOperator& library)
+{
+    static const auto all = meetings();
+    return all.at(library.number);
 }
 
 Segments segments_of(LayoutKind kind, std::int64_t tile, bool empties)
