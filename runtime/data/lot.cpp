@@ -37,9 +37,9 @@ std::int64_t length_between(RandomSequence& sequence, double low, double high)
 }
 
 /// Gives the next length; `place` counts segments.
-using Draw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
+using PlaceDraw = std::function<std::int64_t(RandomSequence& sequence, std::int64_t place)>;
 
-Draw power_law(RandomSequence& sequence, std::int64_t num_elements)
+PlaceDraw power_law(RandomSequence& sequence, std::int64_t num_elements)
 {
     const double exponent = 0.8 + 1.2 * share(sequence);
     const auto least = static_cast<double>(length_between(sequence, 1, 16));
@@ -50,7 +50,7 @@ Draw power_law(RandomSequence& sequence, std::int64_t num_elements)
 }
 
 /// Runs of one kind of segments and of another, each of some hundreds or thousands.
-Draw in_turn(RandomSequence& sequence, Draw first, Draw second)
+PlaceDraw in_turn(RandomSequence& sequence, PlaceDraw first, PlaceDraw second)
 {
     const auto run = length_between(sequence, 64, 8192);
     return [=](RandomSequence& own, std::int64_t place) {
@@ -58,14 +58,14 @@ Draw in_turn(RandomSequence& sequence, Draw first, Draw second)
     };
 }
 
-Draw around(std::int64_t length)
+PlaceDraw around(std::int64_t length)
 {
     return [=](RandomSequence& own, std::int64_t) {
         return pick(own, length - length / 2, length + length / 2);
     };
 }
 
-Draw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_elements)
+PlaceDraw choose_draw(LotKind kind, RandomSequence& sequence, std::int64_t num_elements)
 {
     const auto none = [](RandomSequence&, std::int64_t) { return std::int64_t{0}; };
     switch (kind) {
