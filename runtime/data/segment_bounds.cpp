@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <mutex>
+#include <span>
 
 #include "dsl/error.h"
 #include "runtime/data/index_at.h"
@@ -12,6 +13,34 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kSegmentsOfPart = std::int64_t{1} << 18;  // segments one thread looks at, at a time
+
+/// The lengths between the offsets from `begin` to `end`. One loop for each width, so that compilers
+/// vectorize it.
+template <class Index>
+LengthRange range_between(std::span<const Index> offsets, std::int64_t begin, std::int64_t end)
+{
+    Index shortest = std::numeric_limits<Index>::max(), longest = 0;
+    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
+        const Index length = offsets[s + 1] - offsets[s];
+        shortest = std::min(shortest, length);
+        longest = std::max(longest, length);
+    }
+    return {shortest, longest};
+}
+
+LengthRange range_between(const Segments& segments, std::int64_t begin, std::int64_t end)
+{
+    if (segments.form != SegmentForm::ranges)
+        return segments.offsets.type() == Type::i32
+                   ? range_between(segments.offsets.as<std::int32_t>(), begin, end)
+                   : range_between(segments.offsets.as<std::int64_t>(), begin, end);
+    LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
+    for (std::int64_t s = begin; s < end; ++s) {
+        const std::int64_t length = segments.length(s);
+        range = {std::min(range.shortest, length), std::max(range.longest, length)};
+    }
+    return range;
+}
 
 }  // namespace
 
@@ -58,11 +87,7 @@ LengthRange length_range(const Segments& segments)
     LengthRange all{std::numeric_limits<std::int64_t>::max(), 0};
     std::mutex mutex;
     parallel_for(segments.num_segments, kSegmentsOfPart, [&](std::int64_t begin, std::int64_t end) {
-        LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
-        for (std::int64_t s = begin; s < end; ++s) {
-            const std::int64_t length = segments.length(s);
-            range = {std::min(range.shortest, length), std::max(range.longest, length)};
-        }
+        const auto range = range_between(segments, begin, end);
         const std::lock_guard lock(mutex);
         all = {std::min(all.shortest, range.shortest), std::max(all.longest, range.longest)};
     });

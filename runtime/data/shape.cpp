@@ -10,9 +10,8 @@ bool is_looked_at(std::int64_t num_segments)
 
 Shape shape_of(const Segments& segments)
 {
-    constexpr std::int64_t kManySegments = std::int64_t{1} << 24;
     Shape shape{segments.num_elements, segments.num_segments};
-    if (segments.num_segments > 0 && segments.num_segments <= kManySegments)
+    if (segments.num_segments > 0)
         shape.longest = length_range(segments).longest;
     return shape;
 }

@@ -5,8 +5,8 @@
 
 namespace segfold {
 
-/// The sizes that a plan is chosen by, for workloads that are read or generated once. The longest segment is
-/// looked for only where that takes no time beside reading them: among up to 2^24.
+/// The sizes that a plan is chosen by, for workloads that are read or generated once. To look for the longest
+/// segment takes little time beside that.
 [[nodiscard]] Shape shape_of(const Segments& segments);
 
 /// The same with the length of rows.
