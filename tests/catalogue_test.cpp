@@ -327,25 +327,30 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
         return catalogue.rule_of_thumb(problem("sum_i32"), {elements, segments, longest}).name;
     };
     EXPECT_EQ(chosen(1 << 18, 1 << 16, 64), "thread_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32), "group_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 32 * 32 + 1), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 20 * 32), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 16, 20 * 32 + 1), "warp_per_segment");
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "group_per_segment");
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 129), "warp_per_segment") << "one more than four times the mean";
     EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
         << "groups read elements, and it has none";
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 3584), "warp_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 3585), "group_or_grid") << "one long segment would keep its warp busy";
-    EXPECT_EQ(chosen(1 << 21, 1 << 16, 0), "group_or_grid") << "nobody knows the longest";
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 6144), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 6145), "group_or_grid") << "one long segment would keep its warp busy";
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 0), "group_or_grid") << "nobody knows the longest";
+    EXPECT_EQ(chosen(1 << 21, (1 << 15) + 1, 6145), "warp_stream") << "so many take a group long";
+    EXPECT_EQ(chosen(1 << 20, 4096, 6145), "block_per_segment");
+    EXPECT_EQ(chosen(1 << 20, 4096, 32769), "group_or_grid") << "it would keep its block busy";
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 16, 3585), "warp_stream");
     EXPECT_EQ(chosen(1 << 22, 1 << 16, 1 << 20), "group_or_grid") << "a quarter of all is one segment";
     EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "warp_stream");
-    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 1 << 21), "lean_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 14336 * 64), "lean_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 14336 * 64 + 1), "warp_stream") << "far longer than the mean";
     EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
     EXPECT_EQ(chosen(1 << 24, 1 << 19, 64), "group_per_segment") << "few of them are much longer";
     EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 200), "lean_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 22, 16), "group_per_segment");
-    EXPECT_EQ(chosen(1 << 23, 1 << 22, 32), "thread_per_segment");
-    EXPECT_EQ(chosen(1 << 23, 1 << 22, 33), "warp_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 17), "lean_stream") << "many must be empty";
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 128), "lean_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 129), "warp_stream");
     const auto of = [&](const std::string& op, std::int64_t elements,
                         SegmentForm form = SegmentForm::offsets) {
         return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300}).name;

@@ -6,14 +6,16 @@
 //% needs   associative
 //% let     is_few = num_elements <= 2097152
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
-//% let     enough = num_elements <= 4194304 ? 24 : num_elements <= 67108864 ? 64 : 192
-//% let     are_enough = num_segments >= enough && (commutative || mean_length <= 131072)
-//% let     is_alike = uniform && !is_dear && (are_enough || is_few && mean_length <= 65536)
-//% let     are_even = longest_length > 0 && longest_length <= 4 * mean_length
-//% let     is_lone = longest_length > 1024 && longest_length <= 131072 && (num_segments <= 2048 || mean_length >= 1024)
-//% let     is_rare = is_lone && (is_few && are_even || num_elements <= 4194304 && num_segments <= 2048)
-//% let     are_many = num_segments >= 2048 && mean_length >= 2048 && longest_length <= 65536
-//% let     is_full = offsets && commutative && are_even && are_many
+//% let     is_brief = commutative || mean_length <= 131072
+//% let     shares = num_elements > 67108864 ? 140 : costly_combine || element_bytes <= 2 ? 120 : 80
+//% let     most = 393216 / max(4, element_bytes) + num_elements / shares
+//% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most
+//% let     are_even = longest_length <= min(most, 5 * mean_length)
+//% let     is_light = num_segments <= 1024 && state_bytes <= 8 && !costly_combine
+//% let     least = num_segments > 2048 ? 6144 : is_light ? 384 : 1024
+//% let     is_lone = longest_length > least && num_segments <= 4096 && num_elements <= 4194304
+//% let     is_rare = is_lone && (longest_length <= 32768 || are_even)
+//% let     is_full = longest_length > 0 && commutative && are_even && mean_length >= 2048
 //% suits   is_alike ? 70 : (offsets || ranges) && (is_rare || is_full) ? 85 : 0
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32

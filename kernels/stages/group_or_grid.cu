@@ -4,12 +4,14 @@
 //% source  Groups and warps by length: Greathouse & Daga 2014 (CSR-Adaptive), without its first pass
 //% layout  uniform, offsets
 //% needs   associative
-//% let     is_few = num_elements <= 2097152 && num_segments <= 262144
-//% let     are_short = mean_length < 8 && num_segments >= 32768
-//% let     is_unknown = is_few && (longest_length == 0 || longest_length > 3584 || are_short)
-//% let     has_giant = num_elements <= 4194304 && longest_length >= num_elements / 4
-//% let     is_long = costly_combine || state_bytes >= 16
-//% suits   uniform && num_elements <= 2097152 || offsets && (is_unknown || has_giant && !is_long) ? 60 : 0
+//% let     is_wider = costly_combine || element_bytes > 0 && state_bytes > element_bytes
+//% let     is_thin = element_bytes > 0 && element_bytes <= 2 || state_bytes >= 16
+//% let     is_few = num_elements <= 2097152 && num_segments <= (mean_length < 8 ? 65536 : 32768)
+//% let     has_long = longest_length == 0 || longest_length > (is_wider ? 3072 : 6144)
+//% let     is_uneven = is_few && (has_long || mean_length < 8)
+//% let     is_small = num_elements <= 4194304
+//% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
+//% suits   uniform && is_small || offsets && (is_uneven || has_giant) ? 60 : 0
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
 //% tune    lanes_per_segment = 4, 2, 8, 16, 32

@@ -4,20 +4,26 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector), with as many lanes as a segment needs
 //% layout  uniform, offsets, ranges
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% let     is_long = costly_combine || state_bytes >= 16
-//% let     longest = num_elements > 2097152 ? 192 : is_long || element_bytes <= 2 ? 64 : 128
-//% let     streamed = costly_combine ? 0 : is_long ? 2097152 : element_bytes <= 2 ? 4194304 : 8388608
+//% let     is_wider = costly_combine || state_bytes > element_bytes
+//% let     is_plain = !is_wider && element_bytes > 2 && state_bytes < 16
+//% let     is_few = num_elements <= 2097152
+//% let     longest = num_elements > (is_wider ? 16777216 : 2097152) ? 192 : is_plain ? 255 : 64
+//% let     is_odd = is_plain && !is_few && mean_length < 640 && mean_length % 128 != 0
+//% let     are_known = longest_length > 0
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
-//% let     are_known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_near = longest_length > 0 && longest_length <= 4 * mean_length
-//% let     near = state_bytes <= 4 ? 256 : 64
-//% let     are_near = is_near && num_segments >= 2048 && mean_length >= 8 && mean_length < near
-//% let     most_elements = !offsets ? 4194304 : is_near && !is_long && element_bytes > 2 ? 2 * streamed : streamed
-//% let     is_best = (are_short && are_known || are_near) && num_elements <= most_elements
-//% let     is_cheap = !is_long && element_bytes > 2 && num_elements > 2097152
-//% let     is_odd = is_cheap && mean_length < 640 && mean_length % 128 != 0
-//% let     are_tiny = is_cheap && mean_length < 8 && longest_length > 0 && longest_length <= 16
-//% suits   uniform && (mean_length <= longest || is_odd) || (offsets || ranges) && (is_best || are_tiny) ? 90 : 0
+//% let     are_loose = are_short && longest_length <= (is_few ? 20 : 32) * mean_length
+//% let     loose = costly_combine ? 0 : is_wider || state_bytes >= 16 ? 2097152 : 4194304
+//% let     are_near = num_segments >= 256 && mean_length >= 8 && longest_length <= 4 * mean_length
+//% let     near_mean = is_wider ? 64 : !is_plain ? 96 : num_elements <= 8388608 ? 256 : 64
+//% let     near = is_wider ? 2097152 : 16777216
+//% let     are_same = are_near && is_plain && mean_length < 256 && 4 * longest_length <= 5 * mean_length
+//% let     is_loose = are_loose && num_elements <= (offsets ? loose : 4194304)
+//% let     is_near = are_near && mean_length < near_mean && num_elements <= (offsets ? near : 4194304)
+//% let     is_same = are_same && mean_length >= 64 && num_elements <= 33554432
+//% let     are_filled = mean_length >= 1 || num_elements <= 16777216
+//% let     are_tiny = is_plain && !is_few && mean_length < 8 && longest_length <= 16 && are_filled
+//% let     is_apt = are_known && (is_loose || is_near || is_same || are_tiny)
+//% suits   uniform && (mean_length <= longest || is_odd) || (offsets || ranges) && is_apt ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8

@@ -9,12 +9,13 @@
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
 //% let     are_many = num_elements > 134217728
-//% let     is_double = element_bytes > 2 && state_bytes > 4
-//% let     is_wide_fit = is_wide && (mean_length >= 4 || num_elements > 67108864)
-//% let     is_fit = mean_length < 1 || mean_length >= 8 && mean_length <= 4096 || is_wide_fit
-//% let     fewest = is_double ? 33554432 : element_bytes > 2 ? 4194304 : 2097152
-//% let     is_apt = is_fit && num_elements > fewest && element_bytes <= 4
-//% let     is_skewed = is_double && longest_length > 4096 * mean_length
+//% let     least_mean = element_bytes > 1 ? 8 : num_elements <= 16777216 ? 1 : 4
+//% let     is_long = is_wide ? mean_length >= 4 : mean_length >= least_mean && mean_length <= 4096
+//% let     are_sparse = longest_length > 0 && longest_length <= 64 * max(1, mean_length) && mean_length < 4
+//% let     is_fit = mean_length < 1 || are_sparse || is_long
+//% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 1048576
+//% let     is_apt = is_fit && num_elements >= fewest && element_bytes <= 4
+//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > 14336 * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 7)
 //% suits   is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35

@@ -3,15 +3,23 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
 //% let     is_narrow = element_bytes > 0 && element_bytes <= 2
+//% let     is_plain = element_bytes > 2 && state_bytes <= element_bytes
+//% let     is_few = num_elements <= 2097152
+//% let     is_medium = num_elements <= 16777216
 //% let     is_short = num_segments == 0 || mean_length < 8
 //% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
-//% let     is_odd = uniform && num_elements > 2097152 && mean_length < 20 && mean_length % 4 != 0
+//% let     odd_most = is_narrow ? 32 : is_plain && is_few ? 12 : 20
+//% let     even_most = is_plain || !is_few ? 0 : is_narrow ? 32 : 16
+//% let     is_odd = uniform && mean_length < (mean_length % 4 != 0 ? odd_most : even_most)
+//% let     are_known = longest_length > 0
 //% let     most = element_bytes <= 4 || num_elements > 262144 ? 64 : 256
-//% let     is_little = num_elements <= 2097152 && longest_length > 0 && longest_length <= most
+//% let     is_little = is_few && are_known && longest_length <= most && is_short
 //% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 8 && longest_length <= 16
-//% let     is_tiny = mean_length < 16 && longest_length > 0 && longest_length <= 32 && !is_grouped
-//% let     are_tiny = offsets && is_tiny
-//% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little && is_short ? 100 : 10
+//% let     tiny_mean = is_few && is_plain ? 8 : is_medium && !is_plain ? 20 : 12
+//% let     is_close = mean_length < tiny_mean && longest_length <= min(40, 8 * mean_length)
+//% let     are_empty = is_medium && mean_length < 1 && longest_length <= 32
+//% let     are_tiny = offsets && are_known && !is_grouped && (is_close || are_empty)
+//% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% let     are_few = num_segments > 0 && num_segments <= 1048576

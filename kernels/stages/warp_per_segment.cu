@@ -6,16 +6,19 @@
 //% needs   associative
 //% let     is_few = num_elements <= 2097152
 //% let     are_many = num_segments >= 8192
+//% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_slow = !commutative || costly_combine || state_bytes >= 16
-//% let     rows = are_many && is_slow ? 8192 : are_many || is_few ? 1024 : 192
+//% let     few_rows = element_bytes >= 8 ? 384 : 1024
+//% let     rows = are_many && is_slow ? 8192 : are_many ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = num_segments >= 2048 && mean_length % 128 != 0
-//% let     most = is_odd ? max(rows, 4096) : rows
+//% let     most = is_odd ? max(rows, 3072) : rows
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length
 //% let     streams = offsets && element_bytes > 0 && !uses_position && !uses_segment
-//% let     is_streamed = streams && costly_combine && are_short && num_elements > 1048576
+//% let     is_dear = costly_combine && are_short && num_elements > 1048576
+//% let     is_streamed = streams && (num_segments > 65536 || is_dear)
 //% let     is_close = are_short && !streams && num_elements <= 4194304
-//% let     most_steps = element_bytes > 0 && element_bytes <= 2 ? 8192 : 3584
+//% let     most_steps = is_wider ? 3072 : element_bytes <= 2 ? 8192 : 6144
 //% let     are_shorter = mean_length < 8 && num_segments >= 32768
 //% let     is_little = is_close || is_few && longest_length <= most_steps && !is_streamed && !are_shorter
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
@@ -23,8 +26,9 @@
 //% let     is_medium = num_elements <= 16777216
 //% let     least = is_medium && num_elements > 2097152 ? 2048 : 8192
 //% let     are_even = offsets && num_segments >= least && longest_length <= min(8192, spread * mean_length)
-//% let     least_mean = is_medium ? 64 : element_bytes <= 2 ? 512 : 256
-//% let     is_even = are_even && mean_length >= least_mean && is_brisk
+//% let     medium_mean = num_elements <= 8388608 || is_wider || element_bytes <= 2 ? 64 : 128
+//% let     large_mean = element_bytes > 2 ? 256 : num_elements <= 33554432 ? 128 : 512
+//% let     is_even = are_even && mean_length >= (is_medium ? medium_mean : large_mean) && is_brisk
 //% suits   uniform && mean_length <= most || are_known && (is_little || is_even) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
