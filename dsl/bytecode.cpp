@@ -323,14 +323,14 @@ std::vector<std::string> with_prefix(const char* prefix, const std::vector<State
     return names;
 }
 
-Program compile_lift(const Operator& op)
+/// Behind `inputs` those of an element.
+std::vector<std::string> with_element(std::vector<std::string> inputs, const Operator& op)
 {
-    std::vector<std::string> inputs;
     for (const auto& parameter : op.parameters)
         if (!parameter.table)
             inputs.push_back(parameter.name);
     inputs.insert(inputs.end(), {"index", "position", "segment"});
-    return Flattener(op, inputs).run(op.lift);
+    return inputs;
 }
 
 Program compile_map(const Operator& op)
@@ -381,8 +381,11 @@ Bytecode compile_bytecode(const Operator& op)
     auto operands = with_prefix("a.", op.state);
     const auto later = with_prefix("b.", op.state);
     operands.insert(operands.end(), later.begin(), later.end());
-    result.lift = compile_lift(op);
+    result.lift = Flattener(op, with_element({}, op)).run(op.lift);
     result.combine = Flattener(op, operands).run(op.combine);
+    result.has_append = op.append.has_value();
+    if (result.has_append)
+        result.append = Flattener(op, with_element(with_prefix("a.", op.state), op)).run(*op.append);
     result.finish = compile_finish(op);
     result.has_identity = op.has_identity();
     result.has_empty = op.allows_empty();

@@ -91,6 +91,7 @@ struct Program {
 ///   identity nothing                                 ->  state
 ///   lift     columns, then index, position, segment  ->  state
 ///   combine  earlier state, later state              ->  state
+///   append   state, columns, then index, position, segment  ->  state
 ///   finish   state, then segment, length             ->  result
 ///   empty    segment, length                         ->  result
 ///   map      columns, result, then index, position, segment, length  ->  outputs
@@ -98,8 +99,8 @@ struct Program {
 /// Where the operator has no `finish`, the program copies the state; where it has no `empty`, `empty`
 /// finishes the identity, and is without code if there is none (has_empty is false).
 struct Bytecode {
-    Program identity, lift, combine, finish, empty, map;
-    bool has_identity = false, has_empty = false, has_map = false;
+    Program identity, lift, combine, append, finish, empty, map;
+    bool has_identity = false, has_append = false, has_empty = false, has_map = false;
     std::vector<Type> columns, state, results, outputs;
     std::vector<std::string> column_names, table_names;
     std::vector<Type> tables;

@@ -1,8 +1,8 @@
 #include "dsl/check.h"
 
 #include <algorithm>
-#include <array>
 
+#include "dsl/append.h"
 #include "dsl/let_types.h"
 #include "dsl/rows.h"
 #include "dsl/suggest.h"
@@ -10,12 +10,6 @@
 
 namespace segfold {
 namespace {
-
-/// Words that stand for something in the language, so that no parameter, field or local may take them.
-constexpr std::array<std::string_view, 21> kReserved = {
-    "operator", "state",    "lift",    "combine", "finish", "empty",   "map",
-    "laws",     "let",      "table",   "true",    "false",  "inf",     "nan",
-    "index",    "position", "segment", "length",  "lowest", "highest", "epsilon"};
 
 std::string count(std::size_t number, const std::string& what)
 {
@@ -39,6 +33,8 @@ public:
         check_identity();
         check_lift();
         check_combine();
+        if (op_.append)
+            check_append();
         complaints_.attempt([&] { settle_results(); });
         check_finish();
         check_map();
@@ -113,7 +109,7 @@ private:
                 add(*field.identity, field.position);
         for (const auto* block : {&op_.lift, &op_.combine})
             add_block(*block);
-        for (const auto* block : {&op_.finish, &op_.empty, &op_.map})
+        for (const auto* block : {&op_.append, &op_.finish, &op_.empty, &op_.map})
             if (*block)
                 add_block(**block);
     }
@@ -203,15 +199,22 @@ private:
                 });
     }
 
-    void check_lift()
+    /// What lift may name; append may not name tables.
+    [[nodiscard]] Scope scope_of_element(bool has_tables) const
     {
         Scope scope;
         for (const auto& parameter : op_.parameters)
-            (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
+            if (!parameter.table || parameter.scalar || has_tables)
+                (parameter.table ? scope.tables : scope.names).emplace(parameter.name, parameter.type);
         for (const char* place : {"index", "position", "segment"})
             scope.names.emplace(place, Type::i64);
+        return scope;
+    }
+
+    void check_lift()
+    {
         if (!is_missing(op_.lift) && !op_.parameters.empty())
-            check_block(op_.lift, std::move(scope), op_.state, "lift", "state field");
+            check_block(op_.lift, scope_of_element(true), op_.state, "lift", "state field");
     }
 
     void check_combine()
@@ -220,6 +223,21 @@ private:
         scope.operands = {{op_.earlier, Operand::earlier}, {op_.later, Operand::later}};
         if (!is_missing(op_.combine))
             check_block(op_.combine, std::move(scope), op_.state, "combine", "state field");
+    }
+
+    void check_append()
+    {
+        const auto hidden = std::ranges::find(op_.parameters, op_.earlier, &Parameter::name);
+        if (hidden != op_.parameters.end())
+            return complain(hidden->position, "append knows a parameter and a state '" + hidden->name + "'",
+                            "name the operands of combine and append otherwise");
+        auto scope = scope_of_element(false);
+        scope.operands = {{op_.earlier, Operand::earlier}};
+        check_block(*op_.append, std::move(scope), op_.state, "append", "state field");
+        if (complaints_.empty() && !read_by_append_alone(op_).empty())
+            complain(op_.append->position,
+                     "append reads '" + read_by_append_alone(op_) + "', which lift does not read",
+                     "append gives combine(" + op_.earlier + ", lift), so nothing else can matter");
     }
 
     /// Without results the state is the result; without finish both must agree.
@@ -301,7 +319,7 @@ private:
                 fail(result.position,
                      "map cannot tell the result '" + result.name + "' from the parameter of that name",
                      "give the result another name");
-            if (std::ranges::find(kReserved, result.name) != kReserved.end())
+            if (is_reserved(result.name))
                 fail(result.position,
                      "map cannot read the result '" + result.name +
                          "', because the name has a meaning in the language",
@@ -464,11 +482,6 @@ private:
 };
 
 }  // namespace
-
-bool is_taken(std::string_view name)
-{
-    return std::ranges::find(kReserved, name) != kReserved.end() || find_type(name) || find_function(name);
-}
 
 Operator check(Operator op)
 {

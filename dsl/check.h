@@ -15,7 +15,11 @@ namespace segfold {
 /// Throws SpecError, with place and caret where the operator came from text.
 Operator check(Operator op);
 
-/// True for words that stand for something in the language, so that no name of one's own may be one.
+/// True for the words of parts, values and places.
+bool is_reserved(std::string_view name);
+
+/// True for words that stand for something in the language, so that no name of one's own may be one: those,
+/// types and functions.
 bool is_taken(std::string_view name);
 
 /// What of a text could not be read; nothing is said about what may follow from that alone.

@@ -33,6 +33,11 @@ Wording wording(Equation equation)
             return {"the identity is not neutral:", "combine(identity, identity)", "identity"};
         case Equation::commutative:
             return {"combine is not commutative:", "combine(a, b)", "combine(b, a)"};
+        case Equation::append:
+            return {"append is not combine of what lift makes:", "append(a, x)", "combine(a, lift(x))"};
+        case Equation::append_first:
+            return {"append is not combine of what lift makes:", "append(identity, x)",
+                    "combine(identity, lift(x))"};
         default:
             return {"combine is not idempotent:", "combine(a, a)", "a"};
     }
@@ -128,14 +133,18 @@ std::string print_states(const std::vector<std::string>& states, bool one_line)
 std::string text(const CounterExample& example, const StatePrinter& printer, Equation equation,
                  const std::vector<FieldValue>& identity)
 {
-    const bool plain = std::ranges::all_of(example.states, is_element);
+    const bool appends = is_of_append(equation);
+    const bool plain = !appends && std::ranges::all_of(example.states, is_element);
     std::vector<std::string> states;
     for (std::size_t i = 0; i < example.states.size(); ++i)
-        states.push_back(fmt::format("{} = {}{}", kOperandNames[i], printer.state(example.states[i].fields),
-                                     plain ? "" : printer.origin(example.states[i])));
+        states.push_back(fmt::format(
+            "{} = {}{}", appends && i + 1 == example.states.size() ? "lift(x)" : kOperandNames[i],
+            printer.state(example.states[i].fields), plain ? "" : printer.origin(example.states[i])));
     const auto [headline, left, right] = wording(equation);
     std::string text(headline);
-    if (!identity.empty())
+    if (equation == Equation::append_first)
+        text += fmt::format("\n    identity = {}\n    {}", printer.state(identity), states[0]);
+    else if (!identity.empty())
         text += "\n    identity = " + printer.state(identity);
     else if (example.states.size() > 1)
         text += print_states(states, plain);
@@ -172,14 +181,20 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
     CaseStates<double> states{};
     CounterExample example;
     for (std::size_t i = 0; i < slots.size(); ++i) {
-        machine.reach(recipes[i], places[i], slots[i].data(), recipes.place);
+        const auto recipe = taken(equation, i, recipes[i]);
+        machine.reach(recipe, places[i], slots[i].data(), recipes.place);
         states[i] = slots[i].data();
         ReachedState reached{typed(bytecode.state, slots[i]), {}};
         if (recipes.place != 0)
             reached.place = place_text(op, machine.places()[recipes.place], places[i]);
-        for (const auto& element : recipes[i])
+        for (const auto& element : recipe)
             reached.elements.push_back(typed(bytecode.columns, element));
         example.states.push_back(std::move(reached));
+    }
+    std::vector<Slot<double>> element;
+    if (const auto last = slots.size(); is_of_append(equation)) {
+        element = machine.element<double>(recipes[last - 1].front(), places[last - 1], recipes.place);
+        states[2] = element.data();
     }
     double spread = 0;
     judge.compare(equation, states, spread);
@@ -189,7 +204,8 @@ CounterExample make_counter_example(const Operator& op, Equation equation, const
     example.left_side = words.left;
     example.right_side = words.right;
     std::vector<FieldValue> identity;
-    if (equation == Equation::identity_left || equation == Equation::identity_right)
+    if (equation == Equation::identity_left || equation == Equation::identity_right ||
+        equation == Equation::append_first)
         identity = typed(bytecode.state, judge.sides().first);
     if (equation == Equation::identity_twice)
         identity = example.right;

@@ -100,6 +100,36 @@ public:
         return *this;
     }
 
+    /// Where it takes fewer steps than lift and combine: a state with an element behind it, which must be
+    /// combine(a, lift). Reads columns and scalars, as lift does; elements come in order of their index.
+    ///
+    ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
+    ///     op.append([&](auto a) { return max(a, x); });    // of one field
+    template <class Body>
+    Definition& append(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::append, place(at));
+        if constexpr (kOneField) {
+            constexpr bool fits = std::is_invocable_v<const Body&, Value<S>>;
+            static_assert(
+                fits,
+                "segfold: append of one field takes its value: op.append([&](auto a) { return max(a, "
+                "x); })");
+            if constexpr (fits)
+                give_field_of(recording, at, body, Value<S>(recording.field(Operand::earlier)));
+        } else {
+            constexpr bool fits = std::is_invocable_v<const Body&, S, S&>;
+            static_assert(
+                fits,
+                "segfold: append takes a state and the one that it sets: op.append([&](auto a, auto& "
+                "s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (fits)
+                body(make_state(recording, Operand::earlier), s);
+        }
+        return *this;
+    }
+
     /// The last state as the results: sets them, or returns the only one.
     ///
     ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });

@@ -12,6 +12,7 @@ Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tabl
       identity_(make_frame(bytecode.identity)),
       lift_(make_frame(bytecode.lift)),
       combine_(make_frame(bytecode.combine)),
+      append_(make_frame(bytecode.append)),
       finish_(make_frame(bytecode.finish)),
       empty_(make_frame(bytecode.empty)),
       map_(make_frame(bytecode.map))
@@ -83,6 +84,18 @@ void Evaluator<Real>::combine(const Value* earlier, const Value* later, Value* o
     std::copy_n(earlier, n, combine_.slots.begin());
     std::copy_n(later, n, combine_.slots.begin() + static_cast<std::ptrdiff_t>(n));
     run(combine_, out);
+}
+
+template <class Real>
+void Evaluator<Real>::append(const Value* state, const Value* element, Value* out)
+{
+    if (!bytecode_.has_append)
+        throw InternalError("append() of an operator that has none");
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(state, n, append_.slots.begin());
+    std::copy_n(element, bytecode_.columns.size() + 3,
+                append_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    run(append_, out);
 }
 
 template <class Real>

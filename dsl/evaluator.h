@@ -38,6 +38,8 @@ public:
               Value* state);
     /// `out` may be one of the operands.
     void combine(const Value* earlier, const Value* later, Value* out);
+    /// Joins an element to `state`; `element` is its columns' values, then index, position and segment.
+    void append(const Value* state, const Value* element, Value* out);
     void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
     void empty(std::int64_t segment, Value* result);
     /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
@@ -64,7 +66,7 @@ private:
 
     const Bytecode& bytecode_;
     std::vector<TableView> tables_;
-    Frame identity_, lift_, combine_, finish_, empty_, map_;
+    Frame identity_, lift_, combine_, append_, finish_, empty_, map_;
 };
 
 /// The message about a table that `element` reads outside of its length.

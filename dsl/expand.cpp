@@ -143,6 +143,8 @@ public:
         block(op_.lift, "lift", shorthands_.state);
         in_combine_ = true;
         block(op_.combine, "combine", shorthands_.state);
+        if (op_.append)
+            block(*op_.append, "append", shorthands_.state);
         in_combine_ = false;
         in_finish_ = true;
         if (op_.finish)

@@ -105,6 +105,8 @@ std::vector<Equation> equations(Law law)
             return {Equation::identity_left, Equation::identity_right, Equation::identity_twice};
         case Law::commutative:
             return {Equation::commutative};
+        case Law::append:
+            return {Equation::append, Equation::append_first};
         default:
             return {Equation::idempotent};
     }
@@ -113,6 +115,12 @@ std::vector<Equation> equations(Law law)
 std::array<std::size_t, 3> starts(const LawCase& recipes)
 {
     return {0, recipes[0].size(), recipes[0].size() + recipes[1].size()};
+}
+
+Recipe taken(Equation equation, std::size_t i, const Recipe& recipe)
+{
+    const bool is_appended = is_of_append(equation) && i + 1 == num_states(equation);
+    return is_appended && recipe.size() > 1 ? Recipe{recipe.front()} : recipe;
 }
 
 LawJudge::LawJudge(const Operator& op, LawMachine& machine)
@@ -166,6 +174,15 @@ void LawJudge::evaluate(Equation equation, const CaseStates<Real>& states, Sides
         case Equation::idempotent:
             evaluator.combine(a, a, left);
             break;
+        case Equation::append:
+            evaluator.append(a, c, left);
+            evaluator.combine(a, b, right);
+            break;
+        case Equation::append_first:
+            evaluator.identity(first);
+            evaluator.append(first, c, left);
+            evaluator.combine(first, a, right);
+            break;
     }
 }
 
@@ -175,16 +192,22 @@ bool LawJudge::evaluate(Equation equation, const LawCase& recipes, Evaluation<Re
     CaseStates<Real> states{};
     const auto places = starts(recipes);
     for (std::size_t i = 0; i < num_states(equation); ++i) {
-        if (!machine_.reach(recipes[i], places[i], out.states[i].data(), recipes.place))
+        const auto recipe = taken(equation, i, recipes[i]);
+        if (!machine_.reach(recipe, places[i], out.states[i].data(), recipes.place))
             return false;
         states[i] = out.states[i].data();
+        if (is_of_append(equation) && i + 1 == num_states(equation)) {
+            out.states[2] = machine_.element<Real>(recipe.front(), places[i], recipes.place);
+            states[2] = out.states[2].data();
+        }
     }
     evaluate(equation, states, out.sides);
     return true;
 }
 
 template <class Real>
-auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) const -> Scale<Real>
+auto LawJudge::scale(Equation equation, const CaseStates<Real>& states, const Sides<Real>& sides) const
+    -> Scale<Real>
 {
     Scale<Real> scale{static_cast<Real>(least_normal_)};
     const auto see = [&](const Slot<Real>* state) {
@@ -198,7 +221,8 @@ auto LawJudge::scale(const CaseStates<Real>& states, const Sides<Real>& sides) c
                 scale.finite = false;
         }
     };
-    std::ranges::for_each(states, see);
+    for (std::size_t i = 0; i < num_states(equation); ++i)
+        see(states[i]);
     for (const auto* state : {&sides.left, &sides.right, &sides.first, &sides.second})
         see(state->data());
     return scale;
@@ -219,7 +243,7 @@ Agreement LawJudge::compare(Equation equation, const CaseStates<double>& states,
         largest = std::max(largest, distance(types_[i], sides_.left[i], sides_.right[i]));
     if (largest == 0)
         return Agreement::equal;
-    const auto scale = this->scale(states, sides_);
+    const auto scale = this->scale(equation, states, sides_);
     if (!scale.finite || largest == kInfinity)
         return Agreement::doubtful;
     spread = std::max(spread, largest / scale.largest);
@@ -234,6 +258,8 @@ bool LawJudge::refutes(Equation equation, const LawCase& recipes)
     CaseStates<double> states{};
     for (std::size_t i = 0; i < num_states(equation); ++i)
         states[i] = working.states[i].data();
+    if (is_of_append(equation))
+        states[2] = working.states[2].data();
     double spread = 0;
     if (compare(equation, states, spread) != Agreement::doubtful)
         return false;
@@ -245,7 +271,7 @@ bool LawJudge::has_finite_elements(Equation equation, const LawCase& recipes) co
 {
     const auto& columns = machine_.bytecode().columns;
     for (std::size_t i = 0; i < num_states(equation); ++i)
-        for (const auto& element : recipes[i])
+        for (const auto& element : taken(equation, i, recipes[i]))
             for (std::size_t k = 0; k < columns.size(); ++k)
                 if (is_float(columns[k]) && !std::isfinite(Machine<double>::get_real(element[k], columns[k])))
                     return false;
@@ -264,7 +290,7 @@ bool LawJudge::refutes_in_wide(Equation equation, const LawCase& recipes)
     CaseStates<long double> states{};
     for (std::size_t i = 0; i < num_states(equation); ++i)
         states[i] = wide.states[i].data();
-    const auto scale = this->scale(states, wide.sides);
+    const auto scale = this->scale(equation, states, wide.sides);
     const long double least = tolerance_ * scale.largest;
     const bool lenient = !has_finite_elements(equation, recipes);
     std::vector<long double> gaps(n);

@@ -16,7 +16,21 @@ enum class Equation : std::uint8_t {
     identity_twice,  ///< combine(identity, identity) == identity
     commutative,     ///< combine(a, b) == combine(b, a)
     idempotent,      ///< combine(a, a) == a
+    append,          ///< append(a, x) == combine(a, lift(x)), where b is lift(x)
+    append_first,    ///< append(identity, x) == combine(identity, lift(x)), where a is lift(x)
 };
+
+/// True for the equations of append, whose last state is of one element.
+constexpr bool is_of_append(Equation equation)
+{
+    return equation == Equation::append || equation == Equation::append_first;
+}
+
+/// False for what an operator without identity cannot be asked.
+constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
+{
+    return equation != Equation::append_first || bytecode.has_identity;
+}
 
 /// The equations that a law consists of.
 std::vector<Equation> equations(Law law);
@@ -28,6 +42,7 @@ constexpr std::size_t num_states(Equation equation)
         case Equation::associative:
             return 3;
         case Equation::commutative:
+        case Equation::append:
             return 2;
         case Equation::identity_twice:
             return 0;
@@ -49,6 +64,9 @@ struct LawCase {
 /// Where the states begin in the segment.
 std::array<std::size_t, 3> starts(const LawCase& recipes);
 
+/// The recipe of state `i` as the equation takes it: of its first element alone, where that is appended.
+Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
+
 /// Both sides of an equation; `first` and `second` hold what was computed on the way.
 template <class Real>
 struct Sides {
@@ -58,7 +76,8 @@ struct Sides {
     std::vector<Slot<Real>> left, right, first, second;
 };
 
-/// The states of a case; those that the equation does not speak of are null.
+/// The states of a case; those that the equation does not speak of are null. For an equation of append the
+/// last one is the element, as Evaluator::append takes it.
 template <class Real>
 using CaseStates = std::array<const Slot<Real>*, 3>;
 
@@ -112,7 +131,8 @@ private:
     template <class Real>
     void evaluate(Equation equation, const CaseStates<Real>& states, Sides<Real>& sides);
     template <class Real>
-    [[nodiscard]] Scale<Real> scale(const CaseStates<Real>& states, const Sides<Real>& sides) const;
+    [[nodiscard]] Scale<Real> scale(Equation equation, const CaseStates<Real>& states,
+                                    const Sides<Real>& sides) const;
     bool refutes_in_wide(Equation equation, const LawCase& recipes);
     [[nodiscard]] bool has_finite_elements(Equation equation, const LawCase& recipes) const;
 

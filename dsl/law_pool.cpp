@@ -43,6 +43,8 @@ std::int64_t LawPool::num_cases(Equation equation, std::int64_t most) const
 {
     if (num_states(equation) == 0)
         return 1;
+    if (!is_posed(equation, machine_.bytecode()))
+        return 0;
     const auto size = static_cast<std::int64_t>(recipes_.size());
     return num_states(equation) == 1 || size == 0 ? std::min(size, most) : most;
 }
@@ -91,6 +93,16 @@ std::optional<CaseStates<double>> LawPool::states(Equation equation, const CaseN
     std::size_t start = 0;
     for (std::size_t i = 0; i < num_states(equation); ++i) {
         const std::size_t number = chosen.recipes[i];
+        if (is_of_append(equation) && i + 1 == num_states(equation)) {
+            const auto recipe = taken(equation, i, recipes_[number]);
+            auto* const lifted = scratch_.data() + i * machine_.num_fields();
+            if (!machine_.reach(recipe, start, lifted, chosen.place))
+                return std::nullopt;
+            element_ = machine_.element<double>(recipe.front(), start, chosen.place);
+            states[i] = lifted;
+            states[2] = element_.data();
+            return states;
+        }
         states[i] = state(number, start, chosen.place, scratch_.data() + i * machine_.num_fields());
         if (states[i] == nullptr)
             return std::nullopt;
@@ -103,7 +115,7 @@ LawCase LawPool::recipes(Equation equation, const CaseNumbers& chosen) const
 {
     LawCase recipes;
     for (std::size_t i = 0; i < num_states(equation); ++i)
-        recipes[i] = recipes_[chosen.recipes[i]];
+        recipes[i] = taken(equation, i, recipes_[chosen.recipes[i]]);
     recipes.place = chosen.place;
     return recipes;
 }

@@ -46,6 +46,7 @@ private:
     std::vector<Made> made_;
     std::vector<Slot<double>> states_;   ///< [recipe][start][field], of cases at the first place
     std::vector<Slot<double>> scratch_;  ///< [state of the case][field]
+    std::vector<Slot<double>> element_;  ///< that a case appends
 };
 
 }  // namespace segfold

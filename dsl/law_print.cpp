@@ -40,6 +40,8 @@ std::string_view noun(Law law, bool one)
             return one ? "triple" : "triples";
         case Law::commutative:
             return one ? "pair" : "pairs";
+        case Law::append:
+            return one ? "state and element" : "states and elements";
         default:
             return one ? "state" : "states";
     }
@@ -54,7 +56,7 @@ std::string count(std::int64_t number, Law law)
 
 std::string_view name(Law law)
 {
-    constexpr std::string_view names[] = {"associative", "identity", "commutative", "idempotent"};
+    constexpr std::string_view names[] = {"associative", "identity", "commutative", "idempotent", "append"};
     return names[static_cast<int>(law)];
 }
 

@@ -122,6 +122,23 @@ bool LawMachine::reach(const Recipe& recipe, std::size_t start, Slot<Real>* stat
     return true;
 }
 
+template <class Real>
+std::vector<Slot<Real>> LawMachine::element(const Element& values, std::size_t start, std::size_t place) const
+{
+    const std::size_t columns = bytecode_.columns.size();
+    std::vector<Slot<Real>> slots(columns + 3);
+    for (std::size_t k = 0; k < columns; ++k)
+        slots[k] = in_precision<Real>(bytecode_.columns[k], values[k]);
+    const auto [index, position, segment] = places_[place];
+    const auto at = static_cast<std::int64_t>(start);
+    slots[columns].bits = static_cast<std::uint64_t>(index + at);
+    slots[columns + 1].bits = static_cast<std::uint64_t>(position + at);
+    slots[columns + 2].bits = static_cast<std::uint64_t>(segment);
+    return slots;
+}
+
+template std::vector<Slot<double>> LawMachine::element(const Element&, std::size_t, std::size_t) const;
+template std::vector<Slot<long double>> LawMachine::element(const Element&, std::size_t, std::size_t) const;
 template bool LawMachine::reach(const Recipe&, std::size_t, Slot<double>*, std::size_t);
 template bool LawMachine::reach(const Recipe&, std::size_t, Slot<long double>*, std::size_t);
 

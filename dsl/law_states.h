@@ -47,6 +47,10 @@ public:
     template <class Real>
     bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
 
+    /// An element of a case as Evaluator::append takes it: columns, then index, position and segment.
+    template <class Real>
+    std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
+
     /// Where cases begin: near the front, and where narrow conversions of large places wrap. One alone where
     /// lift does not look at the place.
     [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }

@@ -210,7 +210,7 @@ private:
         LawMachine machine(tried, random_);
         const StateTable table(tried, machine, random_);
         for (auto& finding : report.findings)
-            if (finding.verdict == Verdict::not_refuted)
+            if (finding.verdict == Verdict::not_refuted && finding.law != Law::append)
                 try_all_states(table, !small, finding);
     }
 
@@ -310,7 +310,7 @@ std::optional<CounterExample> confirmed(const Operator& op, Law law,
                     element[k].bits = wrap(columns[k], values[k].bits);
         }
     for (const auto equation : equations(law)) {
-        if (num_states(equation) > states.size())
+        if (num_states(equation) > states.size() || !is_posed(equation, machine.bytecode()))
             continue;
         const auto breaks = [&](const LawCase& tried) { return judge.refutes(equation, tried); };
         if (!breaks(recipes))
@@ -332,6 +332,8 @@ std::vector<Law> claimed_laws(const Operator& op)
         laws.push_back(Law::commutative);
     if (op.laws.idempotent)
         laws.push_back(Law::idempotent);
+    if (op.append)
+        laws.push_back(Law::append);
     return laws;
 }
 

@@ -10,9 +10,9 @@
 
 namespace segfold {
 
-/// A law of combine. Associativity is always claimed, the identity where the state has one, the others where
-/// declared.
-enum class Law : std::uint8_t { associative, identity, commutative, idempotent };
+/// A law of combine, or of append. Associativity is always claimed, the identity where the state has one,
+/// append where there is one, the others where declared.
+enum class Law : std::uint8_t { associative, identity, commutative, idempotent, append };
 
 /// "associative", "identity", ...
 std::string_view name(Law law);
@@ -66,7 +66,7 @@ struct ReachedState {
 
 /// States that break a law, and the two states that should have been equal.
 struct CounterExample {
-    std::vector<ReachedState> states;  ///< a, b, c; as many as the law speaks of
+    std::vector<ReachedState> states;  ///< a, b, c; as many as the law speaks of; of append a and lift(x)
     std::vector<FieldValue> left, right;
     std::string left_side, right_side;  ///< what they are: "combine(combine(a, b), c)"
     std::string text;                   ///< all of it for a reader, several lines without a final newline
@@ -156,7 +156,8 @@ std::optional<CounterExample> confirmed(const Operator& op, Law law,
 /// wherever it is not. An operator without identity is returned as it is.
 Operator without_identity(Operator op);
 
-/// The laws that the operator claims: associativity, the identity where it states one, and what it declares.
+/// The laws that the operator claims: associativity, the identity where it states one, what it declares, and
+/// that its append gives what combine and lift give.
 std::vector<Law> claimed_laws(const Operator& op);
 
 /// True if a stage may rely on `law`: the operator claims it and the report does not refute it.

@@ -45,6 +45,7 @@ std::optional<Operator> narrow_to_8_bits(const Operator& op)
     }
     small.lift = narrow(std::move(small.lift));
     small.combine = narrow(std::move(small.combine));
+    small.append.reset();
     small.results.clear();
     small.finish.reset();
     small.empty.reset();

@@ -110,8 +110,9 @@ bool same(const Operator& left, const Operator& right)
            std::ranges::equal(left.outputs, right.outputs, same_result) &&
            left.keeps_results == right.keeps_results && same_optional_block(left.map, right.map) &&
            left.earlier == right.earlier && left.later == right.later &&
-           same_block(left.combine, right.combine) && same_optional_block(left.finish, right.finish) &&
-           same_optional_block(left.empty, right.empty) && left.laws == right.laws;
+           same_block(left.combine, right.combine) && same_optional_block(left.append, right.append) &&
+           same_optional_block(left.finish, right.finish) && same_optional_block(left.empty, right.empty) &&
+           left.laws == right.laws;
 }
 
 std::vector<ResultField> returned_fields(const Operator& op)
@@ -144,8 +145,8 @@ bool is_exact(const Operator& op)
 {
     const auto is_free = [&](const ExpressionNode& node) { return rounds_freely(node, op); };
     return combines_exactly(op) && !any_node(op.lift, is_free) &&
-           !(op.finish && any_node(*op.finish, is_free)) && !(op.empty && any_node(*op.empty, is_free)) &&
-           !(op.map && any_node(*op.map, is_free));
+           !(op.append && any_node(*op.append, is_free)) && !(op.finish && any_node(*op.finish, is_free)) &&
+           !(op.empty && any_node(*op.empty, is_free)) && !(op.map && any_node(*op.map, is_free));
 }
 
 }  // namespace segfold

@@ -74,8 +74,9 @@ struct Laws {
 /// combine(earlier, later): the left operand always covers earlier elements. `combine` is associative;
 /// where every state field has an identity it is a monoid, where none has it is a semigroup and an empty
 /// segment has a result only through `empty`. Fold of a segment: finish(combine(...combine(lift(e0),
-/// lift(e1))..., lift(en))). Where there is a `map`, each element is then mapped with the finished results of
-/// its segment.
+/// lift(e1))..., lift(en))). `append` is no part of that definition: it must give what combine and lift give,
+/// and serves stages that fold element by element. Where there is a `map`, each element is then mapped with
+/// the finished results of its segment.
 struct Operator {
     std::string name;
     std::string description;  ///< the comment lines above it, without the marks
@@ -88,6 +89,9 @@ struct Operator {
     std::string earlier = "a";  ///< combine's names for its operands
     std::string later = "b";
     Block combine;
+    /// combine(earlier, lift(element)) in fewer steps: names fields of the earlier state, and what lift
+    /// names but tables. Elements come in ascending order of their index.
+    std::optional<Block> append;
     std::optional<Block> finish;  ///< absent: the result is the state, field by field
     std::optional<Block> empty;   ///< absent: the result of an empty segment is finish(identity)
     std::optional<Block> map;     ///< write-back: the outputs of an element, from its segment's results

@@ -36,6 +36,7 @@ Operator OperatorParser::whole_operator()
         if (!complaints_.attempt([&] { part(op); }))
             skip_part(start);
     }
+    complaints_.attempt([&] { check_operand_of_append(op); });
     if (complaints_.empty())
         cursor_.expect_end();
     return op;
@@ -112,6 +113,8 @@ void OperatorParser::part(Operator& op)
         state(op);
     else if (keyword.text == "combine")
         combine(op, keyword);
+    else if (keyword.text == "append")
+        append(op, keyword);
     else if (keyword.text == "laws")
         laws(op);
     else
@@ -121,14 +124,14 @@ void OperatorParser::part(Operator& op)
 void OperatorParser::refuse_part(const Token& keyword) const
 {
     const auto suggestion = keyword.kind == TokenKind::word ? did_you_mean(keyword.text, kParts) : "";
-    cursor_.fail(keyword.position,
-                 "expected a part of the operator, found " + cursor_.found() +
-                     (suggestion.empty() ? "; the parts are state, lift, combine, finish, empty, map and laws"
-                                         : suggestion),
-                 keyword.text == "identity"
-                     ? "the identity is the value of each field: state NAME: TYPE = VALUE"
-                 : suggestion.empty() ? advice_at(cursor_.tokens(), cursor_.place())
-                                      : "");
+    cursor_.fail(
+        keyword.position,
+        "expected a part of the operator, found " + cursor_.found() +
+            (suggestion.empty() ? "; the parts are state, lift, combine, append, finish, empty, map and laws"
+                                : suggestion),
+        keyword.text == "identity" ? "the identity is the value of each field: state NAME: TYPE = VALUE"
+        : suggestion.empty()       ? advice_at(cursor_.tokens(), cursor_.place())
+                                   : "");
 }
 
 void OperatorParser::refuse_what_follows(const Token& keyword) const
@@ -176,6 +179,30 @@ void OperatorParser::combine(Operator& op, const Token& keyword)
     op.later = cursor_.name("the later operand's name");
     cursor_.expect(")");
     op.combine = block(keyword);
+}
+
+void OperatorParser::append(Operator& op, const Token& keyword)
+{
+    if (!cursor_.is("("))
+        cursor_.fail(cursor_.peek().position, "expected '(', found " + cursor_.found(),
+                     "append names the state that an element is joined to: append(" + op.earlier + ") ...");
+    cursor_.expect("(");
+    appended_ = cursor_.peek();
+    (void)cursor_.name("the state's name");
+    if (cursor_.is(","))
+        cursor_.fail(cursor_.peek().position, "append has one operand",
+                     "it names the columns themselves, as lift does: append(" + appended_->text + ") ...");
+    cursor_.expect(")");
+    op.append = block(keyword);
+}
+
+void OperatorParser::check_operand_of_append(const Operator& op) const
+{
+    if (appended_ && std::ranges::find(seen_, "combine") != seen_.end() && appended_->text != op.earlier)
+        cursor_.fail(appended_->position,
+                     "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
+                         op.earlier + "'",
+                     "give both one name: append(" + op.earlier + ") ...");
 }
 
 void OperatorParser::laws(Operator& op)

@@ -81,7 +81,7 @@ private:
     void results(Operator& op);
     /// Reads the word `each`, which begins an output; it may be a name too.
     std::vector<ResultField>& results_or_outputs(Operator& op);
-    /// part ::= state | lift | combine | finish | empty | map | laws
+    /// part ::= state | lift | combine | append | finish | empty | map | laws
     void part(Operator& op);
     [[noreturn]] void refuse_part(const Token& keyword) const;
     /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
@@ -101,6 +101,10 @@ private:
     void check_arguments(const OwnFunction& made, const Expression& value) const;
     /// combine ::= "(" name "," name ")" block
     void combine(Operator& op, const Token& keyword);
+    /// append ::= "(" name ")" block
+    void append(Operator& op, const Token& keyword);
+    /// combine's earlier operand and the state of append have one name.
+    void check_operand_of_append(const Operator& op) const;
     /// laws ::= ("commutative" | "idempotent") {"," ...}
     void laws(Operator& op);
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
@@ -130,6 +134,7 @@ private:
     int loops_ = 0;   ///< that are open
     int rounds_ = 0;  ///< of all loops
     std::vector<std::string> seen_;
+    std::optional<Token> appended_;  ///< append's name for its state
 };
 
 }  // namespace segfold

@@ -228,6 +228,8 @@ std::string print(const Operator& op)
     text += "  state " + print_state(op, printer) + "\n";
     text += "  lift " + printer.block(op.lift, one_field) + "\n";
     text += fmt::format("  combine({}, {}) {}\n", op.earlier, op.later, printer.block(op.combine, one_field));
+    if (op.append)
+        text += fmt::format("  append({}) {}\n", op.earlier, printer.block(*op.append, one_field));
     const bool one_result = op.results.size() == 1;
     if (op.finish)
         text += "  finish " + printer.block(*op.finish, one_result) + "\n";

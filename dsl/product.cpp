@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "dsl/append.h"
 #include "dsl/check.h"
 #include "dsl/complaints.h"
 #include "dsl/laws.h"
@@ -97,12 +98,19 @@ public:
             whole.laws.commutative = whole.laws.commutative && op.laws.commutative;
             whole.laws.idempotent = whole.laws.idempotent && op.laws.idempotent;
         }
+        const bool appends = can_append(whole);
+        if (appends)
+            whole.append.emplace();
         for (std::size_t i = 0; i < factors_.size(); ++i) {
             const auto& op = factors_[i].op;
             const auto& names = renamings_[i];
             const auto at = factors_[i].position;
             add(whole.lift, op.lift, names, names.fields, whole, at, factors_[i].arguments);
             add(whole.combine, op.combine, names, names.fields, whole, at);
+            if (appends && op.append)
+                add(*whole.append, *op.append, names, names.fields, whole, at, factors_[i].arguments);
+            else if (appends)
+                add(*whole.append, joined_lift(op), names, names.fields, whole, at, factors_[i].arguments);
             if (finishes)
                 add(*whole.finish, op.finish ? *op.finish : copies(op), names, names.results, whole, at);
             if (empties)
@@ -112,6 +120,16 @@ public:
     }
 
 private:
+    /// Where one factor has an append, the others join what they lift, unless they need a table for that.
+    [[nodiscard]] bool can_append(const Operator& whole) const
+    {
+        return std::ranges::any_of(factors_, [](const Factor& f) { return f.op.append.has_value(); }) &&
+               std::ranges::all_of(
+                   factors_,
+                   [](const Factor& f) { return f.op.append.has_value() || !lift_reads_tables(f.op); }) &&
+               std::ranges::find(whole.parameters, whole.earlier, &Parameter::name) == whole.parameters.end();
+    }
+
     /// All have identities, or none has. Where one says what an empty segment gives, all do.
     void settle_identities()
     {

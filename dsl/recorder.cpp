@@ -15,7 +15,7 @@ thread_local Recording* t_recording = nullptr;
 thread_local Recorder* t_definition = nullptr;
 thread_local Making* t_making = nullptr;
 
-constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map"};
+constexpr std::string_view kPartNames[] = {"lift", "combine", "finish", "empty", "map", "append"};
 
 /// A result as map reads it, by its name; what else a part knows is left as it is.
 Expression with_results_named(const Expression& expression)
@@ -67,6 +67,7 @@ Recording::Recording(Recorder& recorder, Part part, Position at)
              : part == Part::combine ? recorder.operator_.combine
              : part == Part::finish  ? recorder.operator_.finish.emplace()
              : part == Part::empty   ? recorder.operator_.empty.emplace()
+             : part == Part::append  ? recorder.operator_.append.emplace()
                                      : recorder.operator_.map.emplace()),
       home_(std::make_shared<const Home>(Home{recorder.operator_.name, part_name(part), recorder.home_})),
       outer_(t_recording)
@@ -144,7 +145,7 @@ void Recording::give(const Term& value, std::optional<Type> type, Position at)
 {
     auto& op = recorder_.operator_;
     check_home(value, at);
-    if (part_ == Part::lift || part_ == Part::combine) {
+    if (part_ == Part::lift || part_ == Part::combine || part_ == Part::append) {
         block_.assignments.push_back({op.state.front().name, value.expression, at});
         return;
     }

@@ -18,7 +18,7 @@ struct State;
 /// While it lives, the use of handles is recorded as one part of an operator.
 class Recording {
 public:
-    enum class Part : std::uint8_t { lift, combine, finish, empty, map };
+    enum class Part : std::uint8_t { lift, combine, finish, empty, map, append };
 
     /// Throws SpecError where the operator has the part.
     Recording(Recorder& recorder, Part part, Position at);
@@ -123,7 +123,7 @@ private:
     HomePointer home_;
     Recorder* outer_;                ///< the definition in whose body this one stands
     Recording* outer_recording_;     ///< and its part
-    std::array<bool, 5> said_ = {};  ///< by part
+    std::array<bool, 6> said_ = {};  ///< by part
     /// A `let` of plain numbers, which take the type that its uses ask for.
     struct UntypedLet {
         Block* block;

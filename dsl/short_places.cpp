@@ -75,6 +75,15 @@ void take_out_others(const Expression& expression, bool is_place_wanted, Fields&
     }
 }
 
+/// The parts that make states.
+std::vector<const Block*> blocks_of(const Operator& op)
+{
+    std::vector<const Block*> blocks = {&op.lift, &op.combine};
+    if (op.append)
+        blocks.push_back(&*op.append);
+    return blocks;
+}
+
 Fields place_fields(const Operator& op)
 {
     Fields fields;
@@ -86,7 +95,7 @@ Fields place_fields(const Operator& op)
         for (const auto& field : op.state)
             if (field.identity && !is_place(*field.identity, {}))
                 fields.erase(field.name);
-        for (const auto* block : {&op.lift, &op.combine}) {
+        for (const auto* block : blocks_of(op)) {
             for (const auto& let : block->lets)
                 take_out_others(let.value, false, fields);
             for (const auto& assignment : block->assignments) {
@@ -146,7 +155,7 @@ std::set<std::string> limits_of(const Operator& op, const Fields& fields)
     for (const auto& field : op.state)
         if (field.identity && fields.contains(field.name))
             add_limits(*field.identity, limits);
-    for (const auto* block : {&op.lift, &op.combine})
+    for (const auto* block : blocks_of(op))
         for (const auto& assignment : block->assignments)
             if (fields.contains(assignment.field))
                 add_limits(assignment.value, limits);
@@ -199,6 +208,8 @@ Operator short_places(Operator op)
     op.finish = std::move(finish);
     op.lift = shorten(std::move(op.lift), fields);
     op.combine = shorten(std::move(op.combine), fields);
+    if (op.append)
+        op.append = shorten(std::move(*op.append), fields);
     for (auto& field : op.state)
         if (fields.contains(field.name)) {
             field.type = Type::i32;

@@ -13,8 +13,8 @@
 namespace segfold {
 
 /// The words that the parts of an operator begin with.
-inline constexpr std::array<std::string_view, 7> kParts = {"state", "lift", "combine", "finish",
-                                                           "empty", "map",  "laws"};
+inline constexpr std::array<std::string_view, 8> kParts = {"state",  "lift",  "combine", "append",
+                                                           "finish", "empty", "map",     "laws"};
 
 /// True for a word of kParts, which may be a name elsewhere.
 inline bool is_part(const Token& token) { return std::ranges::find(kParts, token.text) != kParts.end(); }

@@ -48,6 +48,11 @@ const StateField* Typing::find_field(std::string_view name) const
 std::string Typing::way_to(std::string_view name) const
 {
     const std::string word(name);
+    const auto parameter = std::ranges::find(op_.parameters, name, &Parameter::name);
+    if (scope_.part == "append" && parameter != op_.parameters.end() && parameter->table)
+        return "append reads columns and scalars, and no table; leave it out";
+    if (scope_.part == "append" && find_field(name) != nullptr)
+        return "write " + op_.earlier + "." + word + ", the field of the state";
     if (!scope_.operands.empty() && find_field(name) != nullptr)
         return "write " + op_.earlier + "." + word + " or " + op_.later + "." + word +
                ", the field of the earlier or the later state";
@@ -132,9 +137,13 @@ Expression Typing::field(const Expression& expression) const
         if (found == scope_.operands.end())
             fail(expression, "'" + node.symbol + "' has no fields",
                  scope_.operands.empty() ? "only combine's operands have"
-                                         : "combine's operands are " + op_.earlier + " and " + op_.later);
+                 : scope_.operands.size() == 1
+                     ? "append's state is " + op_.earlier
+                     : "combine's operands are " + op_.earlier + " and " + op_.later);
         operand = found->second;
-    } else if (operand == Operand::state ? scope_.state_fields.empty() : scope_.operands.empty()) {
+    } else if (operand == Operand::state   ? scope_.state_fields.empty()
+               : operand == Operand::later ? scope_.operands.size() < 2
+                                           : scope_.operands.empty()) {
         fail(expression, "there is no state here of which '" + node.name + "' could be a field",
              "combine has two, finish has one, and the other parts have none");
     }

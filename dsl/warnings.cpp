@@ -75,6 +75,8 @@ std::vector<std::string> warnings(const Operator& op)
             warnings.look_at(*field.identity);
     warnings.look_at(op.lift);
     warnings.look_at(op.combine);
+    if (op.append)
+        warnings.look_at(*op.append);
     for (const auto* block : {&op.finish, &op.empty})
         if (*block)
             warnings.look_at(**block);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
+#include <map>
+#include <set>
 
 namespace segfold::smt {
 namespace {
@@ -30,6 +32,101 @@ std::string equation_term(Script& script, Equation equation, const std::vector<S
     }
 }
 
+/// What a value can be: one of some inputs or constants that a program chooses among.
+struct Origin {
+    std::set<std::uint16_t> inputs;
+    std::map<std::uint64_t, Constant> constants;
+    bool is_computed = false;  ///< of something else
+
+    void add(const Origin& other)
+    {
+        inputs.insert(other.inputs.begin(), other.inputs.end());
+        constants.insert(other.constants.begin(), other.constants.end());
+        is_computed = is_computed || other.is_computed;
+    }
+};
+
+/// The origins of a program's outputs.
+std::vector<Origin> origins(const Program& program)
+{
+    std::vector<Origin> slots(program.num_slots);
+    for (std::uint16_t input = 0; input < program.num_inputs; ++input)
+        slots[input].inputs.insert(input);
+    for (const auto& constant : program.constants)
+        slots[constant.slot].constants.emplace(constant.bits, constant);
+    for (const auto& step : program.code) {
+        auto& out = slots[step.out];
+        if (step.opcode == Opcode::select || step.opcode == Opcode::minimum ||
+            step.opcode == Opcode::maximum) {
+            if (step.opcode != Opcode::select)
+                out.add(slots[step.a]);
+            else
+                out.add(slots[step.c]);
+            out.add(slots[step.b]);
+        } else if (step.opcode != Opcode::jump && step.opcode != Opcode::jump_unless) {
+            out.is_computed = true;
+        }
+    }
+    std::vector<Origin> outputs;
+    for (const auto slot : program.outputs)
+        outputs.push_back(slots[slot]);
+    return outputs;
+}
+
+/// The fields of a state that hold the index of an element that it covers, or one of some constants.
+std::map<std::size_t, std::vector<Constant>> index_fields(const Bytecode& bytecode)
+{
+    const auto lifted = origins(bytecode.lift);
+    const auto combined = origins(bytecode.combine);
+    const auto of_identity = bytecode.has_identity ? origins(bytecode.identity) : std::vector<Origin>();
+    const std::size_t num_fields = bytecode.state.size();
+    const auto index = static_cast<std::uint16_t>(bytecode.columns.size());
+    std::set<std::size_t> fields;
+    for (std::size_t f = 0; f < num_fields; ++f)
+        if (bytecode.state[f] == Type::i64)
+            fields.insert(f);
+    const auto is_index = [&](std::size_t f) {
+        return !lifted[f].is_computed && !combined[f].is_computed &&
+               (of_identity.empty() || !of_identity[f].is_computed) &&
+               std::ranges::all_of(lifted[f].inputs, [&](auto input) { return input == index; }) &&
+               std::ranges::all_of(combined[f].inputs,
+                                   [&](auto input) { return fields.contains(input % num_fields); });
+    };
+    while (std::erase_if(fields, [&](std::size_t f) { return !is_index(f); }) != 0) {}
+    Origin all;
+    for (const auto f : fields)
+        for (const auto* parts : {&lifted, &combined, &of_identity})
+            if (!parts->empty())
+                all.add((*parts)[f]);
+    std::map<std::size_t, std::vector<Constant>> result;
+    for (const auto f : fields)
+        for (const auto& [bits, constant] : all.constants)
+            result[f].push_back(constant);
+    for (const auto f : fields)
+        result[f];
+    return result;
+}
+
+/// The same of an equation of append; `state` is a, or the identity.
+std::string append_term(Script& script, const State& state, const State& element)
+{
+    return script.equal(script.appended(state, element), script.combined(state, script.lifted(element)));
+}
+
+/// That what a state keeps of places belongs to elements before the one at `index`.
+void require_earlier_places(Script& script, const Bytecode& bytecode, const State& state,
+                            const std::string& index)
+{
+    for (const auto& [field, constants] : index_fields(bytecode)) {
+        auto term = script.options().theory == Theory::bits
+                        ? fmt::format("(bvslt {} {})", state[field], index)
+                        : fmt::format("(< {} {})", state[field], index);
+        for (const auto& constant : constants)
+            term += fmt::format(" (= {} {})", state[field], constant_term(script.options().theory, constant));
+        script.require(fmt::format("(or {})", term));
+    }
+}
+
 void define_candidates(Script& script, const std::string& prefix, const std::vector<std::string>& terms)
 {
     for (std::size_t i = 0; i < terms.size(); ++i)
@@ -44,7 +141,7 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
     Script script(bytecode, options);
     std::size_t count = 0;
     for (const auto equation : equations)
-        count = std::max(count, num_states(equation));
+        count = std::max(count, is_of_append(equation) ? 1 : num_states(equation));
     std::vector<State> states;
     std::vector<std::vector<std::string>> claims;
     for (std::size_t i = 0; i < count; ++i) {
@@ -60,8 +157,16 @@ std::string law_question(const Bytecode& bytecode, std::span<const Equation> equ
         script.add(fmt::format("(assert (! (and {}) :named inv.{}))", all, i));
     }
     std::string holds = "true";
-    for (const auto equation : equations)
-        holds += " " + equation_term(script, equation, states);
+    if (is_of_append(equations.front())) {
+        const auto element = script.element("x");
+        require_earlier_places(script, bytecode, states[0], element[bytecode.columns.size()]);
+        holds += " " + append_term(script, states[0], element);
+        if (bytecode.has_identity)
+            holds += " " + append_term(script, script.identity(), element);
+    } else {
+        for (const auto equation : equations)
+            holds += " " + equation_term(script, equation, states);
+    }
     if (negated)
         script.require(fmt::format("(not (and {}))", holds));
     return script.text() + "(check-sat)\n";
@@ -73,9 +178,17 @@ ElementQuestion element_question(const Bytecode& bytecode, Equation equation, co
     Script script(bytecode, options);
     ElementQuestion question;
     std::vector<State> states;
+    std::string holds;
     std::int64_t at = 0;
     for (std::size_t i = 0; i < num_states(equation); ++i) {
         State state;
+        if (is_of_append(equation) && i + 1 == num_states(equation)) {
+            const std::array<std::int64_t, 3> here = {place.index + at, place.position + at, place.segment};
+            const auto element =
+                script.element(fmt::format("{}1", kStates[i]), &here, &question.elements[i].emplace_back());
+            holds = append_term(script, i == 0 ? script.identity() : states[0], element);
+            break;
+        }
         for (std::size_t k = 0; k < counts[i]; ++k, ++at) {
             const std::array<std::int64_t, 3> here = {place.index + at, place.position + at, place.segment};
             auto lifted = script.lifted(fmt::format("{}{}", kStates[i], k + 1), &here,
@@ -84,7 +197,9 @@ ElementQuestion element_question(const Bytecode& bytecode, Equation equation, co
         }
         states.push_back(std::move(state));
     }
-    script.require(fmt::format("(not {})", equation_term(script, equation, states)));
+    if (holds.empty())
+        holds = equation_term(script, equation, states);
+    script.require(fmt::format("(not {})", holds));
     std::string names;
     for (const auto& elements : question.elements)
         for (const auto& element : elements)

@@ -97,8 +97,14 @@ State Script::identity() { return run(bytecode_.identity, {}, {}, false); }
 State Script::lifted(const std::string& name, const std::array<std::int64_t, 3>* place,
                      UnknownElement* element)
 {
+    return lifted(this->element(name, place, element));
+}
+
+State Script::element(const std::string& name, const std::array<std::int64_t, 3>* place,
+                      UnknownElement* element)
+{
     std::vector<std::string> inputs;
-    std::vector<Type> types = bytecode_.columns;
+    const auto& types = bytecode_.columns;
     for (std::size_t k = 0; k < types.size(); ++k) {
         const auto column = fmt::format("{}.{}", name, bytecode_.column_names[k]);
         Unknown unknown{column, types[k]};
@@ -111,7 +117,6 @@ State Script::lifted(const std::string& name, const std::array<std::int64_t, 3>*
     }
     constexpr const char* names[] = {"index", "position", "segment"};
     for (std::size_t i = 0; i < 3; ++i) {
-        types.push_back(Type::i64);
         if (place != nullptr) {
             inputs.push_back(
                 constant_term(options_.theory, {0, Type::i64, static_cast<std::uint64_t>((*place)[i]), 0}));
@@ -121,7 +126,24 @@ State Script::lifted(const std::string& name, const std::array<std::int64_t, 3>*
         require(options_.theory == Theory::bits ? fmt::format("(bvsle #x0000000000000000 {})", inputs.back())
                                                 : fmt::format("(<= 0 {})", inputs.back()));
     }
-    return run(bytecode_.lift, inputs, types, true);
+    return inputs;
+}
+
+State Script::lifted(const State& element)
+{
+    auto types = bytecode_.columns;
+    types.insert(types.end(), 3, Type::i64);
+    return run(bytecode_.lift, element, types, true);
+}
+
+State Script::appended(const State& state, const State& element)
+{
+    auto inputs = state;
+    inputs.insert(inputs.end(), element.begin(), element.end());
+    auto types = bytecode_.state;
+    types.insert(types.end(), bytecode_.columns.begin(), bytecode_.columns.end());
+    types.insert(types.end(), 3, Type::i64);
+    return run(bytecode_.append, inputs, types, false);
 }
 
 State Script::combined(const State& earlier, const State& later)

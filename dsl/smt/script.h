@@ -47,6 +47,11 @@ public:
     /// and not negative without it.
     State lifted(const std::string& name, const std::array<std::int64_t, 3>* place = nullptr,
                  UnknownElement* element = nullptr);
+    /// The element that lifted() makes a state of: terms for its columns, then index, position and segment.
+    State element(const std::string& name, const std::array<std::int64_t, 3>* place = nullptr,
+                  UnknownElement* element = nullptr);
+    State lifted(const State& element);
+    State appended(const State& state, const State& element);
     State combined(const State& earlier, const State& later);
     /// What `finish` of some bytecode with the same state makes of a state.
     std::vector<std::string> results(const Bytecode& other, const State& state);

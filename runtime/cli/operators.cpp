@@ -83,7 +83,7 @@ std::string judged(const prove::StandardVerdict& verdict)
 std::string laws_of(const StandardOperator& op, const std::vector<prove::StandardVerdict>& verdicts)
 {
     std::string laws;
-    for (const auto law : {Law::associative, Law::identity, Law::commutative, Law::idempotent})
+    for (const auto law : {Law::associative, Law::identity, Law::commutative, Law::idempotent, Law::append})
         for (const bool is_claimed : {true, false}) {
             std::string line;
             for (const auto& verdict : verdicts) {

@@ -269,6 +269,8 @@ private:
         int number = 0;
         for (const auto& count : counts)
             for (const auto equation : equations(finding.law)) {
+                if (!is_posed(equation, bytecode_))
+                    continue;
                 if (count != counts[0] && (of_single_elements || equation == Equation::identity_twice ||
                                            questioner_.seconds_left() <= 0))
                     continue;

@@ -60,7 +60,7 @@ StandardVerdict read_line(const std::string& line)
     const auto json = OrderedJson::parse(line);
     StandardVerdict verdict;
     json.at("operator").get_to(verdict.op);
-    verdict.law = named(json.at("law"), Law::idempotent);
+    verdict.law = named(json.at("law"), Law::append);
     json.at("claimed").get_to(verdict.is_claimed);
     for (const auto& word : json.at("types")) {
         const auto type = find_type(word.get<std::string>());

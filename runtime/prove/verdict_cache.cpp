@@ -95,7 +95,7 @@ Enum enum_of(const Json& json, Enum last)
 LawFinding finding_of(const Json& json, const Operator& op)
 {
     LawFinding finding;
-    finding.law = enum_of(json.at("law"), Law::idempotent);
+    finding.law = enum_of(json.at("law"), Law::append);
     finding.verdict = enum_of(json.at("verdict"), Verdict::refuted);
     finding.means = enum_of(json.at("means"), Means::reals);
     finding.cases = json.at("cases").get<std::int64_t>();

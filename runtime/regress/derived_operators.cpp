@@ -18,6 +18,7 @@ Operator joining_operator(const Operator& op)
         lift.assignments.push_back({op.state[i].name, make_name(column), {}});
     }
     derived.lift = std::move(lift);
+    derived.append.reset();
     return check(std::move(derived));
 }
 

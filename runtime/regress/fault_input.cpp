@@ -262,7 +262,8 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
     const bool has_tables =
         std::ranges::any_of(op.parameters, [](const auto& parameter) { return parameter.table; });
     if (finding == nullptr || finding->verdict != segfold::Verdict::refuted || !finding->counter_example ||
-        law == Law::idempotent || has_tables || (law == Law::commutative && report.refuted(Law::associative)))
+        law == Law::idempotent || law == Law::append || has_tables ||
+        (law == Law::commutative && report.refuted(Law::associative)))
         return std::nullopt;
     FaultInput fault;
     fault.law = law;

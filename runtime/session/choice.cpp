@@ -35,9 +35,11 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
 
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
 {
+    auto folded = laws.without_identity ? without_identity(op) : op;
+    if (!laws.has_sound_append)
+        folded.append.reset();
     // Elements are mapped by their segments, which must be known then: flags and keys become offsets.
-    Problem problem(laws.without_identity ? without_identity(op) : op, op.map ? converted_form(form) : form,
-                    index_bits);
+    Problem problem(std::move(folded), op.map ? converted_form(form) : form, index_bits);
     problem.laws = laws.usable;
     return problem;
 }

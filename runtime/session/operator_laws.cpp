@@ -18,6 +18,7 @@ constexpr LawOptions kPatientLawOptions{kQuickLawOptions.most_cases, 1.0, kQuick
 /// The operator with zeros where its lift gives NaN.
 Operator without_nan(Operator op)
 {
+    op.append.reset();
     for (std::size_t i = 0; i < op.state.size(); ++i) {
         auto& value = op.lift.assignments[i].value;
         if (is_float(op.state[i].type))
@@ -70,7 +71,8 @@ bool is_neutral_on_finite_alone(const LawReport& report, const OperatorLaws& law
 bool claims(const Operator& op, Law law)
 {
     return law == Law::associative || (law == Law::identity && op.has_identity()) ||
-           (law == Law::commutative && op.laws.commutative) || (law == Law::idempotent && op.laws.idempotent);
+           (law == Law::commutative && op.laws.commutative) ||
+           (law == Law::idempotent && op.laws.idempotent) || (law == Law::append && op.append.has_value());
 }
 
 namespace {
@@ -104,6 +106,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
         });
     laws.usable.commutative = laws.usable.commutative || laws.takes_undeclared;
     laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
+    laws.has_sound_append = holds(Law::append);
     return laws;
 }
 
@@ -233,6 +236,8 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warn(Law::commutative, "is not commutative; the order of the elements is kept");
     if (laws.report.refuted(Law::idempotent) && !laws.usable.idempotent)
         warn(Law::idempotent, "is not idempotent; no element is folded twice");
+    if (!laws.has_sound_append)
+        warn(Law::append, "has an append that is not combine(a, lift); combine and lift serve instead");
     return warnings;
 }
 

@@ -20,6 +20,7 @@ struct OperatorLaws {
     LawReport report;
     UsableLaws usable;
     bool has_sound_identity = true;   ///< false: it is refuted, and nothing below speaks for it
+    bool has_sound_append = true;     ///< false: it is refuted, and combine and lift serve instead
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
     std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it
     bool is_remembered = false;       ///< the report is that of an earlier proof

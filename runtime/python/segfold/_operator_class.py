@@ -10,7 +10,7 @@ from ._expressions import Table, Type, Value, as_value, make, refuse
 _PARTS = ("lift", "combine", "finish", "empty")
 _LAWS = ("commutative", "idempotent")
 _WORDS = set(
-    "operator state lift combine finish empty laws let table commutative idempotent true false inf nan lowest highest "
+    "operator state lift combine append finish empty laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
     "ceil round fma popcount clz isnan isfinite copysign bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 T".split()
 )

@@ -77,6 +77,7 @@ void add_base(PartOperator& part, std::map<std::string, Expression>& places, con
 
 void replace_places(PartOperator& part, const std::map<std::string, Expression>& places)
 {
+    part.op.append.reset();  // which reads no table
     replace_names(part.op.lift, [&](const std::string& name) -> std::optional<Expression> {
         const auto found = places.find(name);
         return found == places.end() ? std::nullopt : std::optional(found->second);
@@ -93,6 +94,7 @@ std::function<Expression(const std::string&)> behind_base(const std::string& nam
 void carry_segment(PartOperator& part)
 {
     auto& op = part.op;
+    op.append.reset();
     const auto field = free_name(op, "slice_place");
     const bool is_monoid = op.has_identity();
     op.state.push_back(
