@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/append_functions.h"
 #include "codegen/comment.h"
 #include "codegen/kernel_parameters.h"
 #include "codegen/line_map.h"
@@ -79,6 +80,8 @@ Facts weaving_facts(const Problem& problem)
             {"uses_position", uses_name(op.lift, "position")},
             {"uses_segment", uses_name(op.lift, "segment")},
             {"uses_tables", lifts_from_tables(op)},
+            {"has_append", has_append(op)},
+            {"appends_exactly", has_append(op) && combines_exactly(op)},
             {"costly_combine", is_costly(op)},
             {"async_copies", problem.target.has_async_copies},
             {"bf16_conversions", problem.target.has_bf16_conversions},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/append_functions.h"
 #include "codegen/atomic.h"
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
@@ -82,6 +83,12 @@ public:
             for (auto& piece : native_lane_pieces(op_, present()))
                 pieces.push_back(std::move(piece));
             return pieces;
+        }
+        if (has_append(op_)) {
+            add("append", append_function(op_, present(), body_of(*op_.append)));
+            add("Element", element_struct(op_));
+            add("load_element", load_element_function(op_));
+            add("append_element", append_element_function(op_));
         }
         if (atomic_function(op_))
             add("atomic_combine", atomic_combine_text(op_));
@@ -242,9 +249,7 @@ private:
                 parameters.push_back(
                     fmt::format("const {}& {}", table_name(parameter.type), cuda_identifier(parameter.name)));
             else if (lift_uses(op_, parameter))
-                parameters.push_back(fmt::format("{}{}{} {}", parameter.table ? "const " : "",
-                                                 cuda_name(parameter.type), parameter.table ? "*" : "",
-                                                 cuda_identifier(parameter.name)));
+                parameters.push_back(as_argument(parameter));
         for (const char* place : {"index", "position", "segment"})
             if (uses_name(op_.lift, place))
                 parameters.push_back(std::string("Index ") + place);

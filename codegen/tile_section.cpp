@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "codegen/append_functions.h"
 #include "codegen/cuda_names.h"
 #include "codegen/cuda_printer.h"
 #include "codegen/line_break.h"
@@ -63,12 +64,14 @@ std::string byte_of(Type type, const std::string& name)
                                  : fmt::format("{}({})", cuda_name(type), shifted);
 }
 
-std::string lift_item(const Operator& op, int step_items)
+/// lift_item, or append_item of a run; `is_used` says which parameters and places the function takes.
+template <class IsUsed>
+std::string item_function(const char* piece, const Operator& op, int step_items, const IsUsed& is_used)
 {
     std::vector<std::string> arguments;
     bool uses_inputs = false;
     for (const auto& parameter : op.parameters) {
-        if (!lift_uses(op, parameter))
+        if (!is_used(parameter))
             continue;
         const auto name = cuda_identifier(parameter.name);
         uses_inputs = uses_inputs || parameter.table;
@@ -82,14 +85,28 @@ std::string lift_item(const Operator& op, int step_items)
         else
             arguments.push_back(fmt::format("items.{0}[k / {1}].at[k % {1}]", name, chunks.items));
     }
-    const bool uses_index = uses_name(op.lift, "index");
+    const bool uses_index = is_used("index");
     if (uses_index)
         arguments.emplace_back("index");
-    return vocabulary("tile.cuh", "lift_item",
+    return vocabulary("tile.cuh", piece,
                       {{{"inputs", uses_inputs ? " inputs" : ""},
                         {"index", uses_index ? " index" : ""},
                         {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
 }
+
+/// Which parameters and places lift takes.
+struct LiftUses {
+    const Operator& op;
+    bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
+    bool operator()(const char* place) const { return uses_name(op.lift, place); }
+};
+
+/// The same of append.
+struct AppendUses {
+    const Operator& op;
+    bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }
+    bool operator()(const char* place) const { return append_uses(op, place); }
+};
 
 }  // namespace
 
@@ -123,7 +140,9 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     for (const auto* name :
          {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
-    add("lift_item", lift_item(problem.op, step_items));
+    add("lift_item", item_function("lift_item", problem.op, step_items, LiftUses{problem.op}));
+    if (has_append(problem.op))
+        add("append_item", item_function("append_item", problem.op, step_items, AppendUses{problem.op}));
     return pieces;
 }
 

@@ -11,7 +11,12 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
     #pragma unroll
     for (int k = 0; k < kItemsPerThread; ++k)
         if (k < count)
+            //% if has_append
+            total = append_element(total, inputs, load_element(inputs, index + k), index + k, position + k,
+                                   segment);
+            //% else
             total = combine(total, load_item(inputs, index + k, position + k, segment));
+            //% end
     //% else
     // Vectors where the address allows: element by element, a warp would ask for each row of memory many
     // times.
@@ -24,7 +29,11 @@ __device__ __forceinline__ State fold_consecutive(const Inputs& inputs,
     #pragma unroll
     for (int k = 0; k < kItemsPerThread; ++k)
         if (k < items_there)
+            //% if has_append
+            total = append_item(total, inputs, items[k / kStepItems], k % kStepItems, index + k);
+            //% else
             total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index + k));
+            //% end
     //% end
     return total;
 }

@@ -24,7 +24,11 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
         //% end
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k)
+            //% if has_append
+            run = append_item(run, inputs, some, k, row_begin + step * kStepItems + k);
+            //% else
             run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
+            //% end
     }
     return run;
 }
@@ -74,6 +78,9 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             if (is_head)
                 *place = run;
             place += is_head;
+            //% if has_append
+            run = append_item(is_head ? identity() : run, inputs, some, k, row_begin + item);
+            //% else
             //% if uses_tables
             // Nothing is looked up for items behind the last one.
             const State state = row_begin + item < num_items
@@ -84,6 +91,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             //% end
             const State longer = combine(run, state);
             run = is_head ? state : longer;
+            //% end
         }
     }
     return run;

@@ -61,6 +61,17 @@ reduce(Inputs inputs,
         Index position = threadIdx.x;
         const int stride = kItemsPerThread * block_threads;
         for (; position + stride - block_threads < length; position += stride) {
+            //% if has_append
+            Element elements[kItemsPerThread];
+            #pragma unroll
+            for (int k = 0; k < kItemsPerThread; ++k)
+                elements[k] = load_element(inputs, first + position + k * block_threads);
+            #pragma unroll
+            for (int k = 0; k < kItemsPerThread; ++k) {
+                const Index place = position + k * block_threads;
+                total = append_element(total, inputs, elements[k], first + place, place, segment);
+            }
+            //% else
             State items[kItemsPerThread];
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k) {
@@ -70,9 +81,15 @@ reduce(Inputs inputs,
             #pragma unroll
             for (int k = 0; k < kItemsPerThread; ++k)
                 total = combine(total, items[k]);
+            //% end
         }
         for (; position < length; position += block_threads)
+            //% if has_append
+            total = append_element(total, inputs, load_element(inputs, first + position), first + position,
+                                   position, segment);
+            //% else
             total = combine(total, load_item(inputs, first + position, position, segment));
+            //% end
         //% else
         // The first elements, up to where vectors begin.
         const Index before = min(length, -first & Index(kStepItems - 1));
@@ -92,7 +109,11 @@ reduce(Inputs inputs,
             #pragma unroll
             for (int k = 0; k < kVectors * kStepItems; ++k) {
                 const Index index = first + position + k / kStepItems * stride + k % kStepItems;
+                //% if has_append
+                total = append_item(total, inputs, items[k / kStepItems], k % kStepItems, index);
+                //% else
                 total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
+                //% end
             }
         }
         // Fewer are left.
@@ -101,7 +122,11 @@ reduce(Inputs inputs,
             const Items items = load_vectors(inputs, first + position);
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
+                //% if has_append
+                total = append_item(total, inputs, items, k, first + position + k);
+                //% else
                 total = combine(total, lift_item(inputs, items, k, first + position + k));
+                //% end
         }
         // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
         #pragma unroll 1
@@ -109,7 +134,12 @@ reduce(Inputs inputs,
             #pragma unroll
             for (int k = 0; k < kStepItems; ++k)
                 if (position + k < length)
+                    //% if has_append
+                    total = append_element(total, inputs, load_element(inputs, first + position + k),
+                                           first + position + k, position + k, segment);
+                    //% else
                     total = combine(total, load_item(inputs, first + position + k, position + k, segment));
+                    //% end
         }
         //% end
         //% else

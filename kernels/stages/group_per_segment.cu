@@ -97,7 +97,11 @@ reduce(Inputs inputs,
             #pragma unroll
             for (int i = 0; i < kStepItems; ++i)
                 if (i < counts[k])
+                    //% if has_append
+                    parts[k] = append_item(parts[k], inputs, items[k], i, begins[k] + position + i);
+                    //% else
                     parts[k] = combine(parts[k], lift_item(inputs, items[k], i, begins[k] + position + i));
+                    //% end
         }
         // The rounds of all segments together: where the launch says the lanes, the loop is not unrolled, and
         // rounds of one segment after another would wait for each other.

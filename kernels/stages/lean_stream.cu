@@ -166,8 +166,13 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
     }
 }
 
+//% if has_append
+// Walks a lane's row and leaves the run behind each item. Behind the last item of a segment the run becomes
+// the identity.
+//% else
 // Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
 // first row, is not joined with what is before it.
+//% end
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           //% if uses_tables
                                           Index num_items,
@@ -178,7 +183,11 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           //% end
                                           Index row_begin,
+                                          //% if has_append
+                                          Bits ends,
+                                          //% else
                                           Bits begins,
+                                          //% end
                                           char* states,
                                           State run)
 {
@@ -193,6 +202,12 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k) {
             const int item = step * kStepItems + k;
+            //% if has_append
+            run = append_item(run, inputs, some, k, row_begin + item);
+            behind.at[k] = run;
+            if (ends >> item & 1)
+                run = identity();
+            //% else
             //% if uses_tables
             // Nothing is looked up for items behind the last one.
             State state = row_begin + item < num_items ? lift_item(inputs, some, k, row_begin + item)
@@ -210,6 +225,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             run = is_begin ? state : longer;
             //% end
             behind.at[k] = run;
+            //% end
         }
         *reinterpret_cast<States*>(states + step * kStepBytes) = behind;
     }
@@ -318,6 +334,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
+        //% if has_append
+        if (lane != 0)
+            carry = identity();
+        //% end
         State run = walk_row(inputs,
                              //% if uses_tables
                              segments.num_items,
@@ -327,10 +347,16 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                              //% else
                              items,
                              //% end
+                             //% if has_append
+                             tile_begin + lane * kItemsPerThread, ends,
+                             //% else
                              tile_begin + lane * kItemsPerThread, Bits(ends << 1 | Bits(lane != 0)),
+                             //% end
                              desk.states + lane * kStateRow, carry);
+        //% if !has_append
         if (ends >> (kItemsPerThread - 1) & 1)
             run = identity();
+        //% end
         // A lane's run reaches back to the last lane in which something ends.
         const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
         const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);

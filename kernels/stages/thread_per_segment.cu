@@ -51,7 +51,12 @@ reduce(Inputs inputs,
             for (int k = 0; k < kSegmentsPerThread; ++k) {
                 const Index segment = begin + k * block_threads;
                 const Index index = segment * segments.length + position;
+                //% if appends_exactly
+                const Element element = load_element(inputs, index);
+                totals[k] = append_element(totals[k], inputs, element, index, position, segment);
+                //% else
                 totals[k] = combine(totals[k], load_item(inputs, index, position, segment));
+                //% end
             }
         }
         #pragma unroll
@@ -69,7 +74,12 @@ reduce(Inputs inputs,
         const Index length = segment_length(segments, segment);
         State total = identity();
         for (Index position = 0; position < length; ++position)
+            //% if appends_exactly
+            total = append_element(total, inputs, load_element(inputs, first + position), first + position,
+                                   position, segment);
+            //% else
             total = combine(total, load_item(inputs, first + position, position, segment));
+            //% end
         store(results, segment, length, total);
     }
 }

@@ -68,6 +68,17 @@ reduce(Inputs inputs,
     Index position = lane;
     constexpr int kStride = kItemsPerThread * kWarpThreads;
     for (; position + kStride - kWarpThreads < length; position += kStride) {
+        //% if has_append
+        Element elements[kItemsPerThread];
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            elements[k] = load_element(inputs, first + position + k * kWarpThreads);
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const Index place = position + k * kWarpThreads;
+            total = append_element(total, inputs, elements[k], first + place, place, segment);
+        }
+        //% else
         State items[kItemsPerThread];
         #pragma unroll
         for (int k = 0; k < kItemsPerThread; ++k) {
@@ -77,9 +88,15 @@ reduce(Inputs inputs,
         #pragma unroll
         for (int k = 0; k < kItemsPerThread; ++k)
             total = combine(total, items[k]);
+        //% end
     }
     for (; position < length; position += kWarpThreads)
+        //% if has_append
+        total = append_element(total, inputs, load_element(inputs, first + position), first + position,
+                               position, segment);
+        //% else
         total = combine(total, load_item(inputs, first + position, position, segment));
+        //% end
     total = warp_reduce(total);
     //% else
     for (Index chunk = 0; chunk < length; chunk += kItemsPerThread * kWarpThreads) {

@@ -92,3 +92,10 @@ __device__ __forceinline__ State lift_item(const Inputs&@inputs@, const Items& i
 {
     return lift(@arguments@);
 }
+
+//% piece append_item
+// The run with item k of a step behind it, which is the element at `index` of the input.
+__device__ __forceinline__ State append_item(State run, const Inputs&@inputs@, const Items& items, int k, Index@index@)
+{
+    return append(run, @arguments@);
+}
