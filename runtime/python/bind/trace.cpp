@@ -145,6 +145,8 @@ PyOperator traced_operator(const nb::dict& facts)
     op.later = Reader::text(facts["later"]);
     op.lift = reader.block(facts["lift"]);
     op.combine = reader.block(facts["combine"]);
+    if (!facts["append"].is_none())
+        op.append = reader.block(facts["append"]);
     if (!facts["finish"].is_none())
         op.finish = reader.block(facts["finish"]);
     if (!facts["empty"].is_none())

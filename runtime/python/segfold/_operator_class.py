@@ -7,7 +7,7 @@ import sys
 from . import _segfold
 from ._expressions import Table, Type, Value, as_value, make, refuse
 
-_PARTS = ("lift", "combine", "finish", "empty")
+_PARTS = ("lift", "combine", "append", "finish", "empty")
 _LAWS = ("commutative", "idempotent")
 _WORDS = set(
     "operator state lift combine append finish empty laws let table commutative idempotent true false inf nan lowest highest "
@@ -80,7 +80,7 @@ def _of_class(made, words):
 
 
 def _of_function(function, words):
-    allowed = ("identity", "lift", "finish", "empty", *_LAWS)
+    allowed = ("identity", "lift", "append", "finish", "empty", *_LAWS)
     unknown = [word for word in words if word not in allowed]
     if unknown:
         raise TypeError(f"operator() of a function takes {', '.join(allowed)}, and {', '.join(unknown)} are given")
@@ -105,7 +105,7 @@ def _of_function(function, words):
         description=inspect.getdoc(function) or "",
         columns=columns,
         fields=[("value", kind, words.get("identity"))],
-        parts={"lift": lift or (lambda x: x), "combine": function, "finish": words.get("finish"), "empty": words.get("empty")},
+        parts={"lift": lift or (lambda x: x), "combine": function, **{part: words.get(part) for part in _PARTS[2:]}},
         laws={law: bool(words.get(law)) for law in _LAWS},
         results=[],
     )
@@ -170,14 +170,17 @@ class _Tracer:
 
     def arguments(self, part, function):
         given = list(inspect.signature(function).parameters)
-        if part == "lift":
+        if part == "append" and not given:
+            refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
+        if part in ("lift", "append"):
             known = {name: Table(name, kind)[0] if is_scalar else Table(name, kind) if is_table else make("name", (name,), (), kind)
                      for name, kind, is_table, is_scalar in self.columns}  # fmt: skip
+            states, given = (given[:1], given[1:]) if part == "append" else ([], given)
             for name in given:
                 if name not in known:
-                    refuse(f"lift of operator {self.name} takes '{name}', which is no column",
+                    refuse(f"{part} of operator {self.name} takes '{name}', which is no column",
                            f"the columns are {', '.join(known)}", _place_of(function))
-            return [known[name] for name in given]
+            return [*(self.operand("earlier") for _ in states), *(known[name] for name in given)]
         wanted = {"combine": 2, "finish": 1, "empty": 0}[part]
         if len(given) != wanted:
             refuse(f"{part} of operator {self.name} takes {len(given)} arguments",
@@ -194,7 +197,7 @@ class _Tracer:
         return self.block(part, returned, found, _place_of(function))
 
     def block(self, part, returned, found, at):
-        targets = [name for name, *_ in self.fields] if part in ("lift", "combine") else [name for name, _ in self.results]
+        targets = [name for name, *_ in self.fields] if part in _PARTS[:3] else [name for name, _ in self.results]
         if isinstance(returned, _State):
             returned = returned._fields
         if isinstance(returned, dict):
@@ -277,7 +280,7 @@ def _build(at, name, description, columns, fields, parts, laws, results):
     tracer = _Tracer(name, columns, fields)
     tracer.results = results
     blocks = {"lift": tracer.run("lift", parts["lift"]), "combine": tracer.run("combine", parts["combine"])}
-    for part in ("finish", "empty"):
+    for part in ("append", "finish", "empty"):
         if part == "empty" and parts[part] is not None and not tracer.results:
             tracer.results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
         blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
