@@ -167,6 +167,12 @@ Operator argument_of(const char* name, const Value<T>& worst, Better better)
             s.value = select(later, b.value, a.value);
             s.place = select(later, b.place, a.place);
         });
+        op.append([&](auto a, auto& s) {
+            auto ties = x == a.value && a.place == highest<std::int64_t>();
+            auto later = let("later", better(x, a.value) || ties);
+            s.value = select(later, x, a.value);
+            s.place = select(later, index(), a.place);
+        });
         op.finish([&](auto s) {
             value = s.value;
             place = s.place;
@@ -271,6 +277,14 @@ Operator mean_variance()
             s.n = total;
             s.mean = select(a.n == 0, b.mean, select(b.n == 0, a.mean, a.mean + delta * share));
             s.m2 = select(a.n == 0, b.m2, select(b.n == 0, a.m2, merged));
+        });
+        op.append([&](auto a, auto& s) {
+            auto total = let("total", a.n + 1);
+            auto delta = let("delta", x - a.mean);
+            auto moved = let("moved", a.mean + delta * (1 / cast<T>(total)));
+            s.n = total;
+            s.mean = moved;
+            s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (x - moved));
         });
         op.finish([&](auto s) {
             mean = s.mean;

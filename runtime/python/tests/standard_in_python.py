@@ -74,6 +74,12 @@ def all_of(T):
                 )
                 return dict(value=sf.where(later, b.value, a.value), place=sf.where(later, b.place, a.place))
 
+            def append(a, x):
+                later = sf.logical_or(
+                    better(x, a.value), sf.logical_and(x == a.value, a.place == sf.highest(sf.i64))
+                )
+                return dict(value=sf.where(later, x, a.value), place=sf.where(later, sf.index(), a.place))
+
             def finish(s):
                 return dict(value=s.value, index=s.place)
 
@@ -280,6 +286,12 @@ def of_floats(T):
                 mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, a.mean + delta * share)),
                 m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * T(a.n) * share)),
             )
+
+        def append(a, x):
+            total = a.n + 1
+            delta = x - a.mean
+            moved = a.mean + delta * (1 / T(total))
+            return dict(n=total, mean=moved, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (x - moved)))
 
         def finish(s):
             return dict(mean=s.mean, variance=s.m2 / T(s.n))

@@ -22,6 +22,14 @@
 //     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
 //     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
 //   }
+//   append(a) {
+//     let total = a.n + 1;
+//     let delta = x - a.mean;
+//     let moved = a.mean + delta * (1 / f32(total));
+//     n = total;
+//     mean = moved;
+//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (x - moved);
+//   }
 //   finish {
 //     mean = mean;
 //     variance = m2 / f32(n);
@@ -71,11 +79,6 @@ __device__ __forceinline__ State identity()
     return {0, 0.0f, 0.0f};
 }
 
-__device__ __forceinline__ State lift(float x)
-{
-    return {1, x, 0.0f};
-}
-
 // The left operand covers earlier elements, always.
 __device__ __forceinline__ State combine(State a, State b)
 {
@@ -87,6 +90,15 @@ __device__ __forceinline__ State combine(State a, State b)
         a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share,
         a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * float(a.n) * share,
     };
+}
+
+// combine(a, lift(...)) in fewer steps.
+__device__ __forceinline__ State append(State a, float x)
+{
+    const int total = int(unsigned(a.n) + 1);
+    const float delta = x - a.mean;
+    const float moved = a.mean + delta * (1.0f / float(total));
+    return {total, moved, a.n == 0 ? 0.0f : a.m2 + delta * (x - moved)};
 }
 
 // Finishes the total of a segment and writes its results.
@@ -419,10 +431,10 @@ __device__ __forceinline__ Items take_items(const Tile& tile, int step)
     return items;
 }
 
-// Item k of a step, which is the element at `index` of the input, lifted.
-__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+// The run with item k of a step behind it, which is the element at `index` of the input.
+__device__ __forceinline__ State append_item(State run, const Inputs&, const Items& items, int k, Index)
 {
-    return lift(items.x[0].at[k]);
+    return append(run, items.x[0].at[k]);
 }
 
 constexpr int kCopies = 1;        // of the rounds of a loop that combines
@@ -439,7 +451,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
         const Items some = take_items(tile, step);
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k)
-            run = combine(run, lift_item(inputs, some, k, row_begin + step * kStepItems + k));
+            run = append_item(run, inputs, some, k, row_begin + step * kStepItems + k);
     }
     return run;
 }
@@ -478,9 +490,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
             if (is_head)
                 *place = run;
             place += is_head;
-            const State state = lift_item(inputs, some, k, row_begin + item);
-            const State longer = combine(run, state);
-            run = is_head ? state : longer;
+            run = append_item(is_head ? identity() : run, inputs, some, k, row_begin + item);
         }
     }
     return run;
