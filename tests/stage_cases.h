@@ -13,6 +13,7 @@
 #include "dsl/standard_operators.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"
+#include "tests/appending_operators.h"
 
 namespace segfold::test {
 
@@ -330,11 +331,13 @@ inline Operator sum_and_length()
         })");
 }
 
-/// A standard operator, costly_trace, or sum_and_length.
+/// A standard operator, costly_trace, sum_and_length, or one with an append.
 inline Operator matrix_operator(const std::string& name)
 {
     return name == "costly_trace"     ? costly_trace()
            : name == "sum_and_length" ? sum_and_length()
+           : name == "appended_hash"  ? appended_hash()
+           : name == "appended_pair"  ? appended_pair()
                                       : standard_operator(name);
 }
 
