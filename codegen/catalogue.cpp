@@ -10,6 +10,7 @@
 #include "codegen/comment.h"
 #include "codegen/embedded_kernels.h"
 #include "codegen/mention.h"
+#include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
 #include "dsl/error.h"
 #include "dsl/rows.h"
@@ -58,6 +59,7 @@ FormulaNames facts_of(const Problem& problem)
             {"identity", problem.op.has_identity()},
             {"uses_position", uses_name(problem.op.lift, "position")},
             {"uses_segment", uses_name(problem.op.lift, "segment")},
+            {"gathers", lift_gathers(problem.op)},
             {"costly_combine", is_costly(problem.op)},
             {"atomic_combine", atomic_function(problem.op).has_value()},
             {"redux_combine", warp_function(problem.op).has_value()},

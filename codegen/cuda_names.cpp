@@ -45,8 +45,8 @@ constexpr std::string_view kTaken[] = {
     "i8 i16 i64 u8 u16 u64 f16 bf16 inputs results segments identity lift combine load_item store shuffle "
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
-    "lift_item append append_item append_element load_element opaque opaque_f32 opaque_f64 gather finished "
-    "load_map_items map_element map_item keep_output "
+    "lift_at lift_item lift_tile append append_item append_element load_element opaque opaque_f32 opaque_f64 "
+    "gather finished load_map_items map_element map_item keep_output "
     "store_outputs load_features store_features load_numbers load_rows lift_row rows_are_vectors finish_row "
     "store_row store_feature map_row",
     // What native texts call in an operator's functions.

@@ -82,6 +82,7 @@ Facts weaving_facts(const Problem& problem)
             {"uses_tables", lifts_from_tables(op)},
             {"has_append", has_append(op)},
             {"appends_exactly", has_append(op) && combines_exactly(op)},
+            {"gathers", lift_gathers(op)},
             {"costly_combine", is_costly(op)},
             {"async_copies", problem.target.has_async_copies},
             {"bf16_conversions", problem.target.has_bf16_conversions},

@@ -454,6 +454,13 @@ bool lift_uses(const Operator& op, const Parameter& parameter)
                                [&](const auto& set) { return gathers(set.value, parameter.name); });
 }
 
+bool lift_gathers(const Operator& op)
+{
+    return std::ranges::any_of(op.parameters, [&](const auto& parameter) {
+        return parameter.table && !parameter.scalar && lift_uses(op, parameter);
+    });
+}
+
 std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect)

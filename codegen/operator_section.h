@@ -25,6 +25,9 @@ std::string constant_name(const std::string& name);
 /// True if `lift` reads the parameter, which may be a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 
+/// True if `lift` looks something up in a table that is no scalar.
+bool lift_gathers(const Operator& op);
+
 /// A constant of the text, such as {"kBlockThreads", 256}.
 using Constant = std::pair<std::string, int>;
 

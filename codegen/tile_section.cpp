@@ -64,26 +64,21 @@ std::string byte_of(Type type, const std::string& name)
                                  : fmt::format("{}({})", cuda_name(type), shifted);
 }
 
-/// lift_item, or append_item of a run; `is_used` says which parameters and places the function takes.
-template <class IsUsed>
-std::string item_function(const char* piece, const Operator& op, int step_items, const IsUsed& is_used)
+/// The function `piece` of the vocabulary, which lifts an element or appends it to a run: `is_used` says
+/// which parameters and places the function takes, `element` gives the expression that reads the element of a
+/// column, whose name in CUDA is its second argument.
+template <class IsUsed, class Element>
+std::string item_function(const char* piece, const Operator& op, const IsUsed& is_used,
+                          const Element& element)
 {
     std::vector<std::string> arguments;
     bool uses_inputs = false;
     for (const auto& parameter : op.parameters) {
         if (!is_used(parameter))
             continue;
-        const auto name = cuda_identifier(parameter.name);
+        const auto identifier = cuda_identifier(parameter.name);
         uses_inputs = uses_inputs || parameter.table;
-        const Chunks chunks(parameter.type, step_items);
-        if (parameter.table)
-            arguments.push_back("inputs." + name);
-        else if (chunks.in_words)
-            arguments.push_back(byte_of(parameter.type, name));
-        else if (chunks.chunks == 1)
-            arguments.push_back(fmt::format("items.{}[0].at[k]", name));
-        else
-            arguments.push_back(fmt::format("items.{0}[k / {1}].at[k % {1}]", name, chunks.items));
+        arguments.push_back(parameter.table ? "inputs." + identifier : element(parameter, identifier));
     }
     const bool uses_index = is_used("index");
     if (uses_index)
@@ -107,6 +102,29 @@ struct AppendUses {
     bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }
     bool operator()(const char* place) const { return append_uses(op, place); }
 };
+
+/// The expression that reads item `k` of a step's `items`.
+struct ItemOfStep {
+    int step_items;
+    std::string operator()(const Parameter& column, const std::string& name) const
+    {
+        const Chunks chunks(column.type, step_items);
+        if (chunks.in_words)
+            return byte_of(column.type, name);
+        if (chunks.chunks == 1)
+            return fmt::format("items.{}[0].at[k]", name);
+        return fmt::format("items.{0}[k / {1}].at[k % {1}]", name, chunks.items);
+    }
+};
+
+/// The expression that reads item `item` of a warp's tile.
+std::string item_of_tile(const Parameter& column, const std::string& name)
+{
+    return fmt::format(
+        "*(const {0}*)((const char*)tile.{1} + tile_place(item / kItemsPerThread, "
+        "item % kItemsPerThread * {2}, kItemsPerThread * {2}))",
+        cuda_name(column.type), name, size_bytes(column.type));
+}
 
 }  // namespace
 
@@ -140,9 +158,12 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     for (const auto* name :
          {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
         add(name, vocabulary("tile.cuh", name, holes));
-    add("lift_item", item_function("lift_item", problem.op, step_items, LiftUses{problem.op}));
+    const LiftUses lift_uses{problem.op};
+    add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
+    add("lift_at", item_function("lift_at", problem.op, lift_uses, item_of_tile));
     if (has_append(problem.op))
-        add("append_item", item_function("append_item", problem.op, step_items, AppendUses{problem.op}));
+        add("append_item",
+            item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
     return pieces;
 }
 

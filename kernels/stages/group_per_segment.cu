@@ -22,7 +22,8 @@
 //% let     is_same = are_same && mean_length >= 64 && num_elements <= 33554432
 //% let     are_filled = mean_length >= 1 || num_elements <= 16777216
 //% let     are_tiny = is_plain && !is_few && mean_length < 8 && longest_length <= 16 && are_filled
-//% let     is_apt = are_known && (is_loose || is_near || is_same || are_tiny)
+//% let     are_gathered = gathers && are_near && mean_length < 64
+//% let     is_apt = are_known && (is_loose || is_near || is_same || are_tiny || are_gathered)
 //% suits   uniform && (mean_length <= longest || is_odd) || (offsets || ranges) && is_apt ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32

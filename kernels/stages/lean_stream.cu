@@ -18,7 +18,8 @@
 //% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > 14336 * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 7)
-//% suits   is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
+//% let     general = is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
+//% suits   gathers && num_elements > 4194304 ? 65 : general
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
@@ -80,6 +81,9 @@ constexpr int kCopies = 32;  // all rounds
 //% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;    // ends that a lane looks for at a time
+//% if gathers
+constexpr int kLifted = 8;   // items that a lane lifts at a time
+//% end
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
@@ -166,17 +170,48 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
     }
 }
 
-//% if has_append
+//% if gathers
+// Lifts the items of a tile, each into its place in the rows of states, neighbours by neighbouring lanes: what
+// they look up often lies in one line of memory. Nothing is looked up for items behind the last one.
+__device__ __forceinline__ void lift_tile(const Inputs& inputs,
+                                          const Tile& tile,
+                                          Index tile_begin,
+                                          Index num_items,
+                                          char* states)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll kCopies
+    for (int first = 0; first < kTileItems; first += kLifted * kWarpThreads) {
+        State lifted[kLifted];  // so many lookups are under way
+        #pragma unroll
+        for (int k = 0; k < kLifted; ++k) {
+            const int item = first + k * kWarpThreads + lane;
+            lifted[k] = identity();
+            if (tile_begin + item < num_items)
+                lifted[k] = lift_at(inputs, tile, item, tile_begin + item);
+        }
+        #pragma unroll
+        for (int k = 0; k < kLifted; ++k) {
+            const int item = first + k * kWarpThreads + lane;
+            char* const row = states + item / kItemsPerThread * kStateRow;
+            *reinterpret_cast<State*>(row + item % kItemsPerThread * sizeof(State)) = lifted[k];
+        }
+    }
+}
+
+//% end
+//% if has_append && !gathers
 // Walks a lane's row and leaves the run behind each item. Behind the last item of a segment the run becomes
 // the identity.
 //% else
 // Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
 // first row, is not joined with what is before it.
 //% end
+//% if gathers
+// The states of the items are in the row, lifted.
+__device__ __forceinline__ State walk_row(Bits begins, char* states, State run)
+//% else
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
-                                          //% if uses_tables
-                                          Index num_items,
-                                          //% end
                                           //% if costly_combine
                                           const Tile& tile,
                                           //% else
@@ -190,28 +225,31 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           //% end
                                           char* states,
                                           State run)
+//% end
 {
     #pragma unroll kCopies
     for (int step = 0; step < kSteps; ++step) {
+        //% if gathers
+        States behind = *reinterpret_cast<const States*>(states + step * kStepBytes);
+        //% else
         //% if costly_combine
         const Items some = take_items(tile, step);
         //% else
         const Items& some = items[step];
         //% end
         States behind;
+        //% end
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k) {
             const int item = step * kStepItems + k;
-            //% if has_append
+            //% if has_append && !gathers
             run = append_item(run, inputs, some, k, row_begin + item);
             behind.at[k] = run;
             if (ends >> item & 1)
                 run = identity();
             //% else
-            //% if uses_tables
-            // Nothing is looked up for items behind the last one.
-            State state = row_begin + item < num_items ? lift_item(inputs, some, k, row_begin + item)
-                                                       : identity();
+            //% if gathers
+            State state = behind.at[k];
             //% else
             State state = lift_item(inputs, some, k, row_begin + item);
             //% end
@@ -302,9 +340,20 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        //% if gathers
+        //% if costly_combine
+        lift_tile(inputs, desk.tiles[turn], tile_begin, segments.num_items, desk.states);
+        //% else
+        lift_tile(inputs, desk.tiles[0], tile_begin, segments.num_items, desk.states);
+        //% end
+        __syncwarp();  // all items have been lifted
+        //% end
         //% if costly_combine
         if (!is_last)
             copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
+        //% elif gathers
+        if (!is_last)
+            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
         //% else
         Items items[kSteps];
         #pragma unroll
@@ -334,14 +383,14 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
-        //% if has_append
+        //% if has_append && !gathers
         if (lane != 0)
             carry = identity();
         //% end
+        //% if gathers
+        State run = walk_row(Bits(ends << 1 | Bits(lane != 0)), desk.states + lane * kStateRow, carry);
+        //% else
         State run = walk_row(inputs,
-                             //% if uses_tables
-                             segments.num_items,
-                             //% end
                              //% if costly_combine
                              desk.tiles[turn],
                              //% else
@@ -353,7 +402,8 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                              tile_begin + lane * kItemsPerThread, Bits(ends << 1 | Bits(lane != 0)),
                              //% end
                              desk.states + lane * kStateRow, carry);
-        //% if !has_append
+        //% end
+        //% if !has_append || gathers
         if (ends >> (kItemsPerThread - 1) & 1)
             run = identity();
         //% end

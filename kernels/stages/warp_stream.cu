@@ -11,7 +11,7 @@
 //% needs   least_bytes <= 46000
 //% let     is_odd = mean_length >= 28 && mean_length < 128 && mean_length % 4 != 0
 //% let     is_wide = element_bytes >= 4 && state_bytes <= 8 && !costly_combine && num_elements >= 134217728
-//% suits   uniform && is_odd && is_wide ? 95 : 40
+//% suits   uniform && is_odd && is_wide ? 95 : gathers && offsets ? 62 : 40
 //% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024

@@ -99,3 +99,10 @@ __device__ __forceinline__ State append_item(State run, const Inputs&@inputs@, c
 {
     return append(run, @arguments@);
 }
+
+//% piece lift_at
+// Item `item` of a warp's tile, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_at(const Inputs&@inputs@, const Tile& tile, int item, Index@index@)
+{
+    return lift(@arguments@);
+}

@@ -9,7 +9,8 @@ how often a word stands in a file. Regular ones are stencils of 27 and 7 points 
 Each contestant multiplies ten times in a round, one contestant after the other; printed are the medians of the rounds (15), GB/s of the
 compulsory bytes (the matrix, x and y, each once) and the times over the best of cuSPARSE's algorithms. Results are compared with sums
 in f64; a difference ends with exit code 1. It needs torch, for arrays and events, and cuSPARSE, which comes along with torch.
-``segfold, trusted`` does not check that columns lie inside of x, as cuSPARSE does not either.
+``segfold, trusted`` does not check that columns lie inside of x, as cuSPARSE does not either. Plans are told the longest row, as
+cuSPARSE looks at the matrix beforehand; ``blind`` is one that is not, where it takes another stage.
 """
 
 import argparse
@@ -166,7 +167,7 @@ class DeviceMatrix:
     """The matrix and a vector, on the GPU."""
 
     def __init__(self, torch, matrix):
-        self.num_rows, self.num_columns = matrix.num_rows, matrix.num_columns
+        self.num_rows, self.num_columns, self.longest = matrix.num_rows, matrix.num_columns, matrix.longest
         self.value, self.column, self.offsets = (
             torch.from_numpy(array).cuda() for array in (matrix.values, matrix.columns, matrix.offsets)
         )
@@ -191,9 +192,12 @@ def segfold_products(sf, matrix, stages):
         out = matrix.value.new_empty(matrix.num_rows)
         return plan, lambda: plan(**arrays, out=out)
 
-    chosen, call = product()
+    chosen, call = product(longest=matrix.longest)
     yield f"segfold: {chosen.stage}", call
-    yield f"segfold, trusted: {chosen.stage}", product(trust_tables=True)[1]
+    yield f"segfold, trusted: {chosen.stage}", product(longest=matrix.longest, trust_tables=True)[1]
+    blind, call = product(trust_tables=True)
+    if blind.stage != chosen.stage:
+        yield f"segfold, trusted, blind: {blind.stage}", call
     for stage in stages:
         if stage == chosen.stage:
             continue
@@ -242,8 +246,8 @@ def matrices(words):
     yield stencil(7, words.side)
 
 
-STAGES = ("thread_per_segment", "group_per_segment", "warp_per_segment", "block_per_segment", "warp_stream", "tile_scan",
-          "group_or_grid")  # fmt: skip
+STAGES = ("thread_per_segment", "group_per_segment", "warp_per_segment", "block_per_segment", "warp_stream", "lean_stream",
+          "tile_scan", "group_or_grid")  # fmt: skip
 
 
 def main(arguments=None):
