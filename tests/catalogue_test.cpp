@@ -349,19 +349,20 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 200), "lean_stream");
     EXPECT_EQ(chosen(1 << 23, 1 << 22, 16), "group_per_segment");
     EXPECT_EQ(chosen(1 << 23, 1 << 22, 17), "lean_stream") << "many must be empty";
-    EXPECT_EQ(chosen(1 << 23, 1 << 22, 128), "lean_stream");
-    EXPECT_EQ(chosen(1 << 23, 1 << 22, 129), "warp_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 512), "lean_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 513), "warp_stream");
     const auto of = [&](const std::string& op, std::int64_t elements,
                         SegmentForm form = SegmentForm::offsets) {
         return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300}).name;
     };
     EXPECT_EQ(of("sum_f16", 1 << 22), "group_per_segment");
     EXPECT_EQ(of("sum_f16", 1 << 23), "lean_stream");
-    EXPECT_EQ(of("argmax_f32", 1 << 21), "group_per_segment");
+    EXPECT_EQ(of("sum_i32", 1 << 20), "group_per_segment");
+    EXPECT_EQ(of("argmax_f32", 1 << 20), "warp_per_segment") << "a state wider than the element";
     EXPECT_EQ(of("trace_u64", 1 << 22), "warp_stream") << "which joins lanes once a tile";
     EXPECT_EQ(of("mean_variance_f32", 1 << 20), "warp_per_segment");
     EXPECT_EQ(of("mean_variance_f32", 1 << 21), "warp_stream");
-    EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "group_per_segment");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 21, SegmentForm::ranges), "warp_per_segment");
     EXPECT_EQ(chosen((1 << 21) + 1, 1 << 15, 1024), "warp_stream") << "a mean of 64";
 }
 

@@ -322,13 +322,38 @@ TEST(Lookup, BetweenShapesTheRuleOfThumbStaysWhereNothingGains)
 TEST(Lookup, AnotherStageIsNotTrustedWhereTheLongestSegmentIsUnknown)
 {
     const auto own = problem();
-    const auto near = shape(1 << 24, 32);
+    const auto near = shape(1 << 26, 32);
     Shape unknown{1 << 25, 1 << 20, 0};
     ASSERT_NE(Catalogue::standard().rule_of_thumb(own, unknown).name, "tile_scan");
     const auto found = ask({row(scan(64, 8), near, 1.0)}, unknown);
     EXPECT_NE(found.point->stage, "tile_scan") << "lengths may differ by any factor";
     unknown.longest = 64;
     EXPECT_EQ(ask({row(scan(64, 8), near, 1.0)}, unknown).point, scan(64, 8));
+}
+
+TEST(Lookup, ABorderOfTheRuleBetweenShapesStands)
+{
+    const Problem own(standard_operator("sum_f32"), SegmentForm::uniform);
+    const auto rule = [&](const Shape& at) {
+        const auto& stage = Catalogue::standard().rule_of_thumb(own, at);
+        return Point{stage.name, default_configuration(stage, plan_facts(own, at))};
+    };
+    const Shape near{1 << 22, 1 << 14, 256}, asked{27962 * 150, 27962, 150}, closer{20971 * 200, 20971, 200};
+    ASSERT_EQ(rule(near).stage, "warp_per_segment");
+    ASSERT_EQ(rule(asked).stage, "group_per_segment");
+    const auto ask_uniform = [&](const Shape& measured) {
+        std::vector<Record> rows = {row(rule(near), measured, 1.0), row(rule(asked), measured, 1.5)};
+        for (auto& record : rows) {
+            record.op_hash = operator_hash(own.op);
+            record.problem = class_of(own);
+        }
+        return look_up(RecordStore::of(std::move(rows)), {kHere, own, asked, Catalogue::standard()});
+    };
+    const auto stays = ask_uniform(near);
+    EXPECT_EQ(stays.match, Match::near_shape);
+    EXPECT_EQ(stays.point, rule(asked)) << "the rule itself takes the other stage there";
+    ASSERT_EQ(rule(closer).stage, "group_per_segment");
+    EXPECT_EQ(ask_uniform(closer).point, rule(near)) << "the rule is slower on its own side";
 }
 
 TEST(Lookup, AnotherDeviceSaysSoAndFallsBack)

@@ -6,11 +6,12 @@
 //% needs   associative
 //% let     is_few = num_elements <= 2097152
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
-//% let     is_brief = commutative || mean_length <= 131072
+//% let     is_alone = num_segments == 1 && mean_length > 32768
+//% let     is_brief = (commutative || mean_length <= 131072) && !is_alone
 //% let     shares = num_elements > 67108864 ? 140 : costly_combine || element_bytes <= 2 ? 120 : 80
 //% let     most = 393216 / max(4, element_bytes) + num_elements / shares
 //% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most
-//% let     are_even = longest_length <= min(most, 5 * mean_length)
+//% let     are_even = longest_length <= min(most, 16 * mean_length)
 //% let     is_light = num_segments <= 1024 && state_bytes <= 8 && !costly_combine
 //% let     least = num_segments > 2048 ? 6144 : is_light ? 384 : 1024
 //% let     is_lone = longest_length > least && num_segments <= 4096 && num_elements <= 4194304

@@ -6,7 +6,8 @@
 //% needs   associative
 //% let     is_wider = costly_combine || element_bytes > 0 && state_bytes > element_bytes
 //% let     is_thin = element_bytes > 0 && element_bytes <= 2 || state_bytes >= 16
-//% let     is_few = num_elements <= 2097152 && num_segments <= (mean_length < 8 ? 65536 : 32768)
+//% let     most = mean_length < 8 ? 98304 : is_wider ? 8192 : 32768
+//% let     is_few = num_elements <= 2097152 && num_segments <= most
 //% let     has_long = longest_length == 0 || longest_length > (is_wider ? 3072 : 6144)
 //% let     is_uneven = is_few && (has_long || mean_length < 8)
 //% let     is_small = num_elements <= 4194304

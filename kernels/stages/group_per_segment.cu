@@ -7,11 +7,15 @@
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_plain = !is_wider && element_bytes > 2 && state_bytes < 16
 //% let     is_few = num_elements <= 2097152
-//% let     longest = num_elements > (is_wider ? 16777216 : 2097152) ? 192 : is_plain ? 255 : 64
+//% let     wide_longest = element_bytes >= 8 ? 96 : 255
+//% let     few_longest = is_plain ? wide_longest : num_segments <= 8192 ? 31 : 64
+//% let     enough = costly_combine ? 4194304 : is_wider ? 16777216 : 2097152
+//% let     longest = num_elements > enough ? 192 : few_longest
 //% let     is_odd = is_plain && !is_few && mean_length < 640 && mean_length % 128 != 0
 //% let     are_known = longest_length > 0
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
-//% let     are_loose = are_short && longest_length <= (is_few ? 20 : 32) * mean_length
+//% let     spread = !is_few ? 32 : is_plain ? 20 : 8
+//% let     are_loose = are_short && longest_length <= spread * mean_length
 //% let     loose = costly_combine ? 0 : is_wider || state_bytes >= 16 ? 2097152 : 4194304
 //% let     are_near = num_segments >= 256 && mean_length >= 8 && longest_length <= 4 * mean_length
 //% let     near_mean = is_wider ? 64 : !is_plain ? 96 : num_elements <= 8388608 ? 256 : 64

@@ -11,7 +11,7 @@
 //% let     are_many = num_elements > 134217728
 //% let     least_mean = element_bytes > 1 ? 8 : num_elements <= 16777216 ? 1 : 4
 //% let     is_long = is_wide ? mean_length >= 4 : mean_length >= least_mean && mean_length <= 4096
-//% let     are_sparse = longest_length > 0 && longest_length <= 64 * max(1, mean_length) && mean_length < 4
+//% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
 //% let     is_fit = mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 1048576
 //% let     is_apt = is_fit && num_elements >= fewest && element_bytes <= 4

@@ -15,10 +15,11 @@
 //% let     most = element_bytes <= 4 || num_elements > 262144 ? 64 : 256
 //% let     is_little = is_few && are_known && longest_length <= most && is_short
 //% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 8 && longest_length <= 16
-//% let     tiny_mean = is_few && is_plain ? 8 : is_medium && !is_plain ? 20 : 12
-//% let     is_close = mean_length < tiny_mean && longest_length <= min(40, 8 * mean_length)
+//% let     tiny_mean = is_few && is_plain ? 8 : is_medium ? 20 : 12
+//% let     is_close = mean_length < tiny_mean && longest_length <= min(48, 8 * mean_length)
+//% let     are_same = !is_few && mean_length < 16 && 4 * longest_length <= 5 * mean_length
 //% let     are_empty = is_medium && mean_length < 1 && longest_length <= 32
-//% let     are_tiny = offsets && are_known && !is_grouped && (is_close || are_empty)
+//% let     are_tiny = offsets && are_known && !is_grouped && (is_close || are_same || are_empty)
 //% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8

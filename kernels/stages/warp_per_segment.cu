@@ -8,7 +8,7 @@
 //% let     are_many = num_segments >= 8192
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_slow = !commutative || costly_combine || state_bytes >= 16
-//% let     few_rows = element_bytes >= 8 ? 384 : 1024
+//% let     few_rows = element_bytes >= 8 && num_segments < 1024 ? 384 : 1024
 //% let     rows = are_many && is_slow ? 8192 : are_many ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = num_segments >= 2048 && mean_length % 128 != 0
 //% let     most = is_odd ? max(rows, 3072) : rows
@@ -27,7 +27,8 @@
 //% let     least = is_medium && num_elements > 2097152 ? 2048 : 8192
 //% let     are_even = offsets && num_segments >= least && longest_length <= min(8192, spread * mean_length)
 //% let     medium_mean = num_elements <= 8388608 || is_wider || element_bytes <= 2 ? 64 : 128
-//% let     large_mean = element_bytes > 2 ? 256 : num_elements <= 33554432 ? 128 : 512
+//% let     narrow_mean = num_elements <= 33554432 ? 128 : 512
+//% let     large_mean = costly_combine ? 128 : element_bytes > 2 ? 256 : narrow_mean
 //% let     is_even = are_even && mean_length >= (is_medium ? medium_mean : large_mean) && is_brisk
 //% suits   uniform && mean_length <= most || are_known && (is_little || is_even) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512

@@ -219,8 +219,10 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             // Where nobody knows how long the longest segment is, other stages may be slower by any factor.
             const bool is_known = shapes_[i].shape.longest > 0 && question_.shape.longest > 0;
+            // Where the rule takes another stage there, one of its borders lies between the shapes.
+            const bool is_alike = rule_of_thumb(shapes_[i].shape).stage == own.stage;
             for (const auto& [point, row] : shapes_[i].rows)
-                if (is_known || point.stage == own.stage)
+                if ((is_known && is_alike) || point.stage == own.stage)
                     points.insert(point);
             const double weight = 1 / std::max(shapes_[i].away, 0.01);
             const double growth = log2_of(static_cast<double>(question_.shape.num_elements)) -
