@@ -152,6 +152,7 @@ public:
 
     [[nodiscard]] Results results() const override { return copy(results_); }
     void keep_results() override { kept_ = copy(results_); }
+    [[nodiscard]] Results kept_results() const override { return copy(kept_); }
 
     [[nodiscard]] Difference difference(std::size_t field, double tolerance, const Filled& filled) override
     {

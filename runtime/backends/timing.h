@@ -92,6 +92,8 @@ public:
     [[nodiscard]] virtual Results results() const = 0;
     /// Keeps a copy of the results beside them.
     virtual void keep_results() = 0;
+    /// The results that were kept, on the host.
+    [[nodiscard]] virtual Results kept_results() const = 0;
     /// Compares a result field with what was kept, without a copy to the host. Floating-point values within
     /// `tolerance`, over the larger of both and 1, count for `bits` alone.
     [[nodiscard]] virtual Difference difference(std::size_t field, double tolerance,

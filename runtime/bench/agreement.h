@@ -1,7 +1,9 @@
 #pragma once
 // Whether stages and peers give the same results.
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/backends/timing.h"
 #include "runtime/bench/record.h"
@@ -20,16 +22,23 @@ inline constexpr std::int64_t kMostJudged = std::int64_t{1} << 20;
 /// integers while they are exact, must agree in every bit and are seen to do so.
 [[nodiscard]] double tolerance(Type type);
 
+/// Most segments of a large workload that are judged one by one, and most of their elements together, but for
+/// the first one.
+inline constexpr std::size_t kMostDoubtful = 64;
+inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
+
 /// Compares what is in a placed workload's result arrays.
 ///
 /// Small workloads are held against the reference. Large ones stay where they are and are held against the
 /// first results that were given, bit for bit, and where bits differ in a field of an operator that rounds,
-/// within `tolerance`.
+/// within `tolerance`. What two orders of association make of one segment may lie further apart, where its
+/// elements nearly cancel: at most kMostDoubtful such segments are held against the reference, the first
+/// results as well.
 class Agreements {
 public:
-    /// `workload` has its arrays where it is small enough to be judged; it and `placed` must outlive this
-    /// object.
-    Agreements(const Workload& workload, PlacedWorkload& placed);
+    /// `workload` has its arrays where it is small enough to be judged; `columns` are those of a large one on
+    /// the host, one for each parameter, or none. All and `placed` must outlive this object.
+    Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {});
     ~Agreements();
 
     /// Judges what `name` has left in the result arrays.
@@ -38,9 +47,13 @@ public:
 private:
     [[nodiscard]] Agreement against_reference(const Filled& filled);
     [[nodiscard]] Agreement against_first(const Filled& filled);
+    [[nodiscard]] bool can_judge_segments() const;
+    [[nodiscard]] std::optional<Agreement> judge_doubtful() const;
+    [[nodiscard]] Workload only(const std::vector<std::int64_t>& chosen) const;
 
     const Workload& workload_;
     PlacedWorkload& placed_;
+    std::vector<const std::byte*> columns_;
     std::unique_ptr<Judge> judge_;
     bool is_exact_;
     std::string first_name_;

@@ -54,6 +54,7 @@ struct LadderRequest {
     std::vector<const Peer*> peers;
     const Catalogue& catalogue;
     LadderOptions options;
+    std::vector<const std::byte*> columns = {};  ///< the arrays on the host, where the workload has none
 };
 
 /// What is told on the way; both may be empty.

@@ -109,7 +109,8 @@ void measure(Swept& swept, const Case& wanted)
         std::move(plans),
         peers,
         session.catalogue(),
-        request.options};
+        request.options,
+        prepared.columns};
     auto record = climb(bench, ladder, {listener.progress, listener.measured});
     record.preparation_seconds = prepared.seconds;
     if (listener.done)

@@ -111,7 +111,8 @@ bench::WorkloadRecord climb_rows(Climb& climb, std::span<const PaperRow> rows, s
                                 plans,
                                 {},
                                 climb.catalogue,
-                                climb.options},
+                                climb.options,
+                                prepared.columns},
                                {show, {}});
     std::vector<bench::Entry> entries;
     for (const auto& row : rows) {

@@ -93,6 +93,14 @@ public:
         timing_.wait();
     }
 
+    [[nodiscard]] Results kept_results() const override
+    {
+        auto results = resident_.results();
+        for (std::size_t i = 0; i < kept_.size(); ++i)
+            kept_[i].copy_out({results[i].array.data(), results[i].array.bytes()});
+        return results;
+    }
+
     [[nodiscard]] Difference difference(std::size_t field, double tolerance, const Filled& filled) override
     {
         if (!timing_.compare_)
