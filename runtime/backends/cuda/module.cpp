@@ -190,24 +190,44 @@ struct Kernel::State {
     }
 
     /// Lets the driver give blocks so much shared memory. The context must be current.
-    void allow_shared(std::size_t dynamic_bytes) const
+    void allow_shared(std::uint64_t block_threads, std::size_t dynamic_bytes) const
     {
         if (dynamic_bytes <= allowed_shared_bytes && allowed_shared_bytes != 0)
             return;
-        // Where blocks need much shared memory, the driver's guess of its share of the first-level cache
-        // admits fewer of them than could be resident. A hint; what refuses it may.
-        constexpr std::size_t kMuchShared = 8 * 1024;
-        constexpr int kAllShared = 100;
-        if (dynamic_bytes + static_shared_bytes >= kMuchShared)
-            driver().cuFuncSetAttribute(
-                function, static_cast<int>(FunctionAttribute::preferred_shared_carveout), kAllShared);
         // A kernel that does not ask gets no more than the default limit.
         if (dynamic_bytes + static_shared_bytes > info().shared_per_block)
             check(driver().cuFuncSetAttribute(function,
                                               static_cast<int>(FunctionAttribute::max_dynamic_shared_bytes),
                                               static_cast<int>(dynamic_bytes)),
                   "cuFuncSetAttribute");
+        // Where blocks need much shared memory, the driver's guess of its share of the first-level cache
+        // admits fewer of them than could be resident.
+        constexpr std::size_t kMuchShared = 8 * 1024;
+        if (dynamic_bytes + static_shared_bytes >= kMuchShared)
+            share_cache(block_threads, dynamic_bytes);
         allowed_shared_bytes = std::max<std::size_t>(dynamic_bytes, 1);
+    }
+
+    /// Asks for as much of the first-level cache as resident blocks need for shared memory, and no more: what
+    /// is left caches tables. A hint; what refuses it may.
+    void share_cache(std::uint64_t block_threads, std::size_t dynamic_bytes) const
+    {
+        constexpr int kAllShared = 100;
+        constexpr std::size_t kReserved = 1024;  // bytes of each block that the system takes
+        const auto set = [&](int percent) {
+            driver().cuFuncSetAttribute(
+                function, static_cast<int>(FunctionAttribute::preferred_shared_carveout), percent);
+        };
+        set(kAllShared);
+        int blocks = 0;
+        const auto result = driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function, static_cast<int>(block_threads), dynamic_bytes);
+        if (result != CUresult::success || info().shared_per_multiprocessor == 0)
+            return;
+        const auto needed =
+            static_cast<std::size_t>(blocks) * (dynamic_bytes + static_shared_bytes + kReserved);
+        const auto whole = info().shared_per_multiprocessor;
+        set(static_cast<int>(std::min<std::size_t>((100 * needed + whole - 1) / whole, kAllShared)));
     }
 
     void check_arguments(std::span<const std::size_t> sizes) const
@@ -247,7 +267,7 @@ void Kernel::launch(CUstream stream, const LaunchShape& shape, void** arguments)
     if (shape.grid.x == 0 || shape.grid.y == 0 || shape.grid.z == 0)
         return;
     const CurrentContext current(state_->image->context);
-    state_->allow_shared(shape.dynamic_shared_bytes);
+    state_->allow_shared(shape.block.x * shape.block.y * shape.block.z, shape.dynamic_shared_bytes);
     queue(stream, shape, arguments);
 }
 
@@ -255,7 +275,7 @@ void Kernel::allow(const LaunchShape& shape) const
 {
     state_->check_shape(shape);
     const CurrentContext current(state_->image->context);
-    state_->allow_shared(shape.dynamic_shared_bytes);
+    state_->allow_shared(shape.block.x * shape.block.y * shape.block.z, shape.dynamic_shared_bytes);
 }
 
 CUfunction Kernel::handle() const { return state_->function; }
@@ -287,7 +307,7 @@ int Kernel::max_block_threads() const { return state_->max_block_threads; }
 int Kernel::resident_blocks(int block_threads, std::size_t dynamic_shared_bytes) const
 {
     const CurrentContext current(state_->image->context);
-    state_->allow_shared(dynamic_shared_bytes);
+    state_->allow_shared(static_cast<std::uint64_t>(block_threads), dynamic_shared_bytes);
     int blocks = 0;
     check(driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, state_->function, block_threads,
                                                                dynamic_shared_bytes),
