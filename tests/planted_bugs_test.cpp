@@ -367,6 +367,61 @@ const std::vector<Bug> kBugs = {
     {"LeanWarpBarrierDroppedBehindTheItems", "lean_stream", "sum_i32", LayoutKind::offsets,
      "__syncwarp();  // all items have been", ";  //"},
     {"LeanByteMarksKept", "lean_stream", "sum_i32", LayoutKind::offsets, "mine[k] = uint4{0, 0, 0, 0};", ""},
+    {"GatherOperandsSwappedInARow", "gather_tiles", "hash_u64", LayoutKind::offsets, ": combine(run, item);",
+     ": combine(item, run);"},
+    {"GatherOperandsSwappedBeforeARow", "gather_tiles", "hash_u64", LayoutKind::offsets,
+     "combine(desk.befores[place / kItemsPerThread], run)",
+     "combine(run, desk.befores[place / kItemsPerThread])"},
+    {"GatherOperandsSwappedAtABorder", "gather_tiles", "hash_u8", LayoutKind::offsets,
+     "combine(other, state) : combine(state, other)", "combine(state, other) : combine(other, state)"},
+    {"GatherTilesJoinedTheWrongWay", "gather_tiles", "hash_u64", LayoutKind::offsets,
+     "run = combine(earlier, run);", "run = combine(run, earlier);"},
+    {"GatherEndJoinedBeforeTiles", "gather_tiles", "hash_u64", LayoutKind::offsets,
+     "end = combine(shuffle(run, 0), end);", "end = combine(end, shuffle(run, 0));"},
+    {"GatherEndJoinedBeforeATileThatCame", "gather_tiles", "hash_u64", LayoutKind::offsets,
+     "end = combine(state_that_came(borders, border, came), end);",
+     "end = combine(end, state_that_came(borders, border, came));"},
+    {"GatherEarlierRowsForgotten", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "return began_before_row ? combine", "return false ? combine"},
+    {"GatherEarlierRowsJoinedTwice", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "return began_before_row ? combine", "return true ? combine"},
+    {"GatherRunJoinedOverAnEnd", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "k == 0 || (ends >> (k - 1) & 1u) != 0 ? item", "k == 0 ? item"},
+    {"GatherOpenRunKeptBehindAnEnd", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "!= 0 ? identity() : run, ends != 0};", "== 0 ? run : run, ends != 0};"},
+    {"GatherCutSegmentStoredTwice", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "if (number > 0 || !is_cut)", "if (true)"},
+    {"GatherKnownSegmentTrusted", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "const bool is_known = from <= begin &&", "const bool is_known = true ||"},
+    {"GatherMarkBeforeTheTile", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "if (ends.at[k] > begin && ends.at[k] <= end)", "if (ends.at[k] >= begin && ends.at[k] <= end)"},
+    {"GatherMarkBehindTheTile", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "if (ends.at[k] > begin && ends.at[k] <= end)", "if (ends.at[k] > begin)"},
+    {"GatherLaterEndsNotRead", "gather_tiles", "sum_i32", LayoutKind::offsets, "if (count < kAtOnce)",
+     "if (true)"},
+    {"GatherBoundsReadBeyondWhatIsKept", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "number < folding ? bounds[number + 1]", "number <= folding ? bounds[number + 1]"},
+    {"GatherBorderNotCleared", "gather_tiles", "sum_i32", LayoutKind::offsets, "borders.words[border] = 0;",
+     ";"},
+    {"GatherJoinedTilesNotCleared", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "borders.words[mine] = 0;", ";"},
+    {"GatherTilesTakenThatHaveNotCome", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "const int taken = min(there, first + 1);", "const int taken = min(kWarpThreads, first + 1);"},
+    {"GatherJoinGoesOnBehindTheBegin", "gather_tiles", "hash_u8", LayoutKind::offsets,
+     "const int taken = min(there, first + 1);", "const int taken = there;"},
+    {"GatherThroughTakenForABegin", "gather_tiles", "sum_i32", LayoutKind::offsets, "if (before == kThrough)",
+     "if (false)"},
+    {"GatherFirstTileNeverBegins", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "before.ends || tile == 0 ? kBegun", "before.ends ? kBegun"},
+    {"GatherBorderWithoutTheStatesFence", "gather_tiles", "hash_u64", LayoutKind::offsets,
+     "__threadfence();  // the state is seen", "; // the state is seen"},
+    {"GatherBarrierDroppedBehindTheItems", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // the items", "; // the items"},
+    {"GatherBarrierDroppedBehindTheRows", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "__syncthreads();  // what is open", "; // what is open"},
+    {"GatherWarpBarrierDroppedBehindTheMarks", "gather_tiles", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // no marks are left", "; // no marks are left"},
+    {"GatherMarksKept", "gather_tiles", "sum_i32", LayoutKind::offsets, "desk.marks[k] = 0;", ";"},
 };
 
 std::string planted(std::string text, const Bug& bug)
@@ -389,6 +444,13 @@ bool takes_many_blocks(const Bug& bug)
 std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int64_t tile, bool empties)
 {
     auto shapes = segment_cases(bug.kind, block, tile, empties);
+    if (bug.stage == "gather_tiles") {  // whose last warp folds no items
+        const std::vector<std::int64_t> through = {3, 40 * tile, 2};
+        shapes.push_back({"a segment through many tiles",
+                          segments_from_offsets(index_array(offsets_of(through)), total(through))});
+        for (const auto& [name, lengths] : crowded_cases(tile / block * (block - 32)))
+            shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
+    }
     if (Catalogue::standard().stage(bug.stage).is_rung)
         shapes = rung_shapes(form_of(bug.kind), tile);
     if (bug.name == "CarryLostAmongGroups" || takes_many_blocks(bug)) {

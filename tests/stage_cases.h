@@ -331,10 +331,24 @@ inline Operator sum_and_length()
         })");
 }
 
+/// The polynomial hash of i32 elements over a type of unsigned integers: order shows through any number of
+/// them.
+inline Operator polynomial_hash(const std::string& type)
+{
+    return parse_operator("hash_" + type, "operator hash_" + type + "(x: i32) -> (hash: " + type +
+                                              ", power: " + type + R"() {
+        state   { hash: )" + type +
+                                              " = 0; power: " + type + R"( = 1 }
+        lift    { hash = )" + type + R"((x); power = 31 }
+        combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+    })");
+}
+
 /// A standard operator, costly_trace, sum_and_length, or one with an append.
 inline Operator matrix_operator(const std::string& name)
 {
-    return name == "costly_trace"     ? costly_trace()
+    return name.starts_with("hash_")  ? polynomial_hash(name.substr(5))
+           : name == "costly_trace"   ? costly_trace()
            : name == "sum_and_length" ? sum_and_length()
            : name == "appended_hash"  ? appended_hash()
            : name == "appended_pair"  ? appended_pair()

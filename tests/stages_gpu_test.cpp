@@ -361,6 +361,30 @@ TEST_F(StagesOnGpu, TheWholeOfTwoBillionElements)
     }
 }
 
+/// A hash tells the order of elements however many a segment has; states of 2 and of 16 bytes.
+TEST_F(StagesOnGpu, TheOrderOfManyElementsIsKept)
+{
+    std::vector<std::int64_t> lengths = {0, 1'000'003, 1, 0, 77, 300'000};
+    for (std::int64_t i = 0; i < 40'000; ++i)
+        lengths.push_back(i % 2000 == 0 ? 20'011 : i * 7 % 31);
+    for (const std::string op : {"hash_u8", "hash_u64"}) {
+        const auto workload = make_workload(op, segments_in_form(SegmentForm::offsets, lengths), 5);
+        const Judge judge(workload);
+        for (const auto& stage : plans()) {
+            const Problem problem(workload.op, SegmentForm::offsets, workload.segments.index_bits());
+            if (Catalogue::standard().unmet(stage, problem))
+                continue;
+            for (const auto& configuration : {smallest_configuration(stage, problem),
+                                              default_configuration(stage, plan_facts(problem))}) {
+                const auto comparison =
+                    judge.compare(run(workload, emit(problem, stage, configuration), stage.name));
+                EXPECT_TRUE(comparison.agrees()) << stage.name << " " << op << ", " << print(configuration)
+                                                 << ": " << segfold::print(comparison);
+            }
+        }
+    }
+}
+
 /// Every stage notes a read outside of a checked table, in the last of many elements, and no other.
 TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
 {
@@ -372,7 +396,7 @@ TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
             combine(a, b) a + b
         })");
     for (const auto& stage : Catalogue::standard().stages())
-        for (const auto form : {SegmentForm::whole, SegmentForm::uniform}) {
+        for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets}) {
             Problem problem(op, form);
             problem.checked_tables = {"t"};
             if (Catalogue::standard().unmet(stage, problem) || served_form(stage, form) != form)
@@ -380,8 +404,10 @@ TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
             const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
             Workload workload;
             workload.op = op;
-            workload.segments =
-                form == SegmentForm::whole ? whole_segments(kElements) : uniform_segments(kElements, 10);
+            workload.segments = form == SegmentForm::whole ? whole_segments(kElements)
+                                : form == SegmentForm::uniform
+                                    ? uniform_segments(kElements, 10)
+                                    : segments_in_form(form, std::vector<std::int64_t>(kElements / 10, 10));
             workload.arrays.push_back(Array(Type::i32, kElements));
             std::ranges::fill(workload.arrays[0].as<std::int32_t>(), 20);
             workload.arrays.push_back(Array(Type::f32, 20));

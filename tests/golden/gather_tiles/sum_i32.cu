@@ -1,0 +1,523 @@
+// gather_tiles: Equal tiles, a warp beside each finds what ends in it; borders are joined by whoever comes second
+// Segments given as offsets, 32-bit indices.
+// block_threads = 160
+// blocks_per_multiprocessor = 12
+// items_per_thread = 8
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/gather_tiles.cu; edit that file instead.
+
+using Index = int;
+using u64 = unsigned long long;
+
+constexpr int kMostBlockThreads = 160;
+constexpr int kBlocksPerMultiprocessor = 12;
+constexpr int kItemsPerThread = 8;
+constexpr int block_threads = 160;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    return __shfl_up_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    return __shfl_down_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    return __shfl_sync(kFullMask, state, lane);
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block that
+// comes second. No block waits for another, so blocks may run in any order.
+constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment that began before it
+constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
+constexpr unsigned kThrough = 3;  // from before: all of a tile in which no segment ends
+constexpr unsigned kBegun = 4;    // from before: what is behind the tile's last end, or all of the first tile
+constexpr bool kFitsWord = sizeof(State) <= 4;
+
+union StateBits {
+    State state;
+    unsigned low;  // all of a state that fits into a word
+};
+
+// Border k lies behind tile k. Its word is 0 until a block comes, and again when the second one has come.
+struct Borders {
+    volatile u64* words;
+    State* states;  // those that do not fit into the word: two for each border
+};
+
+__device__ __forceinline__ unsigned what_came(u64 word)
+{
+    return unsigned(word >> 32);
+}
+
+__device__ __forceinline__ State state_that_came(const Borders& borders, Index border, u64 word)
+{
+    if (!kFitsWord)
+        return borders.states[2 * border + (what_came(word) == kHead ? 1 : 0)];
+    StateBits bits;
+    bits.low = unsigned(word);
+    return bits.state;
+}
+
+// Brings a state to a border. Gives 0 to the block that comes first; the second one gets the other's word, and
+// leaves 0 behind for the next launch. One lane calls it.
+__device__ __forceinline__ u64 bring(const Borders& borders, Index border, unsigned what, State state)
+{
+    StateBits bits;
+    bits.low = 0;
+    if (kFitsWord) {
+        bits.state = state;
+    } else {
+        borders.states[2 * border + (what <= kNoHead ? 1 : 0)] = state;
+        __threadfence();  // the state is seen before the word is
+    }
+    const u64 came = atomicExch(const_cast<u64*>(borders.words) + border, u64(what) << 32 | bits.low);
+    if (came != 0) {
+        borders.words[border] = 0;
+        if (!kFitsWord)
+            __threadfence();  // the state is read after the word was
+    }
+    return came;
+}
+
+// Joins the end of `segment` with what is before border `border + 1`, tile by tile back to where the segment
+// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's block
+// goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference is to.
+__device__ __noinline__ void join_back(Borders borders,
+                                       Segments segments,
+                                       Results results,
+                                       Index segment,
+                                       Index border,
+                                       State end)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    for (;;) {
+        // Tiles that have come, 32 at a time, the nearest in lane 0.
+        const Index mine = border - lane;
+        const u64 word = mine >= 0 ? borders.words[mine] : 0;
+        if (!kFitsWord)
+            __threadfence();  // states are read after their words were
+        const unsigned missing = __ballot_sync(kFullMask, word == 0);
+        const unsigned begun = __ballot_sync(kFullMask, what_came(word) == kBegun);
+        const int there = missing != 0 ? __ffs(int(missing)) - 1 : kWarpThreads;
+        const int first = begun != 0 ? __ffs(int(begun)) - 1 : kWarpThreads;
+        const int taken = min(there, first + 1);
+        State run = identity();
+        if (lane < taken) {
+            run = state_that_came(borders, mine, word);
+            borders.words[mine] = 0;
+        }
+        #pragma unroll 1
+        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+            const State earlier = shuffle_down(run, delta);
+            if (lane + delta < kWarpThreads)
+                run = combine(earlier, run);
+        }
+        end = combine(shuffle(run, 0), end);
+        bool is_over = first < there;
+        border -= taken;
+        if (!is_over && taken < kWarpThreads) {
+            u64 came = 0;
+            if (lane == 0)
+                came = bring(borders, border, kHead, end);
+            __syncwarp();  // what was left at the border may be read
+            came = __shfl_sync(kFullMask, came, 0);
+            if (came == 0)
+                return;
+            end = combine(state_that_came(borders, border, came), end);
+            is_over = what_came(came) == kBegun;
+            --border;
+        }
+        if (is_over) {
+            if (lane == 0)
+                store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), end);
+            return;
+        }
+    }
+}
+
+// Meets the tile that came to `border` first: `came` is its word, or 0. `state` has been brought there from
+// before or from behind. A whole warp calls it.
+__device__ __forceinline__ void meet(const Borders& borders,
+                                     const Segments& segments,
+                                     const Results& results,
+                                     Index segment,
+                                     Index border,
+                                     u64 came,
+                                     unsigned what,
+                                     State state)
+{
+    if (came == 0 || what_came(came) == kNoHead || what == kNoHead)
+        return;
+    const State other = state_that_came(borders, border, came);
+    const State end = what == kHead ? combine(other, state) : combine(state, other);
+    const unsigned before = what == kHead ? what_came(came) : what;
+    if (before == kThrough)
+        join_back(borders, segments, results, segment, border - 1, end);
+    else if (threadIdx.x % kWarpThreads == 0)
+        store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), end);
+}
+
+constexpr int kMostFolding = kMostBlockThreads - kWarpThreads;  // threads that fold; the last warp finds ends
+constexpr int kRow = kItemsPerThread + 1;  // states, so that lanes that walk rows each meet different banks
+constexpr int kProbes = 8;                 // of a lane in a round
+constexpr int kAhead = 8;                  // ends that a lane reads at a time
+constexpr int kAtOnce = kAhead * kWarpThreads;
+
+// What a block keeps of its tile.
+struct Desk {
+    State* states;    // rows of the threads that fold: the items, then the run behind each
+    State* befores;   // what is open before each row
+    unsigned* marks;  // a bit for each item: a segment ends with it
+    Index* bounds;    // of the first segments that end in the tile: their begin, then their ends
+};
+
+// Lifts the items of a tile, neighbours by neighbouring lanes: what they look up often lies in one line of
+// memory. All that a lane looks up is under way at once.
+__device__ __forceinline__ void lift_items(const Inputs& inputs, const Desk& desk, Index begin, Index end, int folding)
+{
+    const int thread = threadIdx.x;
+    if (begin + folding * kItemsPerThread <= end) {
+        State items[kItemsPerThread];
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k)
+            items[k] = load_item(inputs, begin + k * folding + thread, 0, 0);
+        #pragma unroll
+        for (int k = 0; k < kItemsPerThread; ++k) {
+            const int place = k * folding + thread;
+            desk.states[place / kItemsPerThread * kRow + place % kItemsPerThread] = items[k];
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int place = thread; place < folding * kItemsPerThread; place += folding) {
+        State item = identity();
+        if (begin + place < end)
+            item = load_item(inputs, begin + place, 0, 0);
+        desk.states[place / kItemsPerThread * kRow + place % kItemsPerThread] = item;
+    }
+}
+
+// The ends of kAtOnce segments from `first` on, neighbours in neighbouring lanes; behind the last segment
+// stands an end that no tile reaches.
+struct Ends {
+    Index at[kAhead];
+};
+constexpr Index kNever = Index(~(1ull << (8 * sizeof(Index) - 1)));
+
+__device__ __forceinline__ Ends read_ends(const Segments& segments, Index first)
+{
+    Ends ends;
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k) {
+        const Index segment = first + k * kWarpThreads + Index(threadIdx.x % kWarpThreads);
+        ends.at[k] = segment < segments.num_segments ? segment_end(segments, segment) : kNever;
+    }
+    return ends;
+}
+
+// How many of the ends are at `place` or before it.
+__device__ __forceinline__ int count_ends(const Ends& ends, Index place)
+{
+    int count = 0;
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+        count += __popc(__ballot_sync(kFullMask, ends.at[k] <= place));
+    return count;
+}
+
+// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`, since
+// every thread would keep in memory what a reference is to.
+__device__ __noinline__ Index find_first(Segments segments, Index place)
+{
+    const Index lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (low < high) {
+        const Index step = (high - low) / (kWarpThreads * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kWarpThreads + lane) * step;
+            before[k] = probe < high && segment_end(segments, probe) <= place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]));
+        high = count > 0 ? min(high, low + count * step) : low;
+        low = count > 0 ? low + (count - 1) * step + 1 : low;
+    }
+    return low;
+}
+
+// Marks the ends in the tile. Gives the first segment that ends in it or behind it, and the first one behind.
+// Empty segments before the first item end in the first tile. Where the tile began in the launch before is
+// looked at first: offsets change seldom, and a search waits for memory three times.
+struct Extent {
+    Index first;
+    Index end;
+};
+__device__ __forceinline__ Extent mark_ends(const Segments& segments,
+                                            const Desk& desk,
+                                            Index begin,
+                                            Index end,
+                                            int folding,
+                                            Index* known)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Index first = min(*known, segments.num_segments - 1);
+    Ends ends = read_ends(segments, first);
+    const Index from = segment_begin(segments, first);
+    const bool is_known = from <= begin && __shfl_sync(kFullMask, ends.at[0], 0) > begin;
+    if (begin > 0 && !is_known) {
+        first = find_first(segments, begin);
+        ends = read_ends(segments, first);
+    }
+    #pragma unroll 1
+    for (int k = lane; k < folding * kItemsPerThread / 32; k += kWarpThreads)
+        desk.marks[k] = 0;
+    __syncwarp();  // no marks are left, and all lanes have read what was known
+    if (lane == 0) {
+        *known = first;
+        desk.bounds[0] = segment_begin(segments, first);
+    }
+    Index next = first;
+    for (;;) {
+        #pragma unroll
+        for (int k = 0; k < kAhead; ++k) {
+            const Index place = ends.at[k] - begin - 1;  // of the segment's last item
+            const Index number = next - first + k * kWarpThreads + lane;
+            if (number < folding)
+                desk.bounds[1 + number] = ends.at[k];
+            if (ends.at[k] > begin && ends.at[k] <= end)
+                atomicOr(desk.marks + place / 32, 1u << place % 32);
+        }
+        const int count = count_ends(ends, end);
+        next += count;
+        if (count < kAtOnce)
+            return {first, next};
+        ends = read_ends(segments, next);
+    }
+}
+
+// Walks a thread's row and leaves the run behind each item. Gives what is open behind the row.
+__device__ __forceinline__ Run walk_row(const Desk& desk)
+{
+    const int bit = threadIdx.x * kItemsPerThread;
+    const unsigned ends = desk.marks[bit / 32] >> bit % 32 & ((1u << kItemsPerThread) - 1u);
+    State* const row = desk.states + threadIdx.x * kRow;
+    State run = identity();
+    #pragma unroll
+    for (int k = 0; k < kItemsPerThread; ++k) {
+        const State item = row[k];
+        run = k == 0 || (ends >> (k - 1) & 1u) != 0 ? item : combine(run, item);
+        row[k] = run;
+    }
+    return {(ends >> (kItemsPerThread - 1) & 1u) != 0 ? identity() : run, ends != 0};
+}
+
+// The part of a segment from `from` to `to` that lies in the tile and ends there.
+__device__ __forceinline__ State total_in_tile(const Desk& desk, Index begin, Index from, Index to)
+{
+    if (to <= max(from, begin))
+        return identity();
+    const int place = int(to - 1 - begin);
+    const State run = desk.states[place / kItemsPerThread * kRow + place % kItemsPerThread];
+    const bool began_before_row = from - begin < place / kItemsPerThread * kItemsPerThread;
+    return began_before_row ? combine(desk.befores[place / kItemsPerThread], run) : run;
+}
+
+// A block takes a tile of consecutive items. All its warps but the last lift them, each thread items that lie
+// as far apart as there are threads, and leave them in shared memory; meanwhile the last warp marks where
+// segments end. Then each thread walks consecutive items, a scan of the block gives what is open before them,
+// and each segment that ends in the tile reads its total where it ends. The last warp brings what is open to
+// the tile's borders.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
+fold_tiles(Inputs inputs,
+           Segments segments,
+           Results results,
+           volatile u64* border_words,
+           State* border_states,
+           Index* first_segments)
+{
+    __shared__ State states[kMostFolding * kRow];
+    __shared__ State befores[kMostFolding];
+    __shared__ unsigned marks[kMostFolding * kItemsPerThread / 32];
+    __shared__ Index bounds[kMostFolding + 1];
+    __shared__ Extent extent;
+    const Desk desk = {states, befores, marks, bounds};
+    const int folding = block_threads - kWarpThreads;
+    const bool folds = int(threadIdx.x) < folding;
+    const Index tile = blockIdx.x;
+    const Index begin = tile * (folding * kItemsPerThread);
+    const Index end = min(begin + folding * kItemsPerThread, segments.num_items);
+    if (folds) {
+        lift_items(inputs, desk, begin, end, folding);
+    } else {
+        const Extent found = mark_ends(segments, desk, begin, end, folding, first_segments + tile);
+        if (threadIdx.x % kWarpThreads == 0)
+            extent = found;
+    }
+    __syncthreads();  // the items and their marks are there
+
+    Run run = {identity(), false};
+    if (folds)
+        run = walk_row(desk);
+    const Run before = block_scan_runs(run);  // for the last warp: what the whole tile leaves open
+    if (folds)
+        desk.befores[threadIdx.x] = before.total;
+    __syncthreads();  // what is open before each row is there
+
+    const bool is_cut = bounds[0] < begin;
+    if (folds) {
+        #pragma unroll 1
+        for (Index segment = extent.first + Index(threadIdx.x); segment < extent.end; segment += folding) {
+            const Index number = segment - extent.first;
+            const Index from = number <= folding ? bounds[number] : segment_begin(segments, segment);
+            const Index to = number < folding ? bounds[number + 1] : segment_end(segments, segment);
+            if (number > 0 || !is_cut)
+                store(results, segment, to - from, total_in_tile(desk, begin, from, to));
+        }
+        return;
+    }
+
+    const Borders borders = {border_words, border_states};
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned left = before.ends || tile == 0 ? kBegun : kThrough;
+    const bool has_head = is_cut && extent.first < extent.end;
+    const unsigned ended = has_head ? kHead : kNoHead;
+    State head = identity();
+    if (has_head)
+        head = total_in_tile(desk, begin, bounds[0], bounds[1]);
+    u64 came = 0;
+    if (lane == 0 && tile + 1 < Index(gridDim.x))
+        came = bring(borders, tile, left, before.total);
+    if (lane == 1 && tile > 0 && before.ends)
+        came = bring(borders, tile - 1, ended, head);
+    __syncwarp();  // what was left at the borders may be read
+    const u64 behind = __shfl_sync(kFullMask, came, 0);
+    const u64 ahead = __shfl_sync(kFullMask, came, 1);
+    meet(borders, segments, results, extent.first, tile - 1, ahead, ended, head);
+    meet(borders, segments, results, extent.end, tile, behind, left, before.total);
+}
