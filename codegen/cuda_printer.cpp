@@ -64,6 +64,18 @@ std::string digits(const ExpressionNode& node)
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
 }
 
+/// True for an f32 that is a whole number, and not so great or small that a quotient of two could be denormal
+/// or infinite.
+bool is_whole(const ExpressionNode& node)
+{
+    constexpr double kHighest = 1 << 24;
+    if (node.kind == ExpressionKind::integer || node.kind == ExpressionKind::real) {
+        const double value = literal_value(node);
+        return std::abs(value) <= kHighest && value == std::floor(value) && !std::signbit(value);
+    }
+    return node.kind == ExpressionKind::convert && is_integer(*node.arguments[0]->type);
+}
+
 /// A name with the type's behind it: to_f16, divide_i32.
 std::string with_type_name(std::string_view stem, Type type)
 {
@@ -294,6 +306,10 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
         return divide(node, level);
     if (wraps(node))
         return cuda_name(type) + "(" + wrapped_arithmetic(node) + ")";
+    const bool by_number = right->kind != ExpressionKind::convert;
+    if (!is_native_ && type == Type::f32 && symbol == "/" && !by_number && is_whole(*left) &&
+        is_whole(*right))
+        return divide_whole(node);
     const int left_level = operand_level(symbol, left, false);
     const int right_level = operand_level(symbol, right, true);
     if (is_half(operands)) {
@@ -377,6 +393,15 @@ std::string CudaPrinter::divide(const ExpressionNode& node, int& level) const
         return cuda_name(type) + "(" + text + ")";
     level = precedence(node.symbol);
     return text;
+}
+
+std::string CudaPrinter::divide_whole(const ExpressionNode& node) const
+{
+    const auto& left = node.arguments[0];
+    const auto divisor = value(node.arguments[1], 0);
+    if (left->kind != ExpressionKind::convert && literal_value(*left) == 1)
+        return "divide_one(" + divisor + ")";
+    return "divide_whole(" + value(left, 0) + ", " + divisor + ")";
 }
 
 /// A function of floats; isnan and isfinite give int.

@@ -57,6 +57,8 @@ private:
     std::string logical(const ExpressionNode& node, int& level) const;
     std::string shift(const ExpressionNode& node, int& level) const;
     std::string divide(const ExpressionNode& node, int& level) const;
+    /// A division of whole numbers in f32.
+    [[nodiscard]] std::string divide_whole(const ExpressionNode& node) const;
     std::string convert(const ExpressionNode& node, int& level) const;
     std::string integer_call(const ExpressionNode& node, int& level) const;
     [[nodiscard]] std::string real_call(const ExpressionNode& node) const;

@@ -181,6 +181,26 @@ TEST(CudaPrinter, HidesConstantsFromMinAndMax)
     EXPECT_EQ(printed("min(1, 2)", Type::i32), "min(1, 2)");
 }
 
+// What is denormal or infinite needs the long way of a division, and no quotient of whole numbers is.
+TEST(CudaPrinter, DividesWholeNumbersTheShortWay)
+{
+    EXPECT_EQ(printed("f32(n) / f32(i64(n) + 1)", Type::f32),
+              "divide_whole(float(n), float(i64(u64(n) + 1)))");
+    EXPECT_EQ(printed("1 / f32(n) * x", Type::f32), "divide_one(float(n)) * x");
+    EXPECT_EQ(printed("3 / f32(index)", Type::f32), "divide_whole(3.0f, float(index))");
+    EXPECT_EQ(printed("16777216 / f32(n)", Type::f32), "divide_whole(16777216.0f, float(n))");
+    EXPECT_EQ(printed("x / f32(n)", Type::f32), "x / float(n)");
+    EXPECT_EQ(printed("0.5 / f32(n)", Type::f32), "0.5f / float(n)");
+    EXPECT_EQ(printed("-0.0 / f32(n)", Type::f32), "-0.0f / float(n)");
+    EXPECT_EQ(printed("33554432 / f32(n)", Type::f32), "33554432.0f / float(n)");
+    EXPECT_EQ(printed("f32(n) / 3", Type::f32), "float(n) / 3.0f");
+    EXPECT_EQ(printed("f32(f16(n)) / f32(n)", Type::f32), "to_f32(to_f16(float(n))) / float(n)");
+    EXPECT_EQ(printed("f32(n) / f32(c)", Type::f32), "float(n) / float(c)");
+    EXPECT_EQ(printed("f64(n) / f64(n)", Type::f64), "double(n) / double(n)");
+    EXPECT_EQ(printed("f16(n) / f16(n)", Type::f16),
+              "to_f16(to_f32(to_f16(float(n))) / to_f32(to_f16(float(n))))");
+}
+
 class Single : public testing::TestWithParam<Case> {};
 TEST_P(Single, PrintsAs)
 {

@@ -149,6 +149,11 @@ inline constexpr const char* kOfI32 = R"(-2147483648; max(x, -2147483648); x - -
 inline constexpr const char* kOfI64 =
     R"(-9223372036854775808; max(x, -9223372036854775808); x - -9223372036854775808;
     x * 4294967296 + 2147483648)";
+// Then f32: quotients of whole numbers, for which texts have functions of their own.
+inline constexpr const char* kQuotients =
+    R"(f32(x) / f32(y); 1 / f32(x); 1.0 / f32(x + y); 0 / f32(x); -1 / f32(x);
+    16777215 / f32(y); f32(x) / f32(x - y); f32(x / 3) / f32(y); 1 / (1 / f32(x)); f32(x) / f32(y) / f32(x);
+    f32(x) / 3; 0.5 / f32(y))";
 // Then bools.
 inline constexpr const char* kTests = R"(x == y; x != y; !(x == y); x == y && !(x != y); !(x == y && x != y);
     x == y || x != y && x == x; (x == y || x != y) && x == x; (x == y) == (x != y); x == y == (x == x);
@@ -211,6 +216,7 @@ inline Workload operations_case(Type type)
     add(is_integer(type), kTestsOfIntegers, Type::boolean);
     add(is_float(type), kTestsOfFloats, Type::boolean);
     add(is_integer(type), kCounts, Type::i32);
+    add(is_integer(type), kQuotients, Type::f32);
     return each_element_of(
         each_element({{"x", type, false, {}}, {"y", type, false, {}}}, all.values, all.types),
         pairs_of_edges(type));

@@ -48,6 +48,8 @@ TEST(ReplacePtx, AConversionIsAnAssignment)
               "value = __segfold_f16_to_f32(half.bits);");
     EXPECT_EQ(replace_ptx("asm volatile (\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(a[i]) : \"f\"(f(x, y)));"),
               "a[i] = __segfold_f32_to_bf16(f(x, y));");
+    EXPECT_EQ(replace_ptx("asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(near) : \"f\"(y));"),
+              "near = __segfold_reciprocal(y);");
     EXPECT_EQ(replace_ptx("plasma(1); asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(a) : \"f\"(b));"),
               "plasma(1); a = __segfold_f32_to_f16(b);");
 }

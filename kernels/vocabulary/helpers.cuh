@@ -11,6 +11,28 @@ __device__ __forceinline__ @type@ @function@(@type@ x, @type@ y)
     return @otherwise@;
 }
 
+//% piece divide_one
+// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole number
+// is so small or so great that one step of Newton's from the hardware's reciprocal would round otherwise.
+__device__ __forceinline__ float divide_one(float y)
+{
+    float near;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(near) : "f"(y));
+    const float nearest = fmaf(fmaf(-y, near, 1.0f), near, near);
+    return y == 0.0f ? near : nearest;
+}
+
+//% piece divide_whole
+// x / y for whole numbers, the bits of any division: the quotient by the reciprocal, then what it left over
+// divided too (Markstein 1990, Computation of elementary functions on the IBM RISC System/6000).
+__device__ __forceinline__ float divide_whole(float x, float y)
+{
+    const float reciprocal = divide_one(y);
+    const float near = x * reciprocal;
+    const float nearest = fmaf(fmaf(-y, near, x), reciprocal, near);
+    return y == 0.0f ? near : nearest;
+}
+
 //% piece absolute
 // The lowest value has no positive twin and stays as it is.
 __device__ __forceinline__ @type@ @function@(@type@ x)

@@ -28,6 +28,7 @@ constexpr std::array kTwins = {
     Twin{"cvt.f32.f16 %0, %1;", "__segfold_f16_to_f32(", true},
     Twin{"cvt.rn.f16.f32 %0, %1;", "__segfold_f32_to_f16(", true},
     Twin{"cvt.rn.bf16.f32 %0, %1;", "__segfold_f32_to_bf16(", true},
+    Twin{"rcp.approx.ftz.f32 %0, %1;", "__segfold_reciprocal(", true},
 };
 
 /// The place behind the parenthesis that closes the one before `place`.
