@@ -46,7 +46,8 @@ constexpr std::string_view kTaken[] = {
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
     "lift_at lift_item lift_tile append append_item append_element load_element opaque opaque_f32 opaque_f64 "
-    "gather finished load_map_items map_element map_item keep_output "
+    "gather finished load_map_items map_element map_item keep_output get_total put_total prefetch "
+    "prefetch_results "
     "store_outputs load_features store_features load_numbers load_rows lift_row rows_are_vectors finish_row "
     "store_row store_feature map_row",
     // What native texts call in an operator's functions.

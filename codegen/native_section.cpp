@@ -55,9 +55,10 @@ Holes states(const Operator& op, const std::string& present)
     if (!op.has_identity())
         members.push_back({present, Type::boolean});
     Holes holes{{}, {{"field", {}}}};
-    std::vector<std::string> values;
+    std::vector<std::string> values, totals;
     for (const auto& [name, type] : members) {
         values.push_back(narrowed(type, "states." + name + "[lane]"));
+        totals.push_back(narrowed(type, "totals." + name + "[place]"));
         const bool is_pair = size_bytes(type) == 8;
         Holes field{{{"name", name},
                      {"lane_type", lane_type(type)},
@@ -68,6 +69,7 @@ Holes states(const Operator& op, const std::string& present)
         holes.lists["field"].push_back(std::move(field));
     }
     holes.values["value"] = is_scalar ? values[0] : fmt::format("{{{}}}", fmt::join(values, ", "));
+    holes.values["total"] = is_scalar ? totals[0] : fmt::format("{{{}}}", fmt::join(totals, ", "));
     return holes;
 }
 
@@ -92,6 +94,14 @@ Holes columns(const Operator& op)
         column.lists[bytes == 4 ? "words" : bytes == 8 ? "pairs" : "narrow"].push_back({});
         holes.lists["column"].push_back(std::move(column));
     }
+    return holes;
+}
+
+Holes results(const Operator& op)
+{
+    Holes holes{{}, {{"result", {}}}};
+    for (const auto& field : op.results)
+        holes.lists["result"].push_back({{{"name", cuda_identifier(field.name)}}, {}});
     return holes;
 }
 
@@ -170,8 +180,11 @@ std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& pre
     for (const char* piece : {"Words", "transpose_words", "transpose_pairs", "part_words", "part_pairs"})
         pieces.push_back(declaration(piece, piece));
     pieces.push_back(declaration("kMaskWords", "kMaskWords", {}, "keep_words"));
-    for (const char* piece : {"part_lanes", "clip", "Totals", "keep_totals", "take_totals"})
+    for (const char* piece :
+         {"part_lanes", "clip", "Totals", "get_total", "put_total", "keep_totals", "take_totals"})
         pieces.push_back(declaration(piece, piece, fields));
+    pieces.push_back(declaration("prefetch", "prefetch"));
+    pieces.push_back(declaration("prefetch_results", "prefetch_results", results(op)));
     const auto all_columns = columns(op);
     pieces.push_back(declaration("Items", "Items", all_columns));
     pieces.push_back(declaration("take_items", "take_items", all_columns));

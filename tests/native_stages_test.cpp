@@ -94,6 +94,13 @@ TEST_P(NativeStages, AgreeWithTheReference)
 INSTANTIATE_TEST_SUITE_P(Matrix, NativeStages, testing::ValuesIn(all_cases()),
                          [](const auto& info) { return print(info.param); });
 
+/// So many short segments that a tile has several blocks of them; the shortest have `least` elements.
+void append_short(std::vector<std::int64_t>& lengths, std::int64_t least)
+{
+    for (std::int64_t k = 0; k < 900; ++k)
+        lengths.push_back(least + k * 7 % (k % 300 < 200 ? 3 : 2));
+}
+
 /// Operators of every size of state and column, arrays and scalars, on one mixture of lengths, compiled as
 /// runs compile; native_library_test has the others.
 class NativeOperators : public testing::TestWithParam<std::string> {};
@@ -105,7 +112,8 @@ TEST_P(NativeOperators, AgreeWithTheReference)
     const auto op = standard_operator(GetParam());
     const auto& catalogue = Catalogue::native();
     const std::int64_t first = op.allows_empty() ? 0 : 2;
-    const std::vector<std::int64_t> lengths = {first, 3, 700, 1, first, 2500, 17, 5, 6000, 1, 16, 15};
+    std::vector<std::int64_t> lengths = {first, 3, 700, 1, first, 2500, 17, 5, 6000, 1, 16, 15};
+    append_short(lengths, first == 0 ? 0 : 1);
     for (const auto kind : {LayoutKind::offsets, LayoutKind::ranges}) {
         const auto workload = library_workload(op, segments_in_form(form_of(kind), lengths), 5);
         const Problem problem(op, form_of(kind));
@@ -140,14 +148,13 @@ TEST_P(NativeBugs, AreNoticed)
         GTEST_SKIP() << reason;
     const auto& bug = GetParam();
     const auto& stage = Catalogue::native().stage(bug.stage);
-    const auto workload = make_workload(
-        "trace_u64",
-        segments_in_form(SegmentForm::offsets,
-                         {700,  0,  3,  40, 33, 64, 31, 45, 12, 9,  77, 20, 3,  1,  5,  28, 2500, 17, 5,
-                          6000, 1,  90, 50, 60, 70, 80, 1,  2,  3,  4,  5,  6,  7,  8,  9,  10,   11, 12,
-                          900,  20, 31, 17, 32, 1,  30, 22, 18, 5,  20, 31, 17, 32, 1,  30, 22,   18, 5,
-                          20,   31, 17, 32, 1,  30, 22, 18, 5,  20, 31, 17, 32, 1,  30, 22, 18,   5,  20}),
-        5);
+    std::vector<std::int64_t> lengths = {700,  0,  3,  40,   33, 64, 31,  45, 12, 9,  77, 20, 3,  1,  5,  28,
+                                         2500, 17, 5,  6000, 1,  90, 50,  60, 70, 80, 1,  2,  3,  4,  5,  6,
+                                         7,    8,  9,  10,   11, 12, 900, 20, 31, 17, 32, 1,  30, 22, 18, 5,
+                                         20,   31, 17, 32,   1,  30, 22,  18, 5,  20, 31, 17, 32, 1,  30, 22,
+                                         18,   5,  20, 31,   17, 32, 1,   30, 22, 18, 5,  20};
+    append_short(lengths, 0);
+    const auto workload = make_workload("trace_u64", segments_in_form(SegmentForm::offsets, lengths), 5);
     const Problem problem(workload.op, SegmentForm::offsets);
     auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
     const Judge judge(workload);
@@ -160,30 +167,38 @@ TEST_P(NativeBugs, AreNoticed)
 
 INSTANTIATE_TEST_SUITE_P(
     Planted, NativeBugs,
-    testing::Values(PlantedBug{"SwappedJoinOfShares", "lane_scan", "combine(carry, share_heads[share])",
-                               "combine(share_heads[share], carry)"},
-                    PlantedBug{"DroppedCarryOfShares", "vector_per_segment",
-                               "is_open ? combine(carry, share_tails[share]) : share_tails[share]",
-                               "share_tails[share]"},
-                    PlantedBug{"SwappedJoinOfLanes", "lane_scan", "combine(get(carry, copy), total)",
-                               "combine(total, get(carry, copy))"},
-                    PlantedBug{"DroppedCarryOfLanes", "lane_scan", "choose(is_cut, joined, total)", "total"},
-                    PlantedBug{"HeadAtTheNextItem", "lane_scan", "segment_end(segments, last) - item;",
-                               "segment_end(segments, last) - item + 1;"},
-                    PlantedBug{"SwappedAppend", "vector_per_segment", "combine(get(totals, lane), later)",
-                               "combine(later, get(totals, lane))"},
-                    PlantedBug{"SwappedJoinOfRows", "row_tree",
-                               "combine(get(earlier, lane), get(later, lane))",
-                               "combine(get(later, lane), get(earlier, lane))"},
-                    PlantedBug{"ShortRowOfManyTakenWhole", "row_tree",
-                               "rows.length[num_rows + row] = left < kLanes ? left : kLanes",
-                               "rows.length[num_rows + row] = kLanes"},
-                    PlantedBug{"SecondRoundLeftOut", "row_tree", "join_vectors(totals, first, second)",
-                               "join_vectors(totals, second, second)"},
-                    PlantedBug{"LanesOfPairsOutOfOrder", "row_tree", "level == 0   ? low_pairs",
-                               "level == 1   ? low_pairs"},
-                    PlantedBug{"LastItemOfASegmentLeftOut", "lane_per_segment",
-                               "if (position < length[lane])", "if (position + 1 < length[lane])"}),
+    testing::Values(
+        PlantedBug{"SwappedJoinOfShares", "lane_scan", "combine(carry, share_heads[share])",
+                   "combine(share_heads[share], carry)"},
+        PlantedBug{"DroppedCarryOfShares", "vector_per_segment",
+                   "is_open ? combine(carry, share_tails[share]) : share_tails[share]", "share_tails[share]"},
+        PlantedBug{"SwappedJoinOfLanes", "lane_scan", "combine(get(carry, copy), total)",
+                   "combine(total, get(carry, copy))"},
+        PlantedBug{"DroppedCarryOfLanes", "lane_scan", "choose(is_cut, combine(carry, total), total)",
+                   "total"},
+        PlantedBug{"DroppedCarryOfManySegments", "lane_scan",
+                   "choose((open & kLaneBits[lane]) != 0, joined, total)", "total"},
+        PlantedBug{"CarryTooFar", "lane_scan", "open &= ~tile.heads[k];", ""},
+        PlantedBug{"HeadAtTheNextItem", "lane_scan", "slot_of(segment_end(all, last) - item)",
+                   "slot_of(segment_end(all, last) - item + 1)"},
+        PlantedBug{"HeadsAtTheNextItems", "lane_scan", "slot_of(segment_end(all, last + k) - item)",
+                   "slot_of(segment_end(all, last + k) - item + 1)"},
+        PlantedBug{"BlockOfHeadsLeftOut", "lane_scan",
+                   "if (count == kBlockSegments) {\n            mark_slots(marks, slots, count);",
+                   "if (count == kBlockSegments) {"},
+        PlantedBug{"SwappedAppend", "vector_per_segment", "combine(get(totals, lane), later)",
+                   "combine(later, get(totals, lane))"},
+        PlantedBug{"SwappedJoinOfRows", "row_tree", "combine(get(earlier, lane), get(later, lane))",
+                   "combine(get(later, lane), get(earlier, lane))"},
+        PlantedBug{"ShortRowOfManyTakenWhole", "row_tree",
+                   "rows.length[num_rows + row] = left < kLanes ? left : kLanes",
+                   "rows.length[num_rows + row] = kLanes"},
+        PlantedBug{"SecondRoundLeftOut", "row_tree", "join_vectors(totals, first, second)",
+                   "join_vectors(totals, second, second)"},
+        PlantedBug{"LanesOfPairsOutOfOrder", "row_tree", "level == 0   ? low_pairs",
+                   "level == 1   ? low_pairs"},
+        PlantedBug{"LastItemOfASegmentLeftOut", "lane_per_segment", "if (position < length[lane])",
+                   "if (position + 1 < length[lane])"}),
     [](const auto& info) { return info.param.name; });
 
 TEST(NativePlan, GivesTheSameBitsEachTime)

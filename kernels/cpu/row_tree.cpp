@@ -5,6 +5,7 @@
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% let     is_short = num_segments > 0 && mean_length <= (uniform ? 16 : 48)
+//% let     totals = 16 * 17
 //% suits   is_short ? 92 : 40
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8

@@ -271,12 +271,26 @@ alignas(64) static const unsigned kMaskWords[64] = {
 }
 
 //% piece Totals
-// The states of kLanes vectors and one more, lane behind lane.
+// Many states, field by field.
 struct Totals {
 //% each field
-    alignas(64) @lane_type@ @name@[kLanes * (kLanes + 1)];
+    alignas(64) @lane_type@ @name@[kTotals];
 //% end
 };
+
+//% piece get_total
+[[gnu::always_inline]] static inline State get_total(const Totals& totals, Index place)
+{
+    return @total@;
+}
+
+//% piece put_total
+[[gnu::always_inline]] static inline void put_total(Totals& totals, Index place, State state)
+{
+//% each field
+    totals.@name@[place] = @widened@;
+//% end
+}
 
 //% piece keep_totals
 [[gnu::always_inline]] static inline void keep_totals(Totals& totals, Index first, const States& states)
@@ -294,11 +308,29 @@ struct Totals {
 //% end
 }
 
+//% piece prefetch
+// Asks for the line of memory that holds `place`, which may lie behind the last one.
+[[gnu::always_inline]] static inline void prefetch(const void* place)
+{
+    __builtin_prefetch(place);
+}
+
+//% piece prefetch_results
+// Asks for the lines that the results of a segment will be written to.
+[[gnu::always_inline]] static inline void prefetch_results(const Results& results, Index segment)
+{
+//% each result
+    __builtin_prefetch(results.@name@ + segment, 1);
+//% end
+}
+
 //% piece take_row
-// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l.
+// Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Asks for what
+// lies kPrefetchBytes ahead.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
 //% each column
+    __builtin_prefetch((const char*)(inputs.@name@ + first) + kPrefetchBytes);
 //% each whole
     __builtin_memcpy(items.@name@[0], inputs.@name@ + first, sizeof items.@name@[0]);
 //% end

@@ -38,6 +38,7 @@ using i64 = long long;
 constexpr int kLaneItems = 128;
 constexpr int kShareSteps = 65536;
 constexpr int kTileItems = 2048;
+constexpr int kTotals = 2048;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;
 constexpr int kPrefetchBytes = 8192;
@@ -200,6 +201,38 @@ using Words = unsigned __attribute__((vector_size(64), aligned(4), may_alias));
     }
 }
 
+// Many states, field by field.
+struct Totals {
+    alignas(64) int n[kTotals];
+    alignas(64) float mean[kTotals];
+    alignas(64) float m2[kTotals];
+};
+
+[[gnu::always_inline]] static inline State get_total(const Totals& totals, Index place)
+{
+    return {totals.n[place], totals.mean[place], totals.m2[place]};
+}
+
+[[gnu::always_inline]] static inline void put_total(Totals& totals, Index place, State state)
+{
+    totals.n[place] = state.n;
+    totals.mean[place] = state.mean;
+    totals.m2[place] = state.m2;
+}
+
+// Asks for the line of memory that holds `place`, which may lie behind the last one.
+[[gnu::always_inline]] static inline void prefetch(const void* place)
+{
+    __builtin_prefetch(place);
+}
+
+// Asks for the lines that the results of a segment will be written to.
+[[gnu::always_inline]] static inline void prefetch_results(const Results& results, Index segment)
+{
+    __builtin_prefetch(results.mean + segment, 1);
+    __builtin_prefetch(results.variance + segment, 1);
+}
+
 // kColumns consecutive items of each lane: item k of lane l stands at [k][l].
 struct Items {
     alignas(64) float x[kColumns][kLanes];
@@ -301,25 +334,101 @@ extern "C" void join_shares(i64,
     }
 }
 
-// What a tile leaves: bit `lane` of heads[k] says that a segment begins at item k of the lane, scanned[k]
-// has the total from the last segment begin up to that item, carries the total of what lies before each lane
-// of the segment that is open there.
+// Segments whose totals are read out of a tile before the first of them is stored.
+constexpr int kBlockSegments = 16 * kLanes;
+
+alignas(64) static const unsigned kLaneBits[kLanes] = {
+    0x1, 0x2, 0x4, 0x8, 0x10, 0x20, 0x40, 0x80, 0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
+
+// What a tile leaves. Item k of lane l is item l * kLaneItems + k of the tile, with the slot k * kLanes + l.
+// Where a segment begins, byte `slot` of marks is 1 and bit l of heads[k] is set. A slot of scanned has the
+// total from the last segment begin up to its item, carries the total of what lies before each lane of the
+// segment that is open there.
 struct Tile {
-    unsigned heads[kLaneItems];
-    States scanned[kLaneItems];
+    alignas(64) unsigned long long marks[kTileItems / 8];
+    alignas(64) unsigned heads[kLaneItems];
+    Totals scanned;
     States carries;
 };
 
+[[gnu::always_inline]] static inline unsigned slot_of(unsigned place)
+{
+    return place % kLaneItems * kLanes + place / kLaneItems % kLanes;
+}
+
+// Slots of some segments. Functions that go from slot to slot stand apart from those that compute them: where
+// compilers see how a slot came about, they take it out of its vector.
+struct Slots {
+    alignas(64) unsigned at[kBlockSegments];
+};
+
+[[gnu::noinline]] static void mark_slots(unsigned char* marks, const Slots& slots, int count)
+{
+    for (int done = 0; done < count; done += kLanes) {
+        #pragma GCC unroll 16
+        for (int k = 0; k < kLanes; ++k)
+            marks[slots.at[done + k]] = 1;
+    }
+}
+
+[[gnu::noinline]] static void take_slots(States* totals, const Totals& scanned, const Slots& slots, int count)
+{
+    for (int done = 0; done < count; done += kLanes) {
+        #pragma GCC unroll 16
+        for (int k = 0; k < kLanes; ++k)
+            put(totals[done / kLanes], k, get_total(scanned, slots.at[done + k]));
+    }
+}
+
+// Marks where segments begin in the tile whose first item is `item`, from the end of `segment` on. Returns
+// the first segment that ends behind the tile.
+[[gnu::noinline]] static Index mark_heads(Tile& tile, const Segments& segments, Index item, Index segment)
+{
+    const Segments all = segments;
+    for (int k = 0; k < kTileItems / 8; ++k)
+        tile.marks[k] = 0;
+    unsigned char* marks = (unsigned char*)tile.marks;
+    Index last = segment;
+    Slots slots;
+    int count = 0;
+    while (all.num_segments - last >= kLanes && segment_end(all, last + kLanes - 1) - item <= kTileItems) {
+        prefetch(all.offsets + last + 2 * kBlockSegments);
+        #pragma omp simd
+        for (int k = 0; k < kLanes; ++k)
+            slots.at[count + k] = slot_of(segment_end(all, last + k) - item);
+        last += kLanes;
+        count += kLanes;
+        if (count == kBlockSegments) {
+            mark_slots(marks, slots, count);
+            count = 0;
+        }
+    }
+    mark_slots(marks, slots, count);
+    for (; last < all.num_segments && segment_end(all, last) - item <= kTileItems; ++last)
+        marks[slot_of(segment_end(all, last) - item)] = 1;
+    // The end of the tile has the slot of its first item.
+    marks[0] = segment < all.num_segments && segment_begin(all, segment) == item;
+    // A product brings the lowest bits of eight bytes together.
+    constexpr unsigned long long kBits = 0x0102040810204080;
+    #pragma omp simd
+    for (int k = 0; k < kLaneItems; ++k) {
+        const unsigned low = tile.marks[2 * k] * kBits >> 56;
+        const unsigned high = tile.marks[2 * k + 1] * kBits >> 56;
+        tile.heads[k] = low | high << 8;
+    }
+    return last;
+}
+
 // Joins item k of a lane to the lane's total, or begins a new total with it.
-[[gnu::always_inline]] static inline void scan_item(States& totals, States& scanned, const Inputs& inputs,
-                                                    const Items& items, int k, int lane, Index index,
-                                                    unsigned heads)
+[[gnu::always_inline]] static inline void scan_item(States& totals, Totals& scanned, const Inputs& inputs,
+                                                    const Items& items, int taken, int k, int lane,
+                                                    Index index, unsigned heads)
 {
     const State item = lift_item(inputs, items, k, lane, index, 0, 0);
     const State joined = combine(get(totals, lane), item);
-    const State total = choose((heads & (1u << lane)) != 0, item, joined);
+    const State total = choose((heads & kLaneBits[lane]) != 0, item, joined);
     put(totals, lane, total);
-    put(scanned, lane, total);
+    put_total(scanned, (taken + k) * kLanes + lane, total);
 }
 
 // Goes past a lane: each lane of `carry` holds the same, so that whether a segment begins is a choice and no
@@ -334,7 +443,7 @@ struct Tile {
 
 // Scans the tile whose first item is `begin`; `open` is the total of the segment that is open there. Returns
 // that of the segment that is open behind it.
-static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, State open)
+[[gnu::noinline]] static State scan_tile(Tile& tile, const Inputs& inputs, Index begin, State open)
 {
     States totals;
     #pragma omp simd
@@ -351,7 +460,7 @@ static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, Sta
             any_heads |= heads;
             #pragma omp simd
             for (int lane = 0; lane < kLanes; ++lane)
-                scan_item(totals, tile.scanned[taken + k], inputs, items, k, lane,
+                scan_item(totals, tile.scanned, inputs, items, taken, k, lane,
                           begin + lane * kLaneItems + taken + k, heads);
         }
     }
@@ -367,23 +476,111 @@ static inline State scan_tile(Tile& tile, const Inputs& inputs, Index begin, Sta
         put(tile.carries, lane, get(carry, 0));
         #pragma omp simd
         for (int copy = 0; copy < kLanes; ++copy)
-            pass_lane(carry, copy, totals, lane, any[copy]);
+            pass_lane(carry, copy, totals, lane, any[lane]);
     }
     return get(carry, 0);
 }
 
-// Stores the total of a segment that ends in the tile and began in the share.
-[[gnu::always_inline]] static inline void store_segment(const Tile& tile, const Segments& segments,
-                                                        const Results& results, Index item, Index segment)
+[[gnu::always_inline]] static inline void carry_item(Totals& scanned, int k, int lane, const States& carries,
+                                                     unsigned open)
+{
+    const State total = get_total(scanned, k * kLanes + lane);
+    const State joined = combine(get(carries, lane), total);
+    put_total(scanned, k * kLanes + lane, choose((open & kLaneBits[lane]) != 0, joined, total));
+}
+
+// Joins each lane's carry to the totals up to the first begin of a segment in the lane.
+[[gnu::noinline]] static void carry_totals(Tile& tile)
+{
+    unsigned open = 0xffff;
+    #pragma GCC unroll 1
+    for (int k = 0; k < kLaneItems; ++k) {
+        open &= ~tile.heads[k];
+        if (open == 0)
+            return;
+        #pragma omp simd
+        for (int lane = 0; lane < kLanes; ++lane)
+            carry_item(tile.scanned, k, lane, tile.carries, open);
+    }
+}
+
+// Stores the total of a segment that ends in the tile and began in the share. `carry` is that of its lane,
+// where carry_totals() has not joined it.
+[[gnu::always_inline]] static inline void store_segment(const Segments& segments, const Results& results,
+                                                        Index item, Index segment, State total, State carry,
+                                                        bool is_carried)
 {
     const Index from = segment_begin(segments, segment);
     const Index to = segment_end(segments, segment);
-    const unsigned place = to > item ? to - item - 1 : 0;
-    const unsigned lane = place / kLaneItems;
-    const State total = get(tile.scanned[place % kLaneItems], lane);
-    const State joined = combine(get(tile.carries, lane), total);
-    const bool is_cut = from < item + Index(lane) * kLaneItems;
-    store(results, segment, to - from, choose(from == to, identity(), choose(is_cut, joined, total)));
+    const unsigned lane = unsigned(to - item - 1) / kLaneItems % kLanes;
+    const bool is_cut = !is_carried && from < item + Index(lane) * kLaneItems;
+    store(results, segment, to - from,
+          choose(from == to, identity(), choose(is_cut, combine(carry, total), total)));
+}
+
+[[gnu::always_inline]] static inline void store_lane(const Segments& segments, const Results& results,
+                                                     Index item, Index first, const States& totals,
+                                                     const States& carries, int lane, bool is_carried)
+{
+    store_segment(segments, results, item, first + lane, get(totals, lane), get(carries, lane), is_carried);
+}
+
+[[gnu::always_inline]] static inline void take_carry(States& carries, int lane, const Segments& segments,
+                                                     Index item, Index segment, const States& of_lanes)
+{
+    const unsigned place = segment_end(segments, segment) - item - 1;
+    put(carries, lane, get(of_lanes, place / kLaneItems % kLanes));
+}
+
+// Stores `count` segments from `first` on, a multiple of kLanes. Totals lie scattered, so that they are taken
+// one by one, long before they are used: a processor forwards no part of a vector that it has just stored.
+[[gnu::noinline]] static void store_segments(const Tile& tile, const Segments& segments,
+                                             const Results& results, Index item, Index first, int count,
+                                             bool is_carried)
+{
+    const Segments all = segments;
+    Slots slots;
+    #pragma omp simd
+    for (int k = 0; k < count; ++k)
+        slots.at[k] = slot_of(segment_end(all, first + k) - item - 1);
+    States totals[kBlockSegments / kLanes];
+    take_slots(totals, tile.scanned, slots, count);
+    for (int done = 0; done < count; done += kLanes) {
+        prefetch_results(results, first + done + 2 * kBlockSegments);
+        States carries;
+        if (is_carried) {
+            #pragma omp simd
+            for (int k = 0; k < kLanes; ++k)
+                clear(carries, k);
+        } else {
+            #pragma omp simd
+            for (int k = 0; k < kLanes; ++k)
+                take_carry(carries, k, all, item, first + done + k, tile.carries);
+        }
+        #pragma omp simd
+        for (int k = 0; k < kLanes; ++k)
+            store_lane(all, results, item, first + done, totals[done / kLanes], carries, k, is_carried);
+    }
+}
+
+// Stores the segments from `first` to `last` - 1, which end in the tile and began in the share.
+static inline void store_tile(Tile& tile, const Segments& segments, const Results& results, Index item,
+                              Index first, Index last)
+{
+    const bool is_carried = last - first >= kLaneItems;
+    if (is_carried)
+        carry_totals(tile);
+    while (last - first >= kLanes) {
+        const Index left = (last - first) / kLanes * kLanes;
+        const int count = left < kBlockSegments ? left : kBlockSegments;
+        store_segments(tile, segments, results, item, first, count, is_carried);
+        first += count;
+    }
+    for (; first < last; ++first) {
+        const unsigned slot = slot_of(segment_end(segments, first) - item - 1);
+        store_segment(segments, results, item, first, get_total(tile.scanned, slot),
+                      get(tile.carries, slot % kLanes), is_carried);
+    }
 }
 
 // Where a share begins: at a tile, and with the first segment that ends behind that place.
@@ -426,30 +623,18 @@ extern "C" void fold_share(i64 share,
     State open = identity();
     Tile tile;
     for (; end.item - item >= kTileItems; item += kTileItems) {
-        for (int k = 0; k < kLaneItems; ++k)
-            tile.heads[k] = 0;
-        tile.heads[0] = segment < segments.num_segments && segment_begin(segments, segment) == item;
-        // A segment that ends with the tile sets a bit behind those of the lanes.
-        Index last = segment;
-        for (; last < segments.num_segments; ++last) {
-            const Index place = segment_end(segments, last) - item;
-            if (place > kTileItems)
-                break;
-            tile.heads[unsigned(place) % kLaneItems] |= 1u << (unsigned(place) / kLaneItems);
-        }
+        const Index last = mark_heads(tile, segments, item, segment);
         open = scan_tile(tile, inputs, item, open);
         Index first = segment;
         if (segment < last && segment_begin(segments, segment) < begin.item) {
-            const unsigned place = segment_end(segments, segment) - item - 1;
-            const unsigned lane = place / kLaneItems;
-            share_heads[share] = get(tile.scanned[place % kLaneItems], lane);
+            const unsigned slot = slot_of(segment_end(segments, segment) - item - 1);
+            const unsigned lane = slot % kLanes;
+            share_heads[share] = get_total(tile.scanned, slot);
             if (segment_begin(segments, segment) < item + Index(lane) * kLaneItems)
                 share_heads[share] = combine(get(tile.carries, lane), share_heads[share]);
             ++first;
         }
-        #pragma omp simd
-        for (Index s = first; s < last; ++s)
-            store_segment(tile, segments, results, item, s);
+        store_tile(tile, segments, results, item, first, last);
         segment = last;
     }
     // What is left is less than a tile, behind the last one.
