@@ -4,9 +4,11 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector)
 //% layout  uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
-//% let     is_short = num_segments > 0 && mean_length <= (uniform ? 16 : 48)
+//% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
+//% let     is_even = is_constant && element_bytes >= 4 && mean_length >= 5 && mean_length < 512
+//% let     is_good = costly_combine || element_bytes >= 8 ? mean_length < 128 : is_even
 //% let     totals = 16 * 17
-//% suits   is_short ? 92 : 40
+//% suits   num_segments > 0 && is_good ? 92 : 40
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  accumulators = costly_combine ? 2 : 4

@@ -5,10 +5,7 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
 //% let     is_long = num_segments > 0 && mean_length >= (costly_combine ? 128 : 512)
-//% let     is_constant = uniform || longest_length > 0 && longest_length == mean_length
-//% let     is_short = mean_length <= 8 && (!uniform || mean_length > 4)
-//% let     is_good = is_constant && (costly_combine ? mean_length >= 64 : is_short)
-//% suits   is_good ? 90 : whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30
+//% suits   whole || is_long ? 80 : ranges && mean_length >= 32 ? 70 : 30
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  accumulators = costly_combine ? 2 : 4
