@@ -1,7 +1,8 @@
 // How fast the back end cpu folds, beside the rate at which all cores read memory and beside Thrust on
 // OpenMP.
 //
-//     cpu_benchmark [ELEMENTS [ROUNDS]]        2^24 elements and 15 rounds without them
+//     cpu_benchmark [ELEMENTS [ROUNDS [LAYOUT ...]]]        2^24 elements, 15 rounds and all layouts without
+//     them
 //
 // Each round reads the column once, runs each stage, and runs thrust::reduce_by_key with the operator as C++,
 // compiled with -O3 for this processor, one after the other. Prints for each layout the share of the read
@@ -202,28 +203,30 @@ int main(int argc, char** argv)
     std::vector<float> values(static_cast<std::size_t>(num_elements));
     for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i * 7 % 5);
-    constexpr const char* kLayouts[] = {"whole",
-                                        "uniform=1",
-                                        "uniform=2",
-                                        "uniform=4",
-                                        "uniform=8",
-                                        "uniform=32",
-                                        "uniform=128",
-                                        "uniform=1024",
-                                        "uniform=65536",
-                                        "constant:length=4",
-                                        "constant:length=32",
-                                        "geometric:mean=4",
-                                        "geometric:mean=32",
-                                        "zipf:exponent=1.9",
-                                        "giant:half"};
+    std::vector<std::string> layouts(argv + std::min(argc, 3), argv + argc);
+    if (layouts.empty())
+        layouts = {"whole",
+                   "uniform=1",
+                   "uniform=2",
+                   "uniform=4",
+                   "uniform=8",
+                   "uniform=32",
+                   "uniform=128",
+                   "uniform=1024",
+                   "uniform=65536",
+                   "constant:length=4",
+                   "constant:length=32",
+                   "geometric:mean=4",
+                   "geometric:mean=32",
+                   "zipf:exponent=1.9",
+                   "giant:half"};
     for (const auto* operator_name : {"sum", "mean_variance"})
-        for (const auto* layout : kLayouts) {
+        for (const auto& layout : layouts) {
             try {
                 const Row row{layout, resolve(parse_layout(layout), num_elements).segments};
                 measure(standard_operator(operator_name, Type::f32), row, values, rounds);
             } catch (const std::exception& error) {
-                std::printf("%s %s: %s\n", operator_name, layout, error.what());
+                std::printf("%s %s: %s\n", operator_name, layout.c_str(), error.what());
             }
         }
 }
