@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPlaces = {"index", "position", "segment"};
 
-bool gathers(const Expression& expression, const std::string& table)
-{
-    return (expression->kind == ExpressionKind::gather && expression->name == table) ||
-           std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
-}
-
 std::string device_function(const std::string& head, const std::string& body)
 {
     return fmt::format("__device__ __forceinline__ State {}\n{{\n{}}}\n", head, body);

@@ -21,12 +21,6 @@ namespace {
 
 constexpr const char* kPresent = "present";
 
-bool gathers(const Expression& expression, const std::string& table)
-{
-    return (expression->kind == ExpressionKind::gather && expression->name == table) ||
-           std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
-}
-
 std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); }
 
 /// The struct of a checked table, and the function that reads it.

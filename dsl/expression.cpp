@@ -336,7 +336,14 @@ std::vector<std::string_view> function_names()
 
 bool gathers(const Expression& expression)
 {
-    return expression->kind == ExpressionKind::gather || std::ranges::any_of(expression->arguments, gathers);
+    return expression->kind == ExpressionKind::gather ||
+           std::ranges::any_of(expression->arguments, [](const auto& e) { return gathers(e); });
+}
+
+bool gathers(const Expression& expression, std::string_view table)
+{
+    return (expression->kind == ExpressionKind::gather && expression->name == table) ||
+           std::ranges::any_of(expression->arguments, [&](const auto& e) { return gathers(e, table); });
 }
 
 int precedence(std::string_view symbol)

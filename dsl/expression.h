@@ -155,6 +155,9 @@ std::vector<std::string_view> function_names();
 /// Whether it reads a table anywhere.
 bool gathers(const Expression& expression);
 
+/// Whether it reads the table of that name.
+bool gathers(const Expression& expression, std::string_view table);
+
 /// Precedence of a binary operator, higher binds tighter; 0 if `symbol` is none.
 int precedence(std::string_view symbol);
 
