@@ -3,8 +3,7 @@
 //% after   warp_stream
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  offsets
-//% let     tiles = costly_combine ? 2 : 1
-//% let     least_own = 32 * (8 * (tiles * element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
+//% let     least_own = 32 * (8 * (element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
@@ -18,7 +17,9 @@
 //% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > 14336 * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 7)
-//% let     general = is_gain || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
+//% let     is_even = mean_length >= 16 && longest_length > 4 * mean_length && longest_length <= 64 * mean_length
+//% let     is_dear = costly_combine && state_bytes <= 16 && is_even && num_elements >= 4194304 && element_bytes <= 4
+//% let     general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
 //% suits   gathers && num_elements > 4194304 ? 65 : general
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
 //% tune    items_per_thread = 32, 8, 16, 64
@@ -26,14 +27,13 @@
 //% tune    ring_offsets = 512, 256, 1024
 //% tune    held_totals = 512, 256, 1024
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8, 10, 12, 16
-//% let     wide_step = element_bytes == 1 ? min(16, items_per_thread) : element_bytes == 2 ? 8 : 4
-//% let     step_items = costly_combine ? 4 : wide_step
+//% let     step_items = element_bytes == 1 ? min(16, items_per_thread) : element_bytes == 2 ? 8 : 4
 //% let     line_items = element_bytes >= 4 ? 32 : 128
 //% let     row_bytes = items_per_thread * state_bytes
 //% let     state_row = row_bytes + (row_bytes / 16 % 2 == 0 ? 16 : 0)
 //% let     marks_bytes = byte_marks == 1 ? 32 * items_per_thread : 4 * items_per_thread
 //% let     tile_bytes = 32 * items_per_thread * element_bytes
-//% let     own_bytes = tiles * tile_bytes + 32 * state_row + state_bytes + marks_bytes + 16
+//% let     own_bytes = tile_bytes + 32 * state_row + state_bytes + marks_bytes + 16
 //% let     ring_bytes = ring_offsets * index_bytes + 512
 //% let     desk_bytes = ceil_div(own_bytes + ring_bytes + (held_totals + 1) * state_bytes, 128) * 128
 //% let     reserved_bytes = 1024
@@ -74,11 +74,6 @@
 //% use     parts/copy_offsets.cuh
 //% use     parts/end_marks.cuh
 
-//% if costly_combine
-constexpr int kCopies = 1;   // of the rounds of a loop that combines
-//% else
-constexpr int kCopies = 32;  // all rounds
-//% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;    // ends that a lane looks for at a time
 //% if gathers
@@ -97,7 +92,7 @@ struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tiles;    // of two one is folded while the other arrives
+    Tile* tile;     // taken into registers, or lifted, before the next one is copied there
     char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
@@ -107,8 +102,8 @@ struct Desk {
 __device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
 {
     Desk desk;
-    desk.tiles = reinterpret_cast<Tile*>(own);
-    desk.states = own + kTiles * sizeof(Tile);
+    desk.tile = reinterpret_cast<Tile*>(own);
+    desk.states = own + sizeof(Tile);
     constexpr int states_bytes = kStateRow * kWarpThreads + int(sizeof(State));
     desk.marks = reinterpret_cast<Marks*>(desk.states + (states_bytes + 15) / 16 * 16);
     desk.ring = reinterpret_cast<Index*>(reinterpret_cast<char*>(desk.marks) + kMarksBytes);
@@ -180,7 +175,7 @@ __device__ __forceinline__ void lift_tile(const Inputs& inputs,
                                           char* states)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll kCopies
+    #pragma unroll
     for (int first = 0; first < kTileItems; first += kLifted * kWarpThreads) {
         State lifted[kLifted];  // so many lookups are under way
         #pragma unroll
@@ -212,11 +207,7 @@ __device__ __forceinline__ void lift_tile(const Inputs& inputs,
 __device__ __forceinline__ State walk_row(Bits begins, char* states, State run)
 //% else
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
-                                          //% if costly_combine
-                                          const Tile& tile,
-                                          //% else
                                           const Items (&items)[kSteps],
-                                          //% end
                                           Index row_begin,
                                           //% if has_append
                                           Bits ends,
@@ -227,16 +218,12 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           State run)
 //% end
 {
-    #pragma unroll kCopies
+    #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
         //% if gathers
         States behind = *reinterpret_cast<const States*>(states + step * kStepBytes);
         //% else
-        //% if costly_combine
-        const Items some = take_items(tile, step);
-        //% else
         const Items& some = items[step];
-        //% end
         States behind;
         //% end
         #pragma unroll
@@ -322,18 +309,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
     State before;              // what is open before this lane's row
     bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
     bool is_over;
-    //% if costly_combine
-    int turn = 0;
-    //% end
     do {
         if (is_marked) {
             wait_for_copies();
             __syncwarp();  // nothing is on its way to the tile
-            //% if costly_combine
-            copy_tile(desk.tiles[turn], inputs, tile_begin, segments.num_items);
-            //% else
-            copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
-            //% end
+            copy_tile(*desk.tile, inputs, tile_begin, segments.num_items);
             fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         }
         wait_for_copies();
@@ -341,27 +321,18 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         const bool is_last = end - tile_begin <= kTileItems;
         // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
         //% if gathers
-        //% if costly_combine
-        lift_tile(inputs, desk.tiles[turn], tile_begin, segments.num_items, desk.states);
-        //% else
-        lift_tile(inputs, desk.tiles[0], tile_begin, segments.num_items, desk.states);
-        //% end
+        lift_tile(inputs, *desk.tile, tile_begin, segments.num_items, desk.states);
         __syncwarp();  // all items have been lifted
-        //% end
-        //% if costly_combine
         if (!is_last)
-            copy_tile(desk.tiles[turn ^ 1], inputs, tile_begin + kTileItems, segments.num_items);
-        //% elif gathers
-        if (!is_last)
-            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+            copy_tile(*desk.tile, inputs, tile_begin + kTileItems, segments.num_items);
         //% else
         Items items[kSteps];
         #pragma unroll
         for (int step = 0; step < kSteps; ++step)
-            items[step] = take_items(desk.tiles[0], step);
+            items[step] = take_items(*desk.tile, step);
         __syncwarp();  // all items have been taken
         if (!is_last)
-            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+            copy_tile(*desk.tile, inputs, tile_begin + kTileItems, segments.num_items);
         //% end
         Index known = copied - 1;  // the ends of the segments before are in the ring
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
@@ -391,11 +362,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         State run = walk_row(Bits(ends << 1 | Bits(lane != 0)), desk.states + lane * kStateRow, carry);
         //% else
         State run = walk_row(inputs,
-                             //% if costly_combine
-                             desk.tiles[turn],
-                             //% else
                              items,
-                             //% end
                              //% if has_append
                              tile_begin + lane * kItemsPerThread, ends,
                              //% else
@@ -410,7 +377,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         // A lane's run reaches back to the last lane in which something ends.
         const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
         const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-        #pragma unroll kCopies
+        //% if costly_combine
+        #pragma unroll 1
+        //% else
+        #pragma unroll
+        //% end
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
             const State earlier = shuffle_up(run, delta);
             if (delta <= span)
@@ -457,9 +428,6 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (is_done) {
             carry = rotated;
             tile_begin += kTileItems;
-            //% if costly_combine
-            turn ^= 1;
-            //% end
         }
     } while (!is_over);
 

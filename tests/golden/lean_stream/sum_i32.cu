@@ -25,7 +25,6 @@ constexpr int block_threads = 256;
 constexpr int desk_bytes = 13568;
 constexpr int held_totals = 512;
 constexpr int ring_offsets = 512;
-constexpr int kTiles = 1;
 constexpr int kLineItems = 32;
 constexpr int kRowBytes = 128;
 constexpr int kStateRow = 144;
@@ -388,7 +387,6 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-constexpr int kCopies = 32;  // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 constexpr int kMarks = 2;    // ends that a lane looks for at a time
 constexpr int kStepBytes = kStepItems * sizeof(State);
@@ -404,7 +402,7 @@ struct alignas(128) Row {
     char bytes[128];
 };
 struct Desk {
-    Tile* tiles;    // of two one is folded while the other arrives
+    Tile* tile;     // taken into registers, or lifted, before the next one is copied there
     char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
     Marks* marks;
     Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
@@ -414,8 +412,8 @@ struct Desk {
 __device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
 {
     Desk desk;
-    desk.tiles = reinterpret_cast<Tile*>(own);
-    desk.states = own + kTiles * sizeof(Tile);
+    desk.tile = reinterpret_cast<Tile*>(own);
+    desk.states = own + sizeof(Tile);
     constexpr int states_bytes = kStateRow * kWarpThreads + int(sizeof(State));
     desk.marks = reinterpret_cast<Marks*>(desk.states + (states_bytes + 15) / 16 * 16);
     desk.ring = reinterpret_cast<Index*>(reinterpret_cast<char*>(desk.marks) + kMarksBytes);
@@ -480,7 +478,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           char* states,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
         const Items& some = items[step];
         States behind;
@@ -555,7 +553,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         if (is_marked) {
             wait_for_copies();
             __syncwarp();  // nothing is on its way to the tile
-            copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+            copy_tile(*desk.tile, inputs, tile_begin, segments.num_items);
             fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         }
         wait_for_copies();
@@ -565,10 +563,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         Items items[kSteps];
         #pragma unroll
         for (int step = 0; step < kSteps; ++step)
-            items[step] = take_items(desk.tiles[0], step);
+            items[step] = take_items(*desk.tile, step);
         __syncwarp();  // all items have been taken
         if (!is_last)
-            copy_tile(desk.tiles[0], inputs, tile_begin + kTileItems, segments.num_items);
+            copy_tile(*desk.tile, inputs, tile_begin + kTileItems, segments.num_items);
         Index known = copied - 1;  // the ends of the segments before are in the ring
         fill_ring(segments, desk.ring, ring_offsets, next, end_segment, copied);
         if (is_marked) {
@@ -598,7 +596,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         // A lane's run reaches back to the last lane in which something ends.
         const unsigned lanes = __ballot_sync(kFullMask, ends != 0);
         const int span = lane - max(31 - __clz(lanes & kFullMask >> (31 - lane)), 0);
-        #pragma unroll kCopies
+        #pragma unroll
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
             const State earlier = shuffle_up(run, delta);
             if (delta <= span)
