@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "dsl/error.h"
+#include "dsl/printer.h"
+#include "dsl/rows.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
 #include "runtime/session/scale/border_join.h"
@@ -201,6 +203,49 @@ TEST(Slices, TheProgramCutsThem)
     EXPECT_EQ(run({"--devices", "0,0"}).exit_code, 2);
     EXPECT_EQ(run({"--devices", "0,x"}).exit_code, 2);
     EXPECT_EQ(run({"--slices", "2", "--explain"}).exit_code, 2);
+}
+
+TEST(Slices, WhatCannotBeCutIsRefusedInWords)
+{
+    auto session = session_on("reference");
+    const auto message = [&](const Operator& op) -> std::string {
+        Workload workload{op, {}, uniform_segments(20, 5)};
+        workload.num_features = has_rows(op) ? 2 : 1;
+        workload.arrays.emplace_back(Type::f32, static_cast<std::size_t>(20 * workload.num_features));
+        try {
+            (void)fold_sliced(session, workload, {2});
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    };
+    const auto rows = parse_operator("rows", R"(operator rows(x: row f32) -> f32 {
+        state sum: f32 = 0
+        lift x
+        combine(a, b) a + b
+    })");
+    const auto skewed = parse_operator("skewed", R"(operator skewed(x: f32) -> f32 {
+        state sum: f32
+        lift x
+        combine(a, b) a - b
+    })");
+    EXPECT_NE(message(rows).find("rows folds rows of features"), std::string::npos) << message(rows);
+    const auto softmax = standard_operator("softmax_f32");
+    EXPECT_NE(message(softmax).find("softmax maps elements"), std::string::npos) << message(softmax);
+    EXPECT_NE(message(skewed).find("skewed is not associative"), std::string::npos) << message(skewed);
+
+    const ProgramFolder folder;
+    (void)folder.write("rows.seg", print(rows));
+    (void)folder.write("skewed.seg", print(skewed));
+    for (const auto& flags :
+         {std::vector<std::string>{"--slices", "2"}, {"--devices", "0,1"}, {"--memory", "1M"}})
+        for (const auto* op : {"softmax", "rows.seg", "skewed.seg"}) {
+            std::vector<std::string> words = {"run", op, "--backend", "reference"};
+            words.insert(words.end(), flags.begin(), flags.end());
+            const auto refused = folder.run(words);
+            EXPECT_EQ(refused.exit_code, 2) << op << flags[0] << refused.errors;
+            EXPECT_NE(refused.errors.find("fold it in one piece"), std::string::npos) << refused.errors;
+        }
 }
 
 TEST(Slices, AskedStageRunsInThem)

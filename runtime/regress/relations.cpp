@@ -12,6 +12,7 @@
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"
+#include "runtime/session/scale/slice_operators.h"
 
 namespace segfold::regress {
 namespace {
@@ -328,7 +329,8 @@ constexpr std::array kRelations = {
     Relation{"poisoned_scratch", "what scratch memory holds before changes no bit", none,
              attempt_poisoned_scratch},
     Relation{"repetition", "running again changes no bit", none, attempt_repetition},
-    Relation{"slices", "slices cut anywhere and joined in order change nothing", none, attempt_slices},
+    Relation{"slices", "slices cut anywhere and joined in order change nothing", reason_against_slices,
+             attempt_slices},
 };
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "runtime/session/scale/slice_operators.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -8,7 +10,9 @@
 #include <utility>
 
 #include "dsl/check.h"
+#include "dsl/error.h"
 #include "dsl/laws.h"
+#include "dsl/rows.h"
 
 namespace segfold {
 namespace {
@@ -108,6 +112,25 @@ void carry_segment(PartOperator& part)
 }
 
 }  // namespace
+
+std::string reason_against_slices(const Operator& op)
+{
+    if (has_rows(op))
+        return fmt::format("operator {} folds rows of features, which are not cut into slices", op.name);
+    if (op.map)
+        return fmt::format(
+            "operator {} maps elements with their segment's results, which a segment that is cut has only "
+            "when all its elements have been passed",
+            op.name);
+    return {};
+}
+
+void require_slices(const Operator& op)
+{
+    if (const auto reason = reason_against_slices(op); !reason.empty())
+        throw InputError(reason +
+                         "; fold it in one piece: without --slices, --devices, --memory and other ranks");
+}
 
 Operator state_operator(const Operator& op)
 {

@@ -8,6 +8,11 @@
 
 namespace segfold {
 
+/// Why an operator cannot be folded in slices; empty where it can.
+[[nodiscard]] std::string reason_against_slices(const Operator& op);
+/// Throws InputError with that reason.
+void require_slices(const Operator& op);
+
 /// The same operator with its state as result: nothing is finished, so that results can be combined further.
 [[nodiscard]] Operator state_operator(const Operator& op);
 

@@ -132,6 +132,10 @@ SliceDevice slice_device(Session& session)
 SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                            const SliceOptions& options)
 {
+    if (!laws.usable.associative)
+        throw InputError("operator " + op.name +
+                         " is not associative, so that segments which slices cut would have other results; "
+                         "fold it in one piece");
     SliceProblem problem{op, std::move(laws)};
     if (options.plan.is_reproducible) {
         problem.order = JoinOrder::blocks;
@@ -162,6 +166,7 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
 {
     if (num_slices < 1)
         throw InputError("the number of slices is " + std::to_string(num_slices) + "; it must be at least 1");
+    require_slices(problem.op);
     check_workload(workload);
     const Slicer slicer(workload, num_slices, problem.order == JoinOrder::blocks ? kJoinBlock : 0);
     const auto shape = shape_of(workload.segments);

@@ -32,7 +32,8 @@ struct Sliced {
 /// Results are those of a fold in one piece: the order of the elements is kept, whatever the operator is.
 /// Where combine() rounds, the order of combination follows from the cuts; with PlanRequest::is_reproducible
 /// it follows from the data alone, and bits are the same for any number of slices and of devices. All
-/// devices must be of one back end. Throws what Session::fold() throws.
+/// devices must be of one back end. Throws what Session::fold() throws, and InputError for rows of features,
+/// write-back, and operators that are not associative.
 [[nodiscard]] Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload,
                                  const SliceOptions& options);
 [[nodiscard]] Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options);

@@ -61,6 +61,7 @@ struct Stream::State {
     State(Session& session, const Operator& checked, StreamInput&& given, StreamOptions asked)
         : op(checked), input(std::move(given)), options(std::move(asked))
     {
+        require_slices(op);
         check_parameters();
         read_tables();
         const auto bytes = bytes_of_element(op, input.segments);
