@@ -275,8 +275,15 @@ TEST(Streams, TheProgramBoundsMemory)
     ASSERT_EQ(left.bytes(), right.bytes());
     EXPECT_EQ(std::memcmp(left.data(), right.data(), left.bytes()), 0);
     EXPECT_NE(bounded.output.find("and 9992 more segments"), std::string::npos) << bounded.output;
-    const auto full = run({"--memory", "16K", "--output", "/dev/full"});
+    std::filesystem::create_symlink("/dev/full", folder.file("full.npy.partial"));
+    const auto full = run({"--memory", "16K", "--output", "full.npy"});
     EXPECT_EQ(full.exit_code, 2) << full.errors;
+    EXPECT_NE(full.errors.find("No space left on device"), std::string::npos) << full.errors;
+    EXPECT_FALSE(std::filesystem::exists(folder.file("full.npy")));
+    EXPECT_EQ(run({"--memory", "16K", "--output", "none/out.npy"}).exit_code, 2);
+    const auto two = folder.run({"run", "argmax", "--memory", "1M", "--output", "two.npy"});
+    EXPECT_EQ(two.exit_code, 0) << two.errors;
+    EXPECT_TRUE(std::filesystem::exists(folder.file("two.value.npy")));
     EXPECT_EQ(run({"--memory", "lots"}).exit_code, 2);
     EXPECT_EQ(run({"--resume"}).exit_code, 2);
     EXPECT_EQ(run({"--memory", "1M", "--check"}).exit_code, 2);

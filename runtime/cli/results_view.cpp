@@ -90,11 +90,11 @@ const NamedArray& field_of(const Results& results, const std::string& name)
 
 }  // namespace
 
-ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
+ResultsView::ResultsView(const Arguments& arguments, const Workload& workload, bool saves)
     : workload_(workload),
       num_shown_(num_shown(arguments)),
       sort_(arguments.value("sort").value_or("")),
-      output_(arguments.value("output").value_or(""))
+      output_(saves ? arguments.value("output").value_or("") : "")
 {
     const auto fields = workload.op.keeps_results ? workload.op.results : std::vector<ResultField>();
     if (arguments.has("sort") && std::ranges::find(fields, sort_, &ResultField::name) == fields.end()) {
@@ -108,7 +108,7 @@ ResultsView::ResultsView(const Arguments& arguments, const Workload& workload)
     if (arguments.has("sort") && has_rows(workload.op))
         throw InputError(fmt::format("--sort: the results of operator {} are rows, which have no order",
                                      workload.op.name));
-    if (arguments.has("output"))
+    if (saves && arguments.has("output"))
         check_output(output_, workload);
     if (const auto path = arguments.value("labels"))
         labels_ = read_labels(*path, workload.segments.num_segments);

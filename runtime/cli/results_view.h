@@ -13,8 +13,9 @@ inline constexpr Flag kViewFlags[] = {
 /// Which segments are shown, in which order, under which names.
 class ResultsView {
 public:
-    /// Checks what can be checked before anything runs; reads the labels. Throws InputError.
-    ResultsView(const Arguments& arguments, const Workload& workload);
+    /// Checks what can be checked before anything runs; reads the labels. `saves` is false where another one
+    /// writes the file --output. Throws InputError.
+    ResultsView(const Arguments& arguments, const Workload& workload, bool saves = true);
 
     /// A table of the first segments, or of those with the largest values of --sort; ends with how many are
     /// left out.

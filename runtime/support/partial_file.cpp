@@ -18,17 +18,21 @@ constexpr std::size_t kLargestWrite = std::size_t{1} << 30;
 
 }  // namespace
 
-PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes) : path_(path), bytes_(kept_bytes)
+PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes, Unfinished unfinished)
+    : path_(path), bytes_(kept_bytes)
 {
     struct stat status = {};
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         refuse(path, "is no regular file; a stream's results need one");
     const auto partial = partial_name(path);
+    if (unfinished == Unfinished::removed)
+        leftover_.emplace(partial);
     descriptor_ = open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (kept_bytes == 0 ? O_TRUNC : 0), 0666);
     if (descriptor_ < 0)
         refuse(path, "cannot be written: " + error_text(errno));
-    if (fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < kept_bytes ||
-        ftruncate(descriptor_, static_cast<off_t>(kept_bytes)) != 0) {
+    if (kept_bytes != 0 &&
+        (fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < kept_bytes ||
+         ftruncate(descriptor_, static_cast<off_t>(kept_bytes)) != 0)) {
         close(descriptor_);
         refuse(partial, fmt::format("holds {} bytes, and {} were written; begin anew without --resume",
                                     status.st_size, kept_bytes));
@@ -37,8 +41,11 @@ PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes) : pa
 
 PartialFile::~PartialFile()
 {
-    if (descriptor_ >= 0)
-        close(descriptor_);
+    if (descriptor_ < 0)
+        return;
+    close(descriptor_);
+    if (leftover_)
+        std::remove(partial_name(path_).c_str());
 }
 
 void PartialFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes)
@@ -68,8 +75,12 @@ void PartialFile::commit()
     const int descriptor = descriptor_;
     descriptor_ = -1;
     // Some file systems report a full disk only here.
-    if (close(descriptor) != 0 || std::rename(partial_name(path_).c_str(), path_.c_str()) != 0)
-        refuse(path_, "cannot be written: " + error_text(errno));
+    if (close(descriptor) == 0 && std::rename(partial_name(path_).c_str(), path_.c_str()) == 0)
+        return;
+    const auto error = error_text(errno);
+    if (leftover_)
+        std::remove(partial_name(path_).c_str());
+    refuse(path_, "cannot be written: " + error);
 }
 
 }  // namespace segfold

@@ -2,17 +2,27 @@
 // A file that is written over several runs and appears under its name when it is complete.
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "runtime/support/leftovers.h"
+
 namespace segfold {
 
-/// Writes NAME.partial, which outlives the process, and becomes NAME by commit().
+/// What becomes of a file that is never complete.
+enum class Unfinished : std::uint8_t {
+    kept,     ///< another process may go on with it
+    removed,  ///< as nothing can
+};
+
+/// Writes NAME.partial, which becomes NAME by commit().
 class PartialFile {
 public:
     /// Begins anew, or goes on behind the first `kept_bytes` of what is there. Throws InputError where it
     /// cannot be written, or holds fewer bytes.
-    explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0);
+    explicit PartialFile(const std::string& path, std::uint64_t kept_bytes = 0,
+                         Unfinished unfinished = Unfinished::kept);
     ~PartialFile();
     PartialFile(const PartialFile&) = delete;
     PartialFile& operator=(const PartialFile&) = delete;
@@ -30,6 +40,7 @@ private:
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
     std::string path_;
+    std::optional<Leftover> leftover_;  ///< of a file that is to be removed
     int descriptor_ = -1;
     std::uint64_t bytes_ = 0;
 };

@@ -50,14 +50,17 @@ std::vector<std::byte> from_hex(const std::string& text, const std::string& wher
 }  // namespace
 
 StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
-                           std::string fingerprint)
-    : resume_path_(path + ".resume"), fingerprint_(cache::sha256_hex(fingerprint))
+                           std::string fingerprint, Unfinished unfinished)
+    : resume_path_(path + ".resume"), fingerprint_(cache::sha256_hex(fingerprint)), unfinished_(unfinished)
 {
     if (!path.ends_with(".npy"))
         throw InputError(
             fmt::format("'{}': a stream writes .npy files, one for each result field; give a name "
                         "that ends in .npy",
                         path));
+    const auto folder = std::filesystem::path(path).parent_path();
+    if (std::error_code ignored; !folder.empty() && !std::filesystem::is_directory(folder, ignored))
+        throw InputError(fmt::format("'{}': there is no folder '{}'", path, folder.string()));
     const bool is_one = op.results.size() == 1 && !key_type;
     for (const auto& field : op.results) {
         paths_.push_back(is_one ? path : field_path(path, field.name));
@@ -67,6 +70,8 @@ StreamOutput::StreamOutput(const Operator& op, const std::string& path, std::opt
         paths_.push_back(field_path(path, "keys"));
         types_.push_back(*key_type);
     }
+    if (unfinished == Unfinished::removed)
+        open({});  // what is refused is refused now
 }
 
 StreamOutput::~StreamOutput()
@@ -83,7 +88,8 @@ void StreamOutput::open(const std::vector<std::uint64_t>& kept_bytes)
 {
     files_.clear();
     for (std::size_t i = 0; i < paths_.size(); ++i) {
-        files_.push_back(std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i]));
+        files_.push_back(
+            std::make_unique<PartialFile>(paths_[i], kept_bytes.empty() ? 0 : kept_bytes[i], unfinished_));
         if (kept_bytes.empty()) {
             const auto header = npy_header(types_[i], 0, 0, kHeaderBytes);
             files_.back()->append(std::as_bytes(std::span(header)));

@@ -20,7 +20,7 @@ public:
     /// `path` ends in .npy. With one result field and no keys that is the file; else FIELD is put before the
     /// ending. Throws InputError.
     StreamOutput(const Operator& op, const std::string& path, std::optional<Type> key_type,
-                 std::string fingerprint);
+                 std::string fingerprint, Unfinished unfinished = Unfinished::kept);
     ~StreamOutput();
 
     /// Where the run that stopped has come to, if there was one; else begins anew. Throws InputError where
@@ -41,6 +41,7 @@ private:
 
     std::string resume_path_;
     std::string fingerprint_;
+    Unfinished unfinished_;
     std::vector<std::string> paths_;
     std::vector<Type> types_;
     std::vector<std::unique_ptr<PartialFile>> files_;
