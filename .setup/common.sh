@@ -6,6 +6,7 @@
 
 packages="cmake ninja-build g++ pkg-config python3 libboost-dev libboost-context-dev libboost-program-options-dev
           libfmt-dev nlohmann-json3-dev zlib1g-dev libtbb-dev libz3-dev"
+mpi_packages="libopenmpi-dev openmpi-bin"
 test_packages="libgtest-dev libgmock-dev python3-dev python3-venv"
 python_packages="numpy pytest nanobind>=3 scikit-build-core>=0.11"
 toolkit_wheels="nvidia-cuda-nvcc nvidia-cuda-crt nvidia-nvvm nvidia-cuda-nvrtc nvidia-cuda-runtime nvidia-cuda-cccl"
@@ -152,6 +153,31 @@ find_python() {
     python=
 }
 
+# Sets `mpi` to ON or OFF, or to nothing where the build stays as it was: SEGFOLD_MPI says so; for tests it is ON where the
+# packages can be had.
+find_mpi() {
+    mpi=${SEGFOLD_MPI:-}
+    case $mpi in
+        ON)
+            # shellcheck disable=SC2086
+            install_packages $mpi_packages
+            command -v mpicxx >/dev/null || fail "SEGFOLD_MPI is ON, and there is no mpicxx; put one into PATH"
+            ;;
+        OFF) ;;
+        "")
+            [[ $1 == all ]] || return 0
+            # shellcheck disable=SC2086
+            if (install_packages $mpi_packages) && command -v mpicxx >/dev/null; then
+                mpi=ON
+            else
+                say "there is no MPI and none can be had; building without it"
+                mpi=OFF
+            fi
+            ;;
+        *) fail "SEGFOLD_MPI is '$mpi'; write ON or OFF" ;;
+    esac
+}
+
 # build_targets PRESET TARGET...: sets the machine up and brings the targets of build/PRESET up to date.
 build_targets() {
     local preset=$1 arguments=()
@@ -160,6 +186,8 @@ build_targets() {
     install_packages $packages
     find_toolkit
     arguments+=("-DSEGFOLD_TOOLKIT=$toolkit" "-DSEGFOLD_CUDA=$([[ -n $toolkit ]] && echo AUTO || echo OFF)")
+    find_mpi "$*"
+    [[ -z $mpi ]] || arguments+=("-DSEGFOLD_MPI=$mpi")
     # CMake refuses a cache that another checkout wrote (a copied tree) and cannot change compilers in one.
     local cache=$build/CMakeCache.txt
     if [[ -e $cache ]] && ! { grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" &&

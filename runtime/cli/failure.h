@@ -2,7 +2,6 @@
 // What the program says when a command fails.
 #include <exception>
 #include <string>
-#include <string_view>
 
 #include "runtime/cli/arguments.h"
 
@@ -10,7 +9,7 @@ namespace segfold::cli {
 
 /// Why a command failed.
 struct Failure {
-    std::string_view kind;  ///< "specification", "input", "device" or "internal"
+    std::string kind;  ///< "specification", "input", "device" or "internal"
     int exit_code = 0;
     std::string message;
 };

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <limits>
+#include <sstream>
 #include <thread>
 
 #include "dsl/error.h"
@@ -19,6 +19,7 @@
 #include "runtime/cli/stream_report.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workload_argument.h"
+#include "runtime/session/scale/rank_cores.h"
 #include "runtime/session/scale/ranks.h"
 
 namespace segfold::cli {
@@ -29,13 +30,13 @@ constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // of a rank's buffers,
 void refuse_flags_of_one_process(const Arguments& arguments)
 {
     for (const auto flag : {"slices", "devices"})
-        arguments.refuse(flag, "cuts what one process folds, and this run has several");
-    arguments.refuse("resume", "goes on with a run of one process, and this run has several");
-    arguments.refuse("check", "needs all data in the memory of one process, and this run has several");
-    arguments.refuse("explain", "is about one plan over all elements, and each rank has its own");
+        arguments.refuse(flag, "cuts what one process folds, and ranks of MPI have a part each");
+    arguments.refuse("resume", "goes on with a run of one process, and ranks of MPI begin anew");
+    arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
+    arguments.refuse("explain", "is about one plan over all elements, and ranks of MPI have a part each");
     for (const auto flag : {"sort", "labels"})
-        arguments.refuse(flag, "needs all results in the memory of one process, and this run has several");
-    arguments.refuse("index-bits", "is about data in one piece, and each rank folds a part");
+        arguments.refuse(flag, "needs all results in the memory of one process; run it without MPI");
+    arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
 /// A GPU for each rank of a host in turn; nothing where no GPU is used or one was chosen.
@@ -74,7 +75,7 @@ struct PreparedRank {
             progress.emplace();
         stream.emplace(session, op, std::move(input.input), options);
         if (const auto path = arguments.value("output"); path && ranks.rank() == 0)
-            output.emplace(op, *path, key_type, stream->fingerprint());
+            output.emplace(op, *path, key_type, stream->fingerprint(), Unfinished::removed);
     }
 
     Operator op;
@@ -94,19 +95,21 @@ std::optional<int> agree(Communicator& ranks, const Words& words, const std::opt
 {
     std::string mine;
     if (failure)
-        mine = static_cast<char>(failure->exit_code) + failure->message;
+        mine = fmt::format("{} {} {}", failure->kind, failure->exit_code, failure->message);
     const auto all = ranks.all_gather(std::as_bytes(std::span(mine)));
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         if (all[rank].empty())
             continue;
-        const int exit_code = std::to_integer<int>(all[rank][0]);
-        std::string message(all[rank].size() - 1, '\0');
-        std::memcpy(message.data(), all[rank].data() + 1, message.size());
+        const std::string text(reinterpret_cast<const char*>(all[rank].data()), all[rank].size());
+        std::istringstream parts(text);
+        Failure first;
+        parts >> first.kind >> first.exit_code;
+        first.message = text.substr(static_cast<std::size_t>(parts.tellg()) + 1);
         if (rank != 0)
-            message = fmt::format("rank {} of {}: {}", rank, all.size(), message);
+            first.message = fmt::format("rank {} of {}: {}", rank, all.size(), first.message);
         if (ranks.rank() == 0)
-            (void)report(words, {failure ? failure->kind : "input", exit_code, message});
-        return exit_code;
+            (void)report(words, first);
+        return first.exit_code;
     }
     return std::nullopt;
 }
@@ -144,6 +147,7 @@ void fold_and_write(const Arguments& arguments, Communicator& ranks, PreparedRan
 
 int run_ranks(const Words& words, const Arguments& arguments, Communicator& ranks)
 {
+    share_cores(ranks);
     std::optional<PreparedRank> prepared;
     std::optional<Failure> failure;
     try {

@@ -38,6 +38,15 @@ bool is_started_for_mpi()
     return false;
 }
 
+/// How many processes the starter says that there are; 1 where it says nothing.
+std::int64_t announced_processes()
+{
+    for (const auto* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"})
+        if (const auto number = number_of(variable))
+            return *number;
+    return 1;
+}
+
 /// Throws where this process is one of several that MPI would take for one alone.
 void refuse_other_starters()
 {
@@ -46,10 +55,15 @@ void refuse_other_starters()
             fmt::format("this is one of {} processes of {}, which tells MPI nothing of the others; {}", count,
                         starter, right));
     };
-    if (std::getenv("TORCHELASTIC_RUN_ID") != nullptr && number_of("WORLD_SIZE").value_or(1) > 1)
-        refuse(*number_of("WORLD_SIZE"), "torchrun", "start with mpirun -n N, or with srun --mpi=pmix");
-    if (std::getenv("SLURM_STEP_ID") != nullptr && number_of("SLURM_STEP_NUM_TASKS").value_or(1) > 1)
-        refuse(*number_of("SLURM_STEP_NUM_TASKS"), "srun", "start with srun --mpi=pmix or --mpi=pmi2");
+    // Launchers of torch and of what is like it say the rank, the number, and where the first one listens.
+    const bool has_torch = std::getenv("TORCHELASTIC_RUN_ID") != nullptr ||
+                           (std::getenv("RANK") != nullptr && std::getenv("MASTER_ADDR") != nullptr);
+    if (const auto count = number_of("WORLD_SIZE").value_or(1); has_torch && count > 1)
+        refuse(count, "torchrun or a launcher like it",
+               "start with mpirun -n N or srun --mpi=pmix, or unset WORLD_SIZE to run alone");
+    if (const auto count = number_of("SLURM_STEP_NUM_TASKS").value_or(1);
+        std::getenv("SLURM_STEP_ID") != nullptr && count > 1)
+        refuse(count, "srun", "start with srun --mpi=pmix or --mpi=pmi2");
 }
 
 #ifdef SEGFOLD_MPI
@@ -76,16 +90,20 @@ struct Mpi {
 /// MPICH's handles are numbers, those of Open MPI the addresses of variables of the library.
 #ifdef OPEN_MPI
 constexpr const char* kLibrary = "libmpi.so.40";
+constexpr const char* kOtherLibrary = nullptr;
 #define SEGFOLD_MPI_HANDLE(constant, variable) reinterpret_cast<decltype(constant)>(symbol(variable))
 #else
 constexpr const char* kLibrary = "libmpich.so.12";
+constexpr const char* kOtherLibrary = "libmpi.so.12";  // as other builds of it call themselves
 #define SEGFOLD_MPI_HANDLE(constant, variable) constant
 #endif
 
 Mpi open_mpi()
 {
     // Its plug-ins look for its symbols among those of the process.
-    void* const library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
+    void* library = dlopen(kLibrary, RTLD_NOW | RTLD_GLOBAL);
+    if (library == nullptr && kOtherLibrary != nullptr)
+        library = dlopen(kOtherLibrary, RTLD_NOW | RTLD_GLOBAL);
     if (library == nullptr)
         throw DeviceError(fmt::format("this process was started under MPI, and {} cannot be opened: {}",
                                       kLibrary, dlerror()));
@@ -206,15 +224,23 @@ std::unique_ptr<Communicator> mpi_world()
         refuse_other_starters();
         return nullptr;
     }
+    const auto announced = announced_processes();
 #ifdef SEGFOLD_MPI
-    return std::make_unique<World>();
-#else
-    const auto ranks = number_of("OMPI_COMM_WORLD_SIZE").value_or(number_of("PMI_SIZE").value_or(1));
-    if (ranks > 1)
+    auto world = std::make_unique<World>();
+    if (world->size() == 1 && announced > 1)
         throw InputError(
-            fmt::format("this is one of {} processes that were started under MPI, and this program was "
-                        "built without it; build with -DSEGFOLD_MPI=ON, or run one process",
-                        ranks));
+            fmt::format("this is one of {} processes, and {} finds it alone: their starter is of another MPI "
+                        "than the one "
+                        "that this program was built with; start with that one's mpirun",
+                        announced, kLibrary));
+    return world;
+#else
+    if (announced > 1)
+        throw InputError(fmt::format(
+            "this is one of {} processes that were started under MPI, and this program was "
+            "built without it; build with SEGFOLD_MPI=ON (./segfold) or -DSEGFOLD_MPI=ON (CMake), "
+            "or run one process",
+            announced));
     return nullptr;
 #endif
 }
