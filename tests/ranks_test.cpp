@@ -99,7 +99,7 @@ TEST(Ranks, AnyNumberOfThemGivesWhatOneProcessGives)
     for_each_rank_case([&](const RankCase& one) {
         const auto right = wanted(one.workload);
         // Each case meets two of the numbers; mpi_test tries all of them.
-        constexpr std::array kPairs = {std::pair{2, 3}, {3, 4}, {1, 7}, {2, 7}, {3, 7}};
+        constexpr std::array<std::pair<int, int>, 5> kPairs = {{{2, 3}, {3, 4}, {1, 7}, {2, 7}, {3, 7}}};
         const auto [some, others] = kPairs[turn++ % kPairs.size()];
         for (const int size : {some, others}) {
             StreamOptions options;

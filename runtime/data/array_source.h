@@ -21,6 +21,12 @@ public:
     /// Fills `into` with the elements from `begin` on; gives how many there were, which is fewer only at the
     /// end of an array whose length is not known. Throws InputError where they cannot be read.
     virtual std::int64_t read(std::int64_t begin, Array& into) = 0;
+    /// Where the elements from `begin` on lie in memory while the source lives; null where they must be read.
+    [[nodiscard]] virtual const std::byte* lent(std::int64_t begin) const
+    {
+        (void)begin;
+        return nullptr;
+    }
     /// What it is, for messages: a file's name.
     [[nodiscard]] virtual std::string where() const = 0;
     /// What tells it from another one, as far as that is known without reading it: name, size, time.

@@ -150,6 +150,15 @@ void InputFile::read_stream()
     }
 }
 
+void InputFile::refuse_short(std::uint64_t end) const
+{
+    // The file may have got shorter; several threads read it, and each says the same of it.
+    struct stat status = {};
+    const auto bytes = fstat(descriptor_, &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+    refuse(path_, fmt::format("ends after {} bytes, where {} more were expected", std::min(bytes, end),
+                              end - std::min(bytes, end)));
+}
+
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
 {
     if (contents_) {
@@ -169,8 +178,7 @@ void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const
         if (count < 0)
             refuse(path_, "cannot be read: " + error_text(errno));
         if (count == 0)
-            refuse(path_,
-                   fmt::format("ends after {} bytes, where {} more were expected", offset, into.size()));
+            refuse_short(offset + into.size());
         into = into.subspan(static_cast<std::size_t>(count));
         offset += static_cast<std::uint64_t>(count);
     }

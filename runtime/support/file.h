@@ -47,6 +47,7 @@ private:
     bool take_kept();
     void open_file(Accepts accepts);
     void read_stream();
+    [[noreturn]] void refuse_short(std::uint64_t end) const;
 
     std::string path_;
     int descriptor_ = -1;

@@ -10,7 +10,9 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
+#include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
+#include "runtime/session/scale/slice_buffers.h"
 #include "runtime/support/refuse.h"
 
 namespace segfold {
@@ -23,7 +25,7 @@ constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 /// A slice with the memory of its columns.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter; of tables empty
+    std::vector<Array> columns;  ///< one for each parameter, in buffers or the source's; of tables empty
     SegmentPlace after;          ///< where the cursor stood behind it
 };
 
@@ -96,6 +98,7 @@ struct Stream::State {
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
         folder.emplace(problem, slice_device(session));
+        buffers.emplace(session.backend().context(), op.parameters.size(), slice_elements);
     }
 
     /// The columns agree with the operator and with each other.
@@ -145,13 +148,19 @@ struct Stream::State {
         LoadedSlice loaded{
             cursor->next({slice_elements, std::max<std::int64_t>(slice_elements, 1), block, until}), {}, {}};
         auto& window = loaded.window;
+        buffers->turn();
         for (std::size_t i = 0; i < op.parameters.size(); ++i) {
             loaded.columns.emplace_back();
             if (op.parameters[i].table)
                 continue;
             const auto begin = window.from.element;
             const auto wanted = window.end - begin;
-            Array column(op.parameters[i].type, static_cast<std::size_t>(wanted));
+            const auto type = op.parameters[i].type;
+            if (const auto* lent = input.parameters[i]->lent(begin)) {
+                loaded.columns.back() = Array::borrow(type, lent, static_cast<std::size_t>(wanted));
+                continue;
+            }
+            auto column = buffers->room(i, type, wanted);
             const auto count = wanted == 0 ? 0 : input.parameters[i]->read(begin, column);
             if (count < wanted) {
                 // The first column says how many elements there are where nothing else does.
@@ -235,6 +244,7 @@ struct Stream::State {
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
+    std::optional<SliceBuffers> buffers;
     std::vector<std::byte> open;
     RunTimes times;
     Clock::time_point begin = Clock::now();
