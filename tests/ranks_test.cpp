@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <barrier>
+#include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -132,6 +135,42 @@ TEST(Ranks, CoresAreDealt)
     EXPECT_EQ(share_of_cores(cores, 0, 1), cores);
     EXPECT_EQ(share_of_cores({3}, 6, 7), std::vector{3});  // more ranks than cores
     EXPECT_EQ(share_of_cores({3, 5}, 0, 7), std::vector{3});
+}
+
+/// What a rank does with the borders of all others; its time is printed, as no machine here has as many.
+TEST(Ranks, BordersOfManyRanksAreJoined)
+{
+    const auto op = standard_operator("trace_u64");
+    for (const std::int64_t size : {8, 1024, 100000}) {
+        // Segments of 5 ranks each, 3 elements a rank: cuts inside of segments, and where they end.
+        const auto n = 3 * size;
+        const auto workload = slice_workload(op, uniform_segments(n / 15 * 15, 15));
+        SessionOptions options;
+        options.backend = "reference";
+        Session session(options);
+        const SliceProblem problem{op, {}};
+        SliceFolder folder(problem, slice_device(session));
+        const Slicer slicer(workload, workload.segments.num_elements / 3);
+        std::vector<std::vector<std::byte>> borders;
+        for (std::int64_t rank = 0; rank < slicer.num_slices(); ++rank)
+            borders.push_back(pack(folder.fold(slicer.slice(rank)).border));
+        const auto right = reduce_sequentially(workload);
+        auto results = allocate_results(workload, SegmentForm::uniform);
+        const auto begin = std::chrono::steady_clock::now();
+        BorderJoin join(op, JoinOrder::as_cut);
+        std::int64_t finished = 0;
+        for (const auto& border : borders)
+            if (const auto one = join.add(unpack_border(border, op.state.size(), JoinOrder::as_cut))) {
+                one->store(results, one->segment);
+                ++finished;
+            }
+        const std::chrono::duration<double, std::micro> took = std::chrono::steady_clock::now() - begin;
+        std::printf("%zu borders joined in %.0f us\n", borders.size(), took.count());
+        EXPECT_EQ(finished, workload.segments.num_segments);
+        EXPECT_FALSE(join.is_open());
+        for (std::size_t f = 0; f < right.size(); ++f)
+            EXPECT_EQ(std::memcmp(results[f].array.data(), right[f].array.data(), right[f].array.bytes()), 0);
+    }
 }
 
 TEST(Ranks, BordersTravelAsBytes)

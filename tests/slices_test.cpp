@@ -283,6 +283,24 @@ TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
     }
 }
 
+TEST(Slices, ReproducibleFoldsKeepTheOrder)
+{
+    const std::vector<std::int64_t> lengths = {5, 4096, 4097, 300, 40000, 1, 8192, 31, 20000};
+    const auto offsets = segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
+    auto session = session_on("reference");
+    for (const auto& op : slice_operators()) {
+        const auto workload = slice_workload(op, offsets.copy());
+        const auto wanted = reduce_sequentially(workload);
+        SliceOptions options;
+        options.plan.is_reproducible = true;
+        for (const std::int64_t slices : {1, 2, 3, 7}) {
+            options.num_slices = slices;
+            EXPECT_EQ(difference(fold_sliced(session, workload, options).results, wanted), "")
+                << op.name << " in " << slices << " slices";
+        }
+    }
+}
+
 TEST(Slices, BlocksAreJoinedInOneOrder)
 {
     // Neither associative nor commutative: equal results are equal trees.
