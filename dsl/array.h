@@ -112,6 +112,17 @@ public:
         return other;
     }
 
+    /// False where the memory is the caller's, and where there is none.
+    [[nodiscard]] bool owns_memory() const { return owned_ != nullptr; }
+
+    /// Leaves the first `length` elements, of which there are as many at least; the memory stays.
+    void shorten(std::size_t length)
+    {
+        if (length > length_)
+            throw InternalError("Array::shorten: the array is shorter");
+        length_ = length;
+    }
+
     /// Numbers of each row where the array is [length / row_length, row_length] in C order; 0: it has one
     /// dimension.
     [[nodiscard]] std::size_t row_length() const { return row_length_; }

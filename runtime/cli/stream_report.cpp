@@ -100,10 +100,8 @@ std::vector<std::int64_t> lengths_of(const SegmentWindow& window)
 {
     std::vector<std::int64_t> lengths;
     auto begin = window.from.open_begin;
-    for (const auto end : window.ends) {
-        lengths.push_back(end - begin);
-        begin = end;
-    }
+    for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
+        lengths.push_back(window.ends[s] - begin);
     return lengths;
 }
 

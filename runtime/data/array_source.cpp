@@ -45,6 +45,7 @@ public:
                                    [](std::uint8_t byte) { return byte != 0; });
         return static_cast<std::int64_t>(into.length());
     }
+    [[nodiscard]] bool reads_in_parallel() const override { return true; }
     [[nodiscard]] std::string where() const override { return file_.path(); }
     [[nodiscard]] std::string fingerprint() const override
     {
@@ -101,6 +102,7 @@ public:
         into = generate_values(type_, static_cast<std::int64_t>(into.length()), seed_, range_, begin);
         return static_cast<std::int64_t>(into.length());
     }
+    [[nodiscard]] bool reads_in_parallel() const override { return true; }
     [[nodiscard]] std::string where() const override { return "generated values"; }
     [[nodiscard]] std::string fingerprint() const override
     {

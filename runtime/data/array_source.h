@@ -11,7 +11,7 @@
 
 namespace segfold {
 
-/// A one-dimensional array of which parts are read. A source may be read by one thread at a time.
+/// A one-dimensional array of which parts are read, by one thread at a time where it says nothing else.
 class ArraySource {
 public:
     virtual ~ArraySource() = default;
@@ -27,6 +27,8 @@ public:
         (void)begin;
         return nullptr;
     }
+    /// Whether several threads may read parts at the same time, in any order.
+    [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// What it is, for messages: a file's name.
     [[nodiscard]] virtual std::string where() const = 0;
     /// What tells it from another one, as far as that is known without reading it: name, size, time.

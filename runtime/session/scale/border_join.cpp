@@ -1,5 +1,6 @@
 #include "runtime/session/scale/border_join.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -141,7 +142,9 @@ Border unpack_border(std::span<const std::byte> bytes, std::size_t state_fields,
 Results with_first(const Operator& op, const std::optional<BorderJoin::Finished>& first, Results inner,
                    std::int64_t num_inner)
 {
-    if (!first && !inner.empty())
+    const bool is_owned =
+        std::ranges::all_of(inner, [](const NamedArray& field) { return field.array.owns_memory(); });
+    if (!first && !inner.empty() && is_owned)
         return inner;
     Results all;
     const auto shift = first ? std::size_t{1} : std::size_t{0};

@@ -58,7 +58,8 @@ private:
 [[nodiscard]] Border unpack_border(std::span<const std::byte> bytes, std::size_t state_fields,
                                    JoinOrder order);
 
-/// The results of segments, of which the first may have been finished at a border and `num_inner` lie inside.
+/// The results of segments, of which the first may have been finished at a border and `num_inner` lie inside;
+/// borrowed ones are copied.
 [[nodiscard]] Results with_first(const Operator& op, const std::optional<BorderJoin::Finished>& first,
                                  Results inner, std::int64_t num_inner);
 

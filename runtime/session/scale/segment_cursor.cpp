@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <type_traits>
 
 #include "dsl/error.h"
 #include "runtime/session/scale/start_cursor.h"
+#include "runtime/support/parallel.h"
 #include "runtime/support/refuse.h"
 #include "runtime/support/visit_type.h"
 
@@ -13,6 +16,7 @@ namespace segfold {
 namespace {
 
 constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that are read at a time
+constexpr std::int64_t kEntriesEach = std::int64_t{1} << 18;    // entries of a thread, at least
 
 /// Cuts a window whose last segment is open whole blocks behind that segment's begin.
 void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
@@ -55,20 +59,9 @@ public:
         const auto last = std::min(num_elements_, step.until);
         window.end = std::min(last, place_.element + step.elements);
         is_cut_short_ = false;
-        std::int64_t latest = place_.open_begin;  // where the segment that is asked for next begins
-        for (auto segment = place_.segment; segment < num_segments_; ++segment) {
-            const auto end = end_of(segment, latest);
-            // Empty segments where a part of the work ends belong to that part.
-            if (end > window.end)
-                break;
-            if (std::ssize(window.ends) == step.segments) {
-                window.end = latest;
-                is_cut_short_ = true;
-                break;
-            }
-            window.ends.push_back(end);
-            latest = end;
-        }
+        if (!take_offsets(window, step.segments))
+            take_one_by_one(window, step.segments);
+        const auto latest = window.ends.empty() ? place_.open_begin : window.ends.back();
         if (window.end == num_elements_ && !is_cut_short_)
             check_last(place_.segment + std::ssize(window.ends), latest);
         cut_at_block(window, step.block, num_elements_);
@@ -103,6 +96,96 @@ public:
     }
 
 private:
+    void take_one_by_one(SegmentWindow& window, std::int64_t most)
+    {
+        std::int64_t latest = place_.open_begin;  // where the segment that is asked for next begins
+        for (auto segment = place_.segment; segment < num_segments_; ++segment) {
+            const auto end = end_of(segment, latest);
+            // Empty segments where a part of the work ends belong to that part.
+            if (end > window.end)
+                return;
+            if (std::ssize(window.ends) == most) {
+                cut_short(window);
+                return;
+            }
+            window.ends.push_back(end);
+            latest = end;
+        }
+    }
+
+    void cut_short(SegmentWindow& window)
+    {
+        window.end = window.ends.back();
+        is_cut_short_ = true;
+    }
+
+    /// Takes the ends of offsets of i32 or i64 as they lie in memory or in the file. False, with nothing
+    /// done, for other segments, and for offsets of which something is wrong.
+    bool take_offsets(SegmentWindow& window, std::int64_t most)
+    {
+        const auto type = source_.array ? source_.array->type() : Type::u8;
+        if (source_.kind != LayoutKind::offsets || (type != Type::i32 && type != Type::i64))
+            return false;
+        const auto left = num_segments_ - place_.segment;
+        // One more than may be taken, to see that there is more.
+        const auto all = std::min(left, most < left ? most + 1 : left);
+        Array entries;
+        if (const auto* lent = source_.array->lent(place_.segment + 1))
+            entries = Array::borrow(type, lent, static_cast<std::size_t>(all));
+        else
+            entries = read_offsets(type, window.end - place_.element, all, window.end);
+        return type == Type::i32 ? take_offsets<std::int32_t>(window, most, std::move(entries))
+                                 : take_offsets<std::int64_t>(window, most, std::move(entries));
+    }
+
+    /// The next offsets of a file: `all`, or as many as reach behind element `end`.
+    Array read_offsets(Type type, std::int64_t num_elements, std::int64_t all, std::int64_t end)
+    {
+        const auto mean = static_cast<double>(num_segments_) /
+                          static_cast<double>(std::max<std::int64_t>(1, num_elements_));
+        auto count =
+            std::min(all, static_cast<std::int64_t>(1.25 * mean * static_cast<double>(num_elements)) + 1024);
+        while (true) {
+            Array entries(type, static_cast<std::size_t>(count));
+            source_.array->read(place_.segment + 1, entries);
+            std::int64_t last = 0;
+            if (count != 0)
+                last =
+                    type == Type::i32 ? entries.as<std::int32_t>().back() : entries.as<std::int64_t>().back();
+            if (count == all || last > end)
+                return entries;
+            count = std::min(all, 2 * count);
+        }
+    }
+
+    template <class Index>
+    bool take_offsets(SegmentWindow& window, std::int64_t most, Array entries)
+    {
+        const auto values = std::as_const(entries).template as<Index>();
+        const auto found = std::upper_bound(values.begin(), values.end(), window.end,
+                                            [](std::int64_t end, Index value) { return end < value; });
+        auto count = found - values.begin();
+        if (found != values.end() && *found > num_elements_)
+            return false;
+        std::atomic<bool> is_rising = count == 0 || values[0] >= place_.open_begin;
+        parallel_for(count - 1, kEntriesEach, [&](std::int64_t begin, std::int64_t end) {
+            bool rises = true;
+            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
+                rises &= values[i] <= values[i + 1];
+            if (!rises)
+                is_rising = false;
+        });
+        if (!is_rising)
+            return false;
+        const bool is_more = count > most;
+        count = std::min<std::int64_t>(count, most);
+        entries.shorten(static_cast<std::size_t>(count));
+        window.ends.assign(std::move(entries));
+        if (is_more)
+            cut_short(window);
+        return true;
+    }
+
     void check_first_offset()
     {
         Array first(source_.array->type(), 1);
@@ -299,8 +382,13 @@ Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_
         using Index = std::remove_const_t<typename decltype(typed)::value_type>;
         const auto offsets = inner.offsets.as<Index>();
         offsets[0] = 0;
-        for (std::size_t s = 0; s < static_cast<std::size_t>(count); ++s)
-            offsets[s + 1] = static_cast<Index>(window.ends[first + s] - inner_begin);
+        window.ends.visit([&](auto ends) {
+            const auto inner_ends = ends.subspan(first);
+            parallel_for(count, kEntriesEach, [&](std::int64_t begin_of, std::int64_t end_of) {
+                for (auto s = static_cast<std::size_t>(begin_of); s < static_cast<std::size_t>(end_of); ++s)
+                    offsets[s + 1] = static_cast<Index>(inner_ends[s] - inner_begin);
+            });
+        });
     });
     return slice;
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "dsl/layout.h"
@@ -25,13 +27,48 @@ struct SegmentPlace {
     std::int64_t open_begin = 0;  ///< where it begins; before `element` if it is open
 };
 
+/// Where consecutive segments end, one past each one's last element; as wide as they were read.
+class SegmentEnds {
+public:
+    [[nodiscard]] bool empty() const { return size() == 0; }
+    [[nodiscard]] std::size_t size() const { return own_.empty() ? read_.length() : own_.size(); }
+    [[nodiscard]] std::int64_t operator[](std::size_t segment) const
+    {
+        if (!own_.empty())
+            return own_[segment];
+        return read_.type() == Type::i32 ? read_.as<std::int32_t>()[segment]
+                                         : read_.as<std::int64_t>()[segment];
+    }
+    [[nodiscard]] std::int64_t back() const { return (*this)[size() - 1]; }
+
+    /// One more.
+    void push_back(std::int64_t end) { own_.push_back(end); }
+    /// All of them: i32 or i64.
+    void assign(Array ends) { read_ = std::move(ends); }
+    /// Calls `visit` with all of them as a span.
+    template <class Visit>
+    void visit(const Visit& visitor) const
+    {
+        if (!own_.empty() || read_.length() == 0)
+            visitor(std::span<const std::int64_t>(own_));
+        else if (read_.type() == Type::i32)
+            visitor(read_.as<std::int32_t>());
+        else
+            visitor(read_.as<std::int64_t>());
+    }
+
+private:
+    std::vector<std::int64_t> own_;
+    Array read_;  ///< where `own_` is empty
+};
+
 /// What is known of the segments between two elements.
 struct SegmentWindow {
     SegmentPlace from;
-    std::int64_t end = 0;                 ///< one past the last element
-    std::vector<std::int64_t> ends = {};  ///< of the segments that end here, in their order
-    std::optional<Array> keys = {};       ///< of the same segments
-    std::int64_t uniform_length = 0;      ///< of all of them; 0: not known to be alike
+    std::int64_t end = 0;             ///< one past the last element
+    SegmentEnds ends = {};            ///< of the segments that end here, in their order
+    std::optional<Array> keys = {};   ///< of the same segments
+    std::int64_t uniform_length = 0;  ///< of all of them; 0: not known to be alike
 };
 
 /// Goes through the segments of a source.

@@ -119,29 +119,15 @@ const PlanChoice& SliceFolder::plan_for(const Workload& workload, const PartOper
     return plans_.emplace(key, problem_.choose(problem, shape)).first->second;
 }
 
-Results SliceFolder::run(const Workload& workload, const PartOperator& part, RunTimes* times)
+void SliceFolder::add_run(PreparedSlice& prepared, Workload&& workload, const PartOperator& part)
 {
-    std::optional<PlanText> text;
-    if (device_.runs_stages) {
-        const auto& plan = plan_for(workload, part);
-        text.emplace(plan.emitted, plan.stage->name);
-    }
-    RunTimes run_times;
-    auto results = device_.run(workload, text ? &*text : nullptr, run_times);
-    if (times != nullptr) {
-        const auto add = [](std::optional<double>& total, const std::optional<double>& more) {
-            if (more)
-                total = total.value_or(0) + *more;
-        };
-        times->seconds += run_times.seconds;
-        add(times->kernel_seconds, run_times.kernel_seconds);
-        add(times->compile_seconds, run_times.compile_seconds);
-    }
-    return results;
+    const auto* plan = device_.runs_stages ? &plan_for(workload, part) : nullptr;
+    prepared.runs.push_back({&part, std::move(workload), plan});
 }
 
-Results SliceFolder::fold_inner(const Slice& slice, RunTimes* times)
+void SliceFolder::add_inner(PreparedSlice& prepared)
 {
+    const auto& slice = *prepared.slice;
     const auto& segments = slice.inner;
     Workload workload{inner_.op, {}, {}};
     const bool is_ranges = segments.form == SegmentForm::ranges;
@@ -161,52 +147,31 @@ Results SliceFolder::fold_inner(const Slice& slice, RunTimes* times)
     } else {
         workload.segments = lent(segments);
     }
-    auto results = run(workload, inner_, times);
-    if (inner_.misnumbers_empties)
-        number_empties(slice, results);
-    return results;
+    add_run(prepared, std::move(workload), inner_);
 }
 
-void SliceFolder::number_empties(const Slice& slice, Results& results)
+void SliceFolder::add_piece(PreparedSlice& prepared, const Piece& piece)
 {
-    Evaluator<double> evaluator(bytecode_);
-    std::vector<Slot<double>> result(evaluator.result_fields());
-    for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
-        if (slice.inner.length(s) == 0) {
-            evaluator.empty(slice.first_inner + s, result.data());
-            for (std::size_t f = 0; f < results.size(); ++f)
-                Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), s);
-        }
+    const auto& slice = *prepared.slice;
+    Workload workload{piece_.op, {}, {}};
+    workload.arrays = columns_of(problem_.op, slice, piece.begin, piece.length());
+    add_bases(workload, piece_, slice.first_element + piece.begin, {piece.segment}, {piece.position});
+    workload.segments = whole_segments(piece.length());
+    workload.segments.has_wide_indices |= slice.inner.has_wide_indices;
+    add_run(prepared, std::move(workload), piece_);
 }
 
-void SliceFolder::fold_pieces(const Slice& slice, SliceResults& into, RunTimes* times)
+void SliceFolder::add_blocks(PreparedSlice& prepared)
 {
-    Evaluator<double> evaluator(bytecode_);
-    std::vector<Slot<double>> state(evaluator.state_fields());
-    const auto fold = [&](const Piece& piece, StateRun& run_into) {
-        Workload workload{piece_.op, {}, {}};
-        workload.arrays = columns_of(problem_.op, slice, piece.begin, piece.length());
-        add_bases(workload, piece_, slice.first_element + piece.begin, {piece.segment}, {piece.position});
-        workload.segments = whole_segments(piece.length());
-        workload.segments.has_wide_indices |= slice.inner.has_wide_indices;
-        load_state(run(workload, piece_, times), 0, state.data());
-        run_into.append(evaluator, 0, state.data());
-    };
-    if (slice.head && slice.head->length() > 0)
-        fold(*slice.head, into.border.head);
-    if (slice.tail)
-        fold(*slice.tail, into.border.tail);
-}
-
-void SliceFolder::fold_blocks(const Slice& slice, SliceResults& into, RunTimes* times)
-{
-    std::vector<std::int64_t> begins, ends, segments, positions;
+    const auto& slice = *prepared.slice;
+    std::vector<std::int64_t> begins, ends;
     const auto add = [&](const Piece& piece) {
         for (auto at = piece.begin; at < piece.end; at += kJoinBlock) {
             begins.push_back(at);
             ends.push_back(std::min(at + kJoinBlock, piece.end));
-            segments.push_back(piece.segment);
-            positions.push_back(piece.position + at - piece.begin);
+            prepared.segments.push_back(piece.segment);
+            prepared.positions.push_back(piece.position + at - piece.begin);
+            prepared.lengths.push_back(ends.back() - at);
         }
     };
     if (slice.head)
@@ -222,24 +187,41 @@ void SliceFolder::fold_blocks(const Slice& slice, SliceResults& into, RunTimes* 
         return;
     Workload workload{piece_.op, {}, {}};
     workload.arrays = columns_of(problem_.op, slice, 0, slice.num_elements);
-    add_bases(workload, piece_, slice.first_element, segments, positions);
+    add_bases(workload, piece_, slice.first_element, prepared.segments, prepared.positions);
     workload.segments = ranges_of(begins, ends, slice.num_elements, slice.inner.has_wide_indices);
-    const auto states = run(workload, piece_, times);
+    add_run(prepared, std::move(workload), piece_);
+}
 
+void SliceFolder::number_empties(const Slice& slice, Results& results)
+{
+    Evaluator<double> evaluator(bytecode_);
+    std::vector<Slot<double>> result(evaluator.result_fields());
+    for (std::int64_t s = 0; s < slice.inner.num_segments; ++s)
+        if (slice.inner.length(s) == 0) {
+            evaluator.empty(slice.first_inner + s, result.data());
+            for (std::size_t f = 0; f < results.size(); ++f)
+                Machine<double>::store(result[f], results[f].array.type(), results[f].array.data(), s);
+        }
+}
+
+void SliceFolder::join_blocks(const PreparedSlice& prepared, const Results& states, SliceResults& into)
+{
+    const auto& slice = *prepared.slice;
+    const auto& segments = prepared.segments;
     Evaluator<double> evaluator(bytecode_);
     std::vector<Slot<double>> state(evaluator.state_fields());
     std::vector<Slot<double>> result(evaluator.result_fields());
-    for (std::size_t i = 0; i < begins.size();) {
+    for (std::size_t i = 0; i < segments.size();) {
         const auto segment = segments[i];
         const bool is_head = slice.head && slice.head->segment == segment;
         const bool is_tail = slice.tail && slice.tail->segment == segment;
         StateRun own(evaluator.state_fields(), problem_.order);
         auto& run_into = is_head ? into.border.head : is_tail ? into.border.tail : own;
         std::int64_t length = 0;
-        for (; i < begins.size() && segments[i] == segment; ++i) {
+        for (; i < segments.size() && segments[i] == segment; ++i) {
             load_state(states, static_cast<std::int64_t>(i), state.data());
-            run_into.append(evaluator, positions[i] / kJoinBlock, state.data());
-            length += ends[i] - begins[i];
+            run_into.append(evaluator, prepared.positions[i] / kJoinBlock, state.data());
+            length += prepared.lengths[i];
         }
         if (is_head || is_tail)
             continue;
@@ -251,8 +233,26 @@ void SliceFolder::fold_blocks(const Slice& slice, SliceResults& into, RunTimes* 
     }
 }
 
-SliceResults SliceFolder::fold(const Slice& slice, RunTimes* times)
+PreparedSlice SliceFolder::prepare(const Slice& slice)
 {
+    PreparedSlice prepared{&slice};
+    prepared.has_inner = slice.inner.num_segments > 0;
+    if (prepared.has_inner)
+        add_inner(prepared);
+    if (problem_.order == JoinOrder::blocks) {
+        add_blocks(prepared);
+        return prepared;
+    }
+    if (slice.head && slice.head->length() > 0)
+        add_piece(prepared, *slice.head);
+    if (slice.tail)
+        add_piece(prepared, *slice.tail);
+    return prepared;
+}
+
+SliceResults SliceFolder::complete(const PreparedSlice& prepared, std::vector<Results> given)
+{
+    const auto& slice = *prepared.slice;
     SliceResults results;
     results.first_inner = slice.first_inner;
     results.num_inner = slice.inner.num_segments;
@@ -271,13 +271,44 @@ SliceResults SliceFolder::fold(const Slice& slice, RunTimes* times)
         border.tail_items = slice.tail->length();
     }
     border.has_inner = slice.inner.num_segments > 0;
-    if (border.has_inner)
-        results.inner = fold_inner(slice, times);
-    if (problem_.order == JoinOrder::blocks)
-        fold_blocks(slice, results, times);
-    else
-        fold_pieces(slice, results, times);
+    std::size_t next = 0;
+    if (prepared.has_inner) {
+        results.inner = std::move(given[next++]);
+        if (inner_.misnumbers_empties)
+            number_empties(slice, results.inner);
+    }
+    if (problem_.order == JoinOrder::blocks) {
+        if (!prepared.segments.empty())
+            join_blocks(prepared, given[next], results);
+        return results;
+    }
+    Evaluator<double> evaluator(bytecode_);
+    std::vector<Slot<double>> state(evaluator.state_fields());
+    const auto append = [&](StateRun& into) {
+        load_state(given[next++], 0, state.data());
+        into.append(evaluator, 0, state.data());
+    };
+    if (slice.head && slice.head->length() > 0)
+        append(border.head);
+    if (slice.tail)
+        append(border.tail);
     return results;
+}
+
+SliceResults SliceFolder::fold(const Slice& slice, RunTimes* times)
+{
+    const auto prepared = prepare(slice);
+    std::vector<Results> given;
+    for (const auto& part_run : prepared.runs) {
+        std::optional<PlanText> text;
+        if (part_run.plan != nullptr)
+            text.emplace(part_run.plan->emitted, part_run.plan->stage->name);
+        RunTimes run_times;
+        given.push_back(device_.run(part_run.workload, text ? &*text : nullptr, run_times));
+        if (times != nullptr)
+            times->add(run_times);
+    }
+    return complete(prepared, std::move(given));
 }
 
 }  // namespace segfold

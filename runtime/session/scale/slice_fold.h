@@ -56,12 +56,31 @@ struct SliceProblem {
     Choose choose = {};  ///< not asked where no stages run
 };
 
+/// One run of a back end that folding a slice needs.
+struct PartRun {
+    const PartOperator* part = nullptr;
+    Workload workload;                 ///< arrays are borrowed from the slice, but for those that `part` adds
+    const PlanChoice* plan = nullptr;  ///< null for a back end without stages
+};
+
+/// A slice taken apart into runs.
+struct PreparedSlice {
+    const Slice* slice = nullptr;  ///< must outlive it
+    std::vector<PartRun> runs = {};
+    bool has_inner = false;  ///< the first run is of the segments inside
+    /// With JoinOrder::blocks, of the last run: segment s is a block of segment `segments[s]` of the input.
+    std::vector<std::int64_t> segments = {}, positions = {}, lengths = {};
+};
+
 /// Folds slices of one problem on one device, one after the other.
 class SliceFolder {
 public:
     /// `problem` must outlive it.
     SliceFolder(const SliceProblem& problem, SliceDevice device);
 
+    /// What has to run, which does not look at the elements; `complete` makes results of what the runs gave.
+    [[nodiscard]] PreparedSlice prepare(const Slice& slice);
+    [[nodiscard]] SliceResults complete(const PreparedSlice& prepared, std::vector<Results> given);
     /// Throws what the device's run throws; the place of an element that reads a table outside is counted in
     /// the slice.
     [[nodiscard]] SliceResults fold(const Slice& slice, RunTimes* times = nullptr);
@@ -70,12 +89,13 @@ public:
     [[nodiscard]] const PlanChoice* plan() const;
 
 private:
-    Results run(const Workload& workload, const PartOperator& part, RunTimes* times);
     const PlanChoice& plan_for(const Workload& workload, const PartOperator& part);
-    Results fold_inner(const Slice& slice, RunTimes* times);
+    void add_run(PreparedSlice& prepared, Workload&& workload, const PartOperator& part);
+    void add_inner(PreparedSlice& prepared);
+    void add_piece(PreparedSlice& prepared, const Piece& piece);
+    void add_blocks(PreparedSlice& prepared);
     void number_empties(const Slice& slice, Results& results);
-    void fold_pieces(const Slice& slice, SliceResults& into, RunTimes* times);
-    void fold_blocks(const Slice& slice, SliceResults& into, RunTimes* times);
+    void join_blocks(const PreparedSlice& prepared, const Results& states, SliceResults& into);
 
     const SliceProblem& problem_;
     SliceDevice device_;

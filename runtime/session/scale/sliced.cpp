@@ -47,15 +47,6 @@ void store_inner(const SliceResults& from, Results& into)
     }
 }
 
-void add_times(RunTimes& total, const RunTimes& more)
-{
-    total.seconds += more.seconds;
-    if (more.kernel_seconds)
-        total.kernel_seconds = total.kernel_seconds.value_or(0) + *more.kernel_seconds;
-    if (more.compile_seconds)
-        total.compile_seconds = total.compile_seconds.value_or(0) + *more.compile_seconds;
-}
-
 /// What the devices of one fold work on together.
 class SliceWork {
 public:
@@ -79,7 +70,7 @@ public:
                 borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
             }
             const std::lock_guard lock(mutex_);
-            add_times(sliced.times, times);
+            sliced.times.add(times);
             if (folder.plan() != nullptr && (is_first || !sliced.plan))
                 sliced.plan = *folder.plan();
         } catch (...) {

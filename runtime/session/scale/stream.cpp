@@ -4,15 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <cstring>
-#include <future>
+#include <deque>
+#include <exception>
 #include <limits>
+#include <mutex>
+#include <thread>
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/slice_buffers.h"
+#include "runtime/session/scale/slice_pipeline.h"
 #include "runtime/support/refuse.h"
 
 namespace segfold {
@@ -22,31 +27,65 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
-/// A slice with the memory of its columns.
+constexpr std::size_t kHostRooms = 2;
+constexpr double kUsableShare = 15.0 / 16;
+constexpr double kReadingShare = 1.0 / 8;  // for the buffers that sources of a device are read into
+
+/// A slice on its way.
 struct LoadedSlice {
     SegmentWindow window;
-    std::vector<Array> columns;  ///< one for each parameter, in buffers or the source's; of tables empty
+    std::vector<Array> columns;  ///< one for each parameter, in a room or the source's; of tables empty
     SegmentPlace after;          ///< where the cursor stood behind it
+    std::optional<std::int64_t> all_elements = {};  ///< as far as that was known then
+    std::size_t room = 0;
+    Slice slice;
+    PreparedSlice prepared;  ///< of `slice`
 };
 
-/// Bytes that an element needs in the buffers of a slice.
-double bytes_of_element(const Operator& op, const SegmentSource& segments)
+/// What a slice takes of the memory that a stream may take.
+struct SliceBytes {
+    double element = 0;      ///< of columns, and of what says segments element by element
+    double segment = 0;      ///< where it ends, and its results
+    double segments = 0;     ///< in an element, on average or at most
+    std::int64_t index = 0;  ///< of the arrays that a device is told a segment by
+
+    [[nodiscard]] double each() const { return element + segments * segment; }
+};
+
+SliceBytes bytes_of_slices(const Operator& op, const SegmentSource& segments, bool has_engine,
+                           std::optional<std::int64_t> num_elements)
 {
-    constexpr double kBuffers = 2;
     constexpr double kBorderBytes = 16;  // an end, and an offset for the back end
-    double columns = 0, results = 0;
+    constexpr double kMargin = 1.25;
+    const auto rooms = static_cast<double>(has_engine ? SlicePipeline::kRooms : kHostRooms);
+    SliceBytes bytes;
     for (const auto& parameter : op.parameters)
-        columns += parameter.table ? 0 : static_cast<double>(size_bytes(parameter.type));
+        bytes.element += parameter.table ? 0 : rooms * static_cast<double>(size_bytes(parameter.type));
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
-        columns += static_cast<double>(size_bytes(segments.array->type()));
+        bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
+    double results = 0;
     for (const auto& field : op.results)
         results += static_cast<double>(size_bytes(field.type));
-    // There may be a segment for each element, or each uniform length of them.
-    const double segments_each = segments.kind == LayoutKind::whole ? 0
-                                 : segments.kind == LayoutKind::uniform
-                                     ? 1.0 / static_cast<double>(segments.uniform_length)
-                                     : 1;
-    return kBuffers * columns + segments_each * (kBuffers * kBorderBytes + 2 * results);
+    bytes.segment = rooms * kBorderBytes + (has_engine ? rooms + 1 : 2) * results;
+    bytes.segments = segments.kind == LayoutKind::whole ? 0
+                     : segments.kind == LayoutKind::uniform
+                         ? 1.0 / static_cast<double>(segments.uniform_length)
+                         : 1;
+    if (segments.kind == LayoutKind::whole || segments.kind == LayoutKind::uniform)
+        return bytes;
+    // Flags and keys may begin a segment with each element. Of others a slice ends with the last segment that
+    // there is room for.
+    bytes.index = sizeof(std::int64_t);
+    const auto entries = segments.array->length();
+    if (has_engine && (segments.kind == LayoutKind::offsets || segments.kind == LayoutKind::lengths) &&
+        entries && num_elements && *num_elements > 0)
+        bytes.segments = kMargin * static_cast<double>(*entries) / static_cast<double>(*num_elements);
+    return bytes;
+}
+
+double seconds_since(Clock::time_point begin)
+{
+    return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 OperatorLaws laws_without_data(OperatorLaws laws)
@@ -60,14 +99,19 @@ OperatorLaws laws_without_data(OperatorLaws laws)
 }  // namespace
 
 struct Stream::State {
-    State(Session& session, const Operator& checked, StreamInput&& given, StreamOptions asked)
-        : op(checked), input(std::move(given)), options(std::move(asked))
+    State(Session& session, const Operator& checked, StreamInput&& given, StreamOptions asked,
+          std::unique_ptr<SliceEngine> given_engine)
+        : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_slices(op);
         check_parameters();
         read_tables();
-        const auto bytes = bytes_of_element(op, input.segments);
-        slice_elements = static_cast<std::int64_t>(static_cast<double>(options.memory_bytes) / bytes);
+        const auto sizes = bytes_of_slices(op, input.segments, engine != nullptr, num_elements);
+        const auto bytes = sizes.each();
+        // Of a device a part is left to the scratch memory of plans.
+        const auto usable = engine ? kUsableShare * static_cast<double>(options.memory_bytes)
+                                   : static_cast<double>(options.memory_bytes);
+        slice_elements = static_cast<std::int64_t>(usable / bytes);
         marks_print = input.segments.array ? input.segments.array->fingerprint() : "";
         const auto segments_kind = input.segments.kind;
         uniform_length = input.segments.uniform_length;
@@ -89,6 +133,10 @@ struct Stream::State {
                     1));
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
+        slice_segments = slice_elements;
+        if (sizes.segments < 1)
+            slice_segments =
+                1024 + static_cast<std::int64_t>(sizes.segments * static_cast<double>(slice_elements));
         const auto segments = cursor->num_segments();
         const auto slices = num_elements ? std::max<std::int64_t>(1, *num_elements / slice_elements) : 1;
         problem.typical = {slice_elements,
@@ -98,7 +146,16 @@ struct Stream::State {
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
         folder.emplace(problem, slice_device(session));
-        buffers.emplace(session.backend().context(), op.parameters.size(), slice_elements);
+        if (!engine) {
+            buffers.emplace(op.parameters.size(), slice_elements);
+            return;
+        }
+        pipeline.emplace(*engine, op,
+                         PipelineSizes{slice_elements, slice_segments, sizes.index,
+                                       static_cast<std::int64_t>(kReadingShare * usable)});
+        for (auto& table : tables)
+            if (table.length() != 0)
+                table = pipeline->put_table(table);
     }
 
     /// The columns agree with the operator and with each other.
@@ -142,37 +199,70 @@ struct Stream::State {
         }
     }
 
-    /// Reads the next slice.
-    LoadedSlice load(std::int64_t until)
+    /// Room for a slice's elements of a column, filled; gives how many there were.
+    Array read_column(std::size_t room, std::size_t i, std::int64_t begin, std::int64_t wanted,
+                      std::int64_t& count)
     {
-        LoadedSlice loaded{
-            cursor->next({slice_elements, std::max<std::int64_t>(slice_elements, 1), block, until}), {}, {}};
-        auto& window = loaded.window;
-        buffers->turn();
+        auto& source = *input.parameters[i];
+        if (pipeline)
+            return pipeline->copy_column(room, i, source, begin, wanted, count);
+        const auto type = op.parameters[i].type;
+        if (const auto* lent = source.lent(begin))
+            return Array::borrow(type, lent, static_cast<std::size_t>(wanted));
+        auto column = buffers->room(room, i, type, wanted);
+        count = wanted == 0 ? 0 : source.read(begin, column);
+        return column;
+    }
+
+    /// Reads the next slice into a room, and starts it where a device folds.
+    std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
+    {
+        auto begin_of_part = Clock::now();
+        auto loaded = std::make_unique<LoadedSlice>();
+        loaded->window = cursor->next({slice_elements, slice_segments, block, until});
+        loaded->room = room;
+        auto& window = loaded->window;
+        if (pipeline)
+            pipeline->open(room);
         for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-            loaded.columns.emplace_back();
+            loaded->columns.emplace_back();
             if (op.parameters[i].table)
                 continue;
             const auto begin = window.from.element;
             const auto wanted = window.end - begin;
-            const auto type = op.parameters[i].type;
-            if (const auto* lent = input.parameters[i]->lent(begin)) {
-                loaded.columns.back() = Array::borrow(type, lent, static_cast<std::size_t>(wanted));
-                continue;
-            }
-            auto column = buffers->room(i, type, wanted);
-            const auto count = wanted == 0 ? 0 : input.parameters[i]->read(begin, column);
+            auto count = wanted;
+            loaded->columns.back() = read_column(room, i, begin, wanted, count);
             if (count < wanted) {
                 // The first column says how many elements there are where nothing else does.
                 cursor->end_at(begin + count);
                 window.end = begin + count;
                 num_elements = window.end;
             }
-            loaded.columns.back() = std::move(column);
         }
-        loaded.after = cursor->place();
+        loaded->after = cursor->place();
+        loaded->all_elements = num_elements;
         refuse_empty(window);
+        timeline.reading += seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        cut(*loaded);
+        if (pipeline) {
+            loaded->prepared = folder->prepare(loaded->slice);
+            pipeline->start(room, loaded->prepared);
+        }
+        timeline.preparing += seconds_since(begin_of_part);
         return loaded;
+    }
+
+    void cut(LoadedSlice& loaded)
+    {
+        const auto& window = loaded.window;
+        const auto count = window.end - window.from.element;
+        std::vector<Array> arrays;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            arrays.push_back(op.parameters[i].table
+                                 ? part_of(tables[i], 0, static_cast<std::int64_t>(tables[i].length()))
+                                 : part_of(loaded.columns[i], 0, count));
+        loaded.slice = slice_of(window, std::move(arrays), slice_elements > kMaxNarrowIndex);
     }
 
     void refuse_empty(const SegmentWindow& window) const
@@ -188,45 +278,139 @@ struct Stream::State {
                                 window.from.segment + static_cast<std::int64_t>(s), op.name));
     }
 
+    /// The results of a slice; they may lie in its room.
     SliceResults fold(const LoadedSlice& loaded)
     {
         const auto& window = loaded.window;
-        const auto count = window.end - window.from.element;
-        std::vector<Array> arrays;
-        for (std::size_t i = 0; i < op.parameters.size(); ++i)
-            arrays.push_back(op.parameters[i].table
-                                 ? part_of(tables[i], 0, static_cast<std::int64_t>(tables[i].length()))
-                                 : part_of(loaded.columns[i], 0, count));
-        const auto slice = slice_of(window, std::move(arrays), slice_elements > kMaxNarrowIndex);
         try {
-            return folder->fold(slice, &times);
+            if (!pipeline)
+                return folder->fold(loaded.slice, &times);
+            auto given = pipeline->results(loaded.room, loaded.prepared);
+            const auto parts = pipeline->times(loaded.room);
+            timeline.copying += parts.copying;
+            timeline.folding += parts.folding;
+            times.add({parts.compiling, parts.folding, 0});
+            return folder->complete(loaded.prepared, std::move(given));
         } catch (const InputError& error) {
             throw InputError(fmt::format("in elements {} to {}, counted from {}: {}", window.from.element,
                                          window.end, window.from.element, error.what()));
         }
     }
 
-    /// Reads slices ahead by one and folds them.
+    /// Reads slices on a thread of their own, as far ahead as there are rooms, and takes what they give.
     void fold_all(std::int64_t until, const std::function<void(const LoadedSlice&, SliceResults&&)>& take)
     {
-        if (cursor->is_done(until))
-            return;
-        auto current = load(until);
+        const auto begin_of_all = Clock::now();
+        Queue queue;
+        std::jthread reader([&] { read_all(until, queue); });
+        const Closing closing{queue};
         while (true) {
-            std::future<LoadedSlice> reading;
-            if (!cursor->is_done(until))
-                reading = std::async(std::launch::async, [&] { return load(until); });
-            take(current, fold(current));
-            if (!reading.valid())
-                return;
-            current = reading.get();
+            auto begin_of_part = Clock::now();
+            const auto loaded = queue.pop();
+            if (!loaded)
+                break;
+            auto folded = fold(*loaded);
+            timeline.waiting += seconds_since(begin_of_part);
+            begin_of_part = Clock::now();
+            take(*loaded, std::move(folded));
+            timeline.taking += seconds_since(begin_of_part);
+            ++timeline.slices;
+            queue.free_room();
+        }
+        timeline.all += seconds_since(begin_of_all);
+        if (pipeline)
+            times.seconds += seconds_since(begin_of_all);
+    }
+
+    /// Slices between the thread that reads and the one that takes.
+    class Queue {
+    public:
+        /// Waits for a free room; false where nobody wants slices any more.
+        bool wait_for_room(std::size_t rooms)
+        {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [&] { return is_closed_ || used_ < rooms; });
+            if (is_closed_)
+                return false;
+            ++used_;
+            return true;
+        }
+        void push(std::unique_ptr<LoadedSlice> slice)
+        {
+            const std::lock_guard lock(mutex_);
+            slices_.push_back(std::move(slice));
+            changed_.notify_all();
+        }
+        /// No slice comes any more, because of a failure or because that was all.
+        void end(std::exception_ptr failure)
+        {
+            const std::lock_guard lock(mutex_);
+            failure_ = std::move(failure);
+            is_ended_ = true;
+            changed_.notify_all();
+        }
+        /// The next slice; null behind the last. Throws what reading has thrown, behind the slices before.
+        std::unique_ptr<LoadedSlice> pop()
+        {
+            std::unique_lock lock(mutex_);
+            changed_.wait(lock, [&] { return is_ended_ || !slices_.empty(); });
+            if (slices_.empty()) {
+                if (failure_)
+                    std::rethrow_exception(failure_);
+                return nullptr;
+            }
+            auto slice = std::move(slices_.front());
+            slices_.pop_front();
+            return slice;
+        }
+        void free_room()
+        {
+            const std::lock_guard lock(mutex_);
+            --used_;
+            changed_.notify_all();
+        }
+        void close()
+        {
+            const std::lock_guard lock(mutex_);
+            is_closed_ = true;
+            changed_.notify_all();
+        }
+
+    private:
+        std::mutex mutex_;
+        std::condition_variable changed_;
+        std::deque<std::unique_ptr<LoadedSlice>> slices_;
+        std::size_t used_ = 0;
+        bool is_ended_ = false, is_closed_ = false;
+        std::exception_ptr failure_;
+    };
+    /// Lets the reader end where taking has failed; the thread is joined behind it.
+    struct Closing {
+        Queue& queue;
+        ~Closing() { queue.close(); }
+    };
+
+    void read_all(std::int64_t until, Queue& queue)
+    {
+        try {
+            const auto rooms = pipeline ? SlicePipeline::kRooms : kHostRooms;
+            for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+                const auto begin_of_wait = Clock::now();
+                if (!queue.wait_for_room(rooms))
+                    return;
+                timeline.reader_waited += seconds_since(begin_of_wait);
+                queue.push(load(until, slice % rooms));
+            }
+            queue.end({});
+        } catch (...) {
+            queue.end(std::current_exception());
         }
     }
 
-    void tell(std::int64_t elements, std::int64_t segments) const
+    void tell(const LoadedSlice& loaded, std::int64_t segments) const
     {
         if (options.progress)
-            options.progress({elements, num_elements, segments,
+            options.progress({loaded.window.end, loaded.all_elements, segments,
                               std::chrono::duration<double>(Clock::now() - begin).count()});
     }
 
@@ -237,21 +421,30 @@ struct Stream::State {
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
     std::string marks_print;
-    std::int64_t slice_elements = 0;
+    std::int64_t slice_elements = 0, slice_segments = 0;
     std::int64_t block = 0;
     std::vector<Array> tables;
     std::vector<std::string> warnings;
     std::unique_ptr<SegmentCursor> cursor;
     SliceProblem problem;
     std::optional<SliceFolder> folder;
-    std::optional<SliceBuffers> buffers;
+    std::optional<SliceBuffers> buffers;    ///< of the host's back ends
+    std::unique_ptr<SliceEngine> engine;    ///< null for them
+    std::optional<SlicePipeline> pipeline;  ///< of the engine
     std::vector<std::byte> open;
     RunTimes times;
+    StreamTimeline timeline;
     Clock::time_point begin = Clock::now();
 };
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options)
-    : state_(std::make_unique<State>(session, op, std::move(input), std::move(options)))
+    : Stream(session, op, std::move(input), std::move(options),
+             session.backend().context() != nullptr ? cuda_engine(*session.backend().context()) : nullptr)
+{}
+
+Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
+               std::unique_ptr<SliceEngine> engine)
+    : state_(std::make_unique<State>(session, op, std::move(input), std::move(options), std::move(engine)))
 {}
 
 Stream::~Stream() = default;
@@ -262,14 +455,15 @@ std::optional<std::int64_t> Stream::num_segments() const { return state_->cursor
 const PlanChoice* Stream::plan() const { return state_->folder->plan(); }
 const std::vector<std::string>& Stream::warnings() const { return state_->warnings; }
 const RunTimes& Stream::times() const { return state_->times; }
+const StreamTimeline& Stream::timeline() const { return state_->timeline; }
 const Operator& Stream::op() const { return state_->op; }
 JoinOrder Stream::order() const { return state_->problem.order; }
 
 std::string Stream::fingerprint() const
 {
     auto text =
-        fmt::format("{}\n{} {} {}\n{} {}\n", print(state_->op), name(state_->kind), state_->uniform_length,
-                    state_->marks_print, state_->slice_elements, state_->block);
+        fmt::format("{}\n{} {} {}\n{} {} {}\n", print(state_->op), name(state_->kind), state_->uniform_length,
+                    state_->marks_print, state_->slice_elements, state_->slice_segments, state_->block);
     for (const auto& source : state_->input.parameters)
         text += source->fingerprint() + "\n";
     return text;
@@ -297,7 +491,7 @@ void Stream::run(const std::function<void(StreamResults&& results, const StreamS
             results.results.keys = loaded.window.keys->copy();
         const auto segments = results.first_segment + results.num_segments;
         take(std::move(results), {loaded.after, join.pack()});
-        state_->tell(loaded.window.end, segments);
+        state_->tell(loaded, segments);
     });
     if (join.is_open())
         throw InternalError("a segment is still open behind the last slice");
@@ -326,7 +520,7 @@ void Stream::run_share(const Share& share,
     state_->fold_all(share.until, [&](const LoadedSlice& loaded, SliceResults&& folded) {
         const auto segments = folded.first_inner + folded.num_inner;
         take(std::move(folded), loaded.window);
-        state_->tell(loaded.window.end, segments);
+        state_->tell(loaded, segments);
     });
 }
 

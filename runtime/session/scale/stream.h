@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/session/scale/segment_cursor.h"
+#include "runtime/session/scale/slice_engine.h"
 #include "runtime/session/scale/sliced.h"
 
 namespace segfold {
@@ -30,8 +31,9 @@ struct StreamProgress {
 struct StreamOptions {
     PlanRequest plan = {};
     std::string without_records = {};
-    /// Bytes of the buffers of a stream: columns and layout twice, as one slice is read while the one before
-    /// is folded, and the results of a slice. Tables and what a back end copies come on top.
+    /// Bytes of the buffers of a stream: columns, layout and results of two slices, as one slice is read
+    /// while the one before is folded, and of three on a GPU, where this bounds the GPU's memory and the
+    /// host's each. Tables and the scratch memory of plans come on top.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
 };
@@ -42,6 +44,20 @@ struct StreamResults {
     std::int64_t first_segment = 0;
     std::int64_t num_segments = 0;
     const SegmentWindow* window = nullptr;  ///< where they begin and end; for the call alone
+};
+
+/// Where the time of a stream went, in seconds. Threads and device work at the same time: parts overlap.
+struct StreamTimeline {
+    double all = 0;      ///< from the first slice's begin to the last one's end
+    double reading = 0;  ///< sources, and segments; on a GPU queueing copies from page-locked memory as well
+    double preparing = 0;      ///< what runs over a slice: plans, arrays of segments, launches
+    double reader_waited = 0;  ///< for room, because slices before were not done
+    double waiting = 0;        ///< the caller's thread, for the results of a slice
+    double taking = 0;         ///< the caller's thread, in what it does with results
+    double copying =
+        0;  ///< on a GPU: from a slice's first copy to its last, waiting for what is read included
+    double folding = 0;  ///< on a GPU: kernels, and the copies of their results
+    std::int64_t slices = 0;
 };
 
 /// Where a stream stands between two slices: everything that going on needs.
@@ -59,6 +75,9 @@ public:
     /// Throws InputError for sources of other types or lengths than the operator and the segments need, and
     /// for a bound that leaves no room for a slice. `session` must outlive the stream.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options);
+    /// The same on a device of the caller's, for which `session` chooses plans.
+    Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
+           std::unique_ptr<SliceEngine> engine);
     ~Stream();
 
     /// Elements of a slice, at most.
@@ -70,6 +89,7 @@ public:
     [[nodiscard]] const PlanChoice* plan() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     [[nodiscard]] const RunTimes& times() const;
+    [[nodiscard]] const StreamTimeline& timeline() const;
     /// What tells this stream from others: operator, sources, order of combination, elements of a slice.
     [[nodiscard]] std::string fingerprint() const;
 

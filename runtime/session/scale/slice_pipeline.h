@@ -1,0 +1,89 @@
+#pragma once
+// Slices on their way through a device: copied, folded and copied back at the same time.
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/session/scale/slice_engine.h"
+#include "runtime/session/scale/slice_fold.h"
+#include "runtime/session/scale/source_copier.h"
+
+namespace segfold {
+
+/// What a pipeline has room for.
+struct PipelineSizes {
+    std::int64_t slice_elements = 0;
+    std::int64_t slice_segments = 0;    ///< more need more memory, which is taken when they come
+    std::int64_t bytes_of_segment = 0;  ///< of the arrays that say them, in each slice
+    std::int64_t reading_bytes = 0;     ///< for buffers that sources are read into
+};
+
+/// Rooms for slices on a device; a slice has one from the copy of its first column until its results have
+/// been looked at.
+///
+/// One thread fills and starts slices, one behind the other, and another one takes what they gave, in the
+/// same order; the two agree on which rooms are free.
+class SlicePipeline {
+public:
+    static constexpr std::size_t kRooms = 3;
+
+    /// `engine` and `op` must outlive it.
+    SlicePipeline(SliceEngine& engine, const Operator& op, const PipelineSizes& sizes);
+    ~SlicePipeline();
+    SlicePipeline(const SlicePipeline&) = delete;
+    SlicePipeline& operator=(const SlicePipeline&) = delete;
+
+    /// A table on the device; the array borrows it from the pipeline.
+    [[nodiscard]] Array put_table(const Array& table);
+
+    /// Begins to fill a room.
+    void open(std::size_t room);
+    /// Queues the copy of `wanted` elements of a column. Gives an array that lies on the device; fewer were
+    /// there where `count` says so.
+    [[nodiscard]] Array copy_column(std::size_t room, std::size_t column, ArraySource& source,
+                                    std::int64_t begin, std::int64_t wanted, std::int64_t& count);
+    /// Queues the runs of a slice whose columns are in the room, and the copies of their results.
+    void start(std::size_t room, const PreparedSlice& prepared);
+
+    /// Waits for the results of what was started in a room; they lie there until it is opened again.
+    /// `columns` are the arrays that copy_column() gave. Throws InputError for a read outside of a checked
+    /// table.
+    [[nodiscard]] std::vector<Results> results(std::size_t room, const PreparedSlice& prepared);
+
+    /// Of the slice whose results were waited for last, and of compiling since then.
+    struct Times {
+        double copying = 0, folding = 0;
+        std::optional<double> compiling;
+    };
+    [[nodiscard]] Times times(std::size_t room);
+
+private:
+    /// Memory of the host and of the device for arrays one behind the other.
+    struct Twin {
+        std::unique_ptr<SliceEngine::Memory> host, device;
+    };
+    /// Where the results of a run lie in a room's memory.
+    struct RunPlace {
+        std::size_t outside = 0;
+        std::vector<std::size_t> fields = {};
+    };
+    struct Room {
+        std::vector<std::unique_ptr<SliceEngine::Memory>> columns;
+        Twin given, made;  ///< arrays that runs read beside columns; results
+        std::unique_ptr<SliceEngine::Mark> opened, copied, begun, done;
+        std::vector<RunPlace> places;
+        std::optional<double> compiling;
+    };
+
+    void reserve(Twin& twin, std::size_t bytes);
+    void refuse_reads(const PartRun& run, std::span<const std::uint32_t> outside);
+
+    SliceEngine& engine_;
+    const Operator& op_;
+    std::int64_t slice_elements_;
+    SourceCopier copier_;
+    std::vector<std::unique_ptr<SliceEngine::Memory>> tables_;
+    std::vector<Room> rooms_;
+};
+
+}  // namespace segfold
