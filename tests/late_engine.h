@@ -66,7 +66,8 @@ public:
         const std::lock_guard lock(mutex_);
         queue(Lane::work).push_back([=] { std::memset(device, 0, bytes); });
     }
-    std::optional<double> launch(const Launch& launch) override
+    std::optional<double> prepare(std::span<const PlanChoice* const>) override { return std::nullopt; }
+    void launch(const Launch& launch) override
     {
         auto workload = std::make_shared<Workload>();
         workload->op = launch.workload.op;
@@ -96,7 +97,6 @@ public:
         queue(Lane::work)
             .push_back([this, workload, results = std::vector(launch.results.begin(), launch.results.end()),
                         outside = launch.outside] { run(*workload, results, outside); });
-        return std::nullopt;
     }
 
 private:

@@ -19,8 +19,9 @@
 namespace segfold {
 
 namespace cuda {
+class CompileCache;
 class Context;
-}
+}  // namespace cuda
 
 /// Circumstances of a run that must not change its results.
 struct Circumstances {
@@ -65,6 +66,8 @@ public:
 
     /// The GPU's context, where one is used; waits until it is made.
     [[nodiscard]] virtual const cuda::Context* context() const { return nullptr; }
+    /// The programs that it has compiled for a GPU; null without one.
+    [[nodiscard]] virtual cuda::CompileCache* programs() { return nullptr; }
 
     /// Runs a workload; `plan` is needed where runs_stages(). `times`, where given, receives
     /// the times of the parts.

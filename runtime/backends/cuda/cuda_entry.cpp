@@ -37,6 +37,7 @@ public:
         return std::make_unique<cuda::CudaTiming>(context_.get());
     }
     [[nodiscard]] const cuda::Context* context() const override { return &context_.get(); }
+    [[nodiscard]] cuda::CompileCache* programs() override { return &programs_; }
 
 private:
     Results run_workload(const Workload& workload, const PlanText* plan, const Circumstances& circumstances,

@@ -7,6 +7,7 @@
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
+#include "runtime/python/bind/stream.h"
 #include "runtime/python/bind/verbs.h"
 
 namespace segfold::python {
@@ -104,6 +105,7 @@ NB_MODULE(_segfold, module)
     bind_device_array(module);
     bind_operator(module);
     bind_plan(module);
+    bind_stream(module);
     bind_verbs(module);
     bind_trace(module);
     module.def("wait_for_abandoned", &wait_for_abandoned);

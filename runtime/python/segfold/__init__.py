@@ -13,6 +13,7 @@ array([ 8.,  6.,  0., 22.], dtype=float32)
 * :func:`operator` makes an operator of a text, of a Python class or of a Python function; ``segfold.standard`` holds those
   that come along.
 * An operator is called with arrays and with segments: ``op(x, offsets=o)``.
+* :func:`stream` folds columns that do not fit into memory, from files and from iterators.
 * :func:`plan` chooses and compiles once, for arrays of the same sizes.
 * :func:`check` searches for counter-examples to an operator's laws; :func:`tune` for the fastest plan; :func:`bench` times
   all of them.
@@ -66,6 +67,7 @@ from ._verbs import (
     operator,
     tune,
 )
+from ._stream import stream
 from . import standard
 from .trace import *  # noqa: F403  types and functions for traced operators
 from .trace import __all__ as _trace_names
@@ -101,6 +103,7 @@ __all__ = [
     "operator",
     "plan",
     "standard",
+    "stream",
     "tune",
     *_trace_names,
 ]

@@ -1,12 +1,12 @@
-#include <algorithm>
+#include <future>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "dsl/error.h"
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/module.h"
 #include "runtime/backends/cuda/pinned_buffer.h"
 #include "runtime/session/scale/slice_engine.h"
@@ -106,7 +106,9 @@ private:
 
 class CudaEngine : public SliceEngine {
 public:
-    explicit CudaEngine(const cuda::Context& context) : context_(context), copies_(context), work_(context) {}
+    CudaEngine(const cuda::Context& context, cuda::CompileCache& compiled)
+        : context_(context), compiled_(compiled), copies_(context), work_(context)
+    {}
 
     std::unique_ptr<Memory> device_memory(std::size_t bytes) override
     {
@@ -182,21 +184,34 @@ public:
                     "cuMemsetD8Async");
     }
 
-    std::optional<double> launch(const Launch& launch) override
+    std::optional<double> prepare(std::span<const PlanChoice* const> plans) override
+    {
+        using Compiling = std::future<std::shared_ptr<const cuda::Compiled>>;
+        std::vector<std::pair<const PlanChoice*, Compiling>> compiling;
+        for (const auto* plan : plans)
+            if (!programs_.contains(plan))
+                compiling.emplace_back(
+                    plan, std::async(std::launch::async, [this, plan] {
+                        return compiled_.get(
+                            cuda::variant_of(context_.info(), plan->emitted, plan->stage->name).request);
+                    }));
+        std::optional<double> seconds;
+        for (auto& [plan, future] : compiling) {
+            const auto compiled = future.get();
+            if (!compiled->is_from_disk && known_.insert(compiled).second)
+                seconds = seconds.value_or(0) + compiled->seconds;
+            Program program{cuda::Module(context_, *compiled, plan->stage->name), {}};
+            for (const auto& launch : plan->emitted.launches)
+                program.kernels.emplace(launch.kernel, program.module.kernel(launch.kernel));
+            programs_.try_emplace(plan, std::move(program));
+        }
+        return seconds;
+    }
+
+    void launch(const Launch& launch) override
     {
         const auto& emitted = launch.plan.emitted;
-        std::optional<double> compile_seconds;
-        auto found = programs_.find(&launch.plan);
-        if (found == programs_.end()) {
-            const auto compiled = cuda::load_or_compile(
-                cuda::variant_of(context_.info(), emitted, launch.plan.stage->name).request);
-            if (!compiled.is_from_disk)
-                compile_seconds = compiled.seconds;
-            found = programs_
-                        .try_emplace(&launch.plan,
-                                     Program{cuda::Module(context_, compiled, launch.plan.stage->name), {}})
-                        .first;
-        }
+        const auto& kernels = programs_.at(&launch.plan).kernels;
         BoundPlan bound(launch.workload.op, emitted, sizes_of(launch.workload.segments),
                         context_.info().multiprocessors);
         std::vector<std::int64_t> lengths;
@@ -219,15 +234,10 @@ public:
             shape.grid.x = static_cast<std::uint64_t>(step.grid);
             shape.block.x = static_cast<std::uint64_t>(step.block);
             shape.dynamic_shared_bytes = static_cast<std::size_t>(step.shared_bytes);
-            auto kernel = found->second.kernels.find(step.kernel);
-            if (kernel == found->second.kernels.end()) {
-                kernel = found->second.kernels.emplace(step.kernel, found->second.module.kernel(step.kernel))
-                             .first;
-                kernel->second.check_arguments(bound.argument_sizes(i));
-            }
-            kernel->second.launch(work_.handle(), shape, bound.arguments(i));
+            const auto& kernel = kernels.at(step.kernel);
+            kernel.check_arguments(bound.argument_sizes(i));
+            kernel.launch(work_.handle(), shape, bound.arguments(i));
         }
-        return compile_seconds;
     }
 
 private:
@@ -261,6 +271,8 @@ private:
     }
 
     cuda::Context context_;
+    cuda::CompileCache& compiled_;
+    std::set<std::shared_ptr<const cuda::Compiled>> known_;
     std::map<const PlanChoice*, Program> programs_;
     std::vector<cuda::DeviceBuffer> scratch_;
     Queue copies_, work_;  // before what they use is freed, they are waited for
@@ -268,9 +280,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context)
+std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context, cuda::CompileCache& programs)
 {
-    return std::make_unique<CudaEngine>(context);
+    return std::make_unique<CudaEngine>(context, programs);
 }
 
 }  // namespace segfold

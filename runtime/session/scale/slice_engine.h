@@ -12,8 +12,9 @@
 namespace segfold {
 
 namespace cuda {
+class CompileCache;
 class Context;
-}
+}  // namespace cuda
 
 /// Two queues of a device, copies beside work, and the memory that they use.
 ///
@@ -70,12 +71,15 @@ public:
     virtual void copy_in(std::byte* device, std::span<const std::byte> host, Lane lane) = 0;
     virtual void copy_out(std::span<std::byte> host, const std::byte* device) = 0;
     virtual void zero(std::byte* device, std::size_t bytes) = 0;
-    /// Queues kernels in the lane of work; compiles a plan that it sees first. Gives the seconds of compiling
-    /// where there was something to compile.
-    virtual std::optional<double> launch(const Launch& launch) = 0;
+    /// Compiles plans and loads them, all at the same time. Gives the seconds of the compiler where there was
+    /// something to compile. Plans must outlive the engine.
+    virtual std::optional<double> prepare(std::span<const PlanChoice* const> plans) = 0;
+    /// Queues kernels in the lane of work, of a plan that was prepared.
+    virtual void launch(const Launch& launch) = 0;
 };
 
-/// That of a GPU, whose context must outlive it.
-[[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context);
+/// That of a GPU; `programs` are compiled ones, and must outlive it.
+[[nodiscard]] std::unique_ptr<SliceEngine> cuda_engine(const cuda::Context& context,
+                                                       cuda::CompileCache& programs);
 
 }  // namespace segfold

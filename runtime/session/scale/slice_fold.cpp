@@ -100,9 +100,26 @@ SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device)
 
 const PlanChoice* SliceFolder::plan() const { return plans_.empty() ? nullptr : &plans_.begin()->second; }
 
-const PlanChoice& SliceFolder::plan_for(const Workload& workload, const PartOperator& part)
+std::vector<const PlanChoice*> SliceFolder::plans_for(SegmentForm form, bool has_wide_indices, bool has_inner,
+                                                      bool has_pieces)
 {
-    const auto& segments = workload.segments;
+    std::vector<const PlanChoice*> plans;
+    if (!device_.runs_stages)
+        return plans;
+    const bool is_in_blocks = problem_.order == JoinOrder::blocks;
+    Segments segments;
+    segments.has_wide_indices = has_wide_indices;
+    segments.form = is_in_blocks ? SegmentForm::ranges : form;
+    if (has_inner)
+        plans.push_back(&plan_for(segments, inner_));
+    segments.form = is_in_blocks ? SegmentForm::ranges : SegmentForm::whole;
+    if (has_pieces)
+        plans.push_back(&plan_for(segments, piece_));
+    return plans;
+}
+
+const PlanChoice& SliceFolder::plan_for(const Segments& segments, const PartOperator& part)
+{
     const auto key = fmt::format("{} {} {}", &part == &inner_ ? "inner" : "piece",
                                  static_cast<int>(segments.form), segments.index_bits());
     const auto found = plans_.find(key);
@@ -121,7 +138,7 @@ const PlanChoice& SliceFolder::plan_for(const Workload& workload, const PartOper
 
 void SliceFolder::add_run(PreparedSlice& prepared, Workload&& workload, const PartOperator& part)
 {
-    const auto* plan = device_.runs_stages ? &plan_for(workload, part) : nullptr;
+    const auto* plan = device_.runs_stages ? &plan_for(workload.segments, part) : nullptr;
     prepared.runs.push_back({&part, std::move(workload), plan});
 }
 

@@ -78,6 +78,10 @@ public:
     /// `problem` must outlive it.
     SliceFolder(const SliceProblem& problem, SliceDevice device);
 
+    /// The plans of slices whose inner segments have such a form and width, chosen now: of the segments
+    /// inside where `has_inner`, of pieces where `has_pieces`. None for a back end without stages.
+    [[nodiscard]] std::vector<const PlanChoice*> plans_for(SegmentForm form, bool has_wide_indices,
+                                                           bool has_inner, bool has_pieces);
     /// What has to run, which does not look at the elements; `complete` makes results of what the runs gave.
     [[nodiscard]] PreparedSlice prepare(const Slice& slice);
     [[nodiscard]] SliceResults complete(const PreparedSlice& prepared, std::vector<Results> given);
@@ -89,7 +93,7 @@ public:
     [[nodiscard]] const PlanChoice* plan() const;
 
 private:
-    const PlanChoice& plan_for(const Workload& workload, const PartOperator& part);
+    const PlanChoice& plan_for(const Segments& segments, const PartOperator& part);
     void add_run(PreparedSlice& prepared, Workload&& workload, const PartOperator& part);
     void add_inner(PreparedSlice& prepared);
     void add_piece(PreparedSlice& prepared, const Piece& piece);

@@ -119,7 +119,6 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     std::vector<std::vector<Array>> arrays;
     std::size_t given_bytes = 0, made_bytes = 0;
     own.places.clear();
-    own.compiling.reset();
     for (const auto& run : prepared.runs) {
         auto& hosts = arrays.emplace_back();
         for (std::size_t i = op_.parameters.size(); i < run.workload.arrays.size(); ++i)
@@ -139,6 +138,10 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
     }
     reserve(own.given, given_bytes);
     reserve(own.made, made_bytes);
+    std::vector<const PlanChoice*> plans;
+    for (const auto& run : prepared.runs)
+        plans.push_back(run.plan);
+    own.compiling = engine_.prepare(plans);
 
     std::size_t at = 0;
     std::vector<std::vector<std::uint64_t>> addresses;
@@ -173,10 +176,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
         for (const auto field : place.fields)
             results.push_back(address(made + field));
         engine_.zero(made + place.outside, run.workload.op.parameters.size() * sizeof(std::uint32_t));
-        const auto compiling = engine_.launch({run.workload, *run.plan, inputs, all.subspan(num_added),
-                                               results, address(made + place.outside)});
-        if (compiling)
-            own.compiling = own.compiling.value_or(0) + *compiling;
+        engine_.launch({run.workload, *run.plan, inputs, all.subspan(num_added), results,
+                        address(made + place.outside)});
     }
     if (made_bytes != 0)
         engine_.copy_out({own.made.host->address(), made_bytes}, made);

@@ -13,6 +13,8 @@ constexpr std::size_t kMostThreads = 16;
 constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
 constexpr std::size_t kSmallestBuffer = 4096;
 constexpr std::size_t kBuffersEach = 2;
+constexpr std::size_t kPartsEach = 8;
+constexpr std::size_t kSmallestPart = std::size_t{256} << 10;
 constexpr std::size_t kGroups = 4;  // of buffers, for a source that one thread reads
 /// Of what lies in page-locked memory: copies of other lanes come between two of them.
 constexpr std::int64_t kBytesAtOnce = std::int64_t{32} << 20;
@@ -160,7 +162,9 @@ std::int64_t SourceCopier::copy(ArraySource& source, std::int64_t begin, std::in
     job_.lent = lent;
     job_.begin = begin;
     job_.count = count;
-    job_.each = static_cast<std::int64_t>(buffer_bytes_ / width);
+    // Small parts at the end leave no thread without work for long.
+    const auto share = static_cast<std::size_t>(count) * width / (num_threads_ * kPartsEach);
+    job_.each = static_cast<std::int64_t>(std::min(buffer_bytes_, std::max(share, kSmallestPart)) / width);
     job_.device = device;
     job_.next = 0;
     start_threads();

@@ -29,7 +29,7 @@ constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::size_t kHostRooms = 2;
 constexpr double kUsableShare = 15.0 / 16;
-constexpr double kReadingShare = 1.0 / 8;  // for the buffers that sources of a device are read into
+constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
 
 /// A slice on its way.
 struct LoadedSlice {
@@ -156,6 +156,11 @@ struct Stream::State {
         for (auto& table : tables)
             if (table.length() != 0)
                 table = pipeline->put_table(table);
+        const bool is_cut = !num_elements || *num_elements > slice_elements;
+        const auto plans = folder->plans_for(
+            kind == LayoutKind::uniform ? SegmentForm::uniform : SegmentForm::offsets,
+            slice_elements > kMaxNarrowIndex, kind != LayoutKind::whole || !is_cut, is_cut || block != 0);
+        times.compile_seconds = engine->prepare(plans);
     }
 
     /// The columns agree with the operator and with each other.
@@ -439,7 +444,9 @@ struct Stream::State {
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options)
     : Stream(session, op, std::move(input), std::move(options),
-             session.backend().context() != nullptr ? cuda_engine(*session.backend().context()) : nullptr)
+             session.backend().context() != nullptr
+                 ? cuda_engine(*session.backend().context(), *session.backend().programs())
+                 : nullptr)
 {}
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,

@@ -1,0 +1,341 @@
+// Streams for Python: columns read from files and iterators, results handed on slice by slice.
+#include "runtime/python/bind/stream.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/operator.h"
+#include "runtime/python/bind/sessions.h"
+#include "runtime/session/scale/stream.h"
+
+namespace segfold::python {
+namespace {
+
+/// The interpreter's lock, for threads that may not have it.
+using Locked = nb::gil_scoped_acquire;
+
+/// The arrays of an iterator as one column, copied one after the other.
+class Chunks {
+public:
+    /// Takes the first array, whose type is the column's. `fallback` is that of an iterator without any.
+    Chunks(nb::object iterator, std::string what, std::optional<Type> fallback)
+        : iterator_(std::move(iterator)), what_(std::move(what))
+    {
+        if (!advance() && !fallback)
+            throw InputError(fmt::format("'{}' gives no array, so that its type is not known", what_));
+        type_ = current_ ? current_->view().type : *fallback;
+    }
+    ~Chunks()
+    {
+        const Locked locked;
+        current_.reset();
+        iterator_.reset();
+    }
+    Chunks(const Chunks&) = delete;
+    Chunks& operator=(const Chunks&) = delete;
+
+    [[nodiscard]] Type type() const { return type_; }
+
+    /// Without the interpreter's lock.
+    std::int64_t make(Array& into)
+    {
+        const auto width = size_bytes(type_);
+        const auto room = static_cast<std::int64_t>(into.length());
+        std::int64_t done = 0;
+        while (done < room) {
+            if (!current_ || taken_ == current_->view().length) {
+                const Locked locked;
+                if (!advance())
+                    break;
+                continue;
+            }
+            const auto count = std::min(room - done, current_->view().length - taken_);
+            std::memcpy(into.data() + static_cast<std::size_t>(done) * width,
+                        static_cast<const std::byte*>(current_->view().data) +
+                            static_cast<std::size_t>(taken_) * width,
+                        static_cast<std::size_t>(count) * width);
+            done += count;
+            taken_ += count;
+        }
+        return done;
+    }
+
+private:
+    /// The next array; false at the end. With the interpreter's lock.
+    bool advance()
+    {
+        current_.reset();
+        taken_ = 0;
+        const nb::object next = nb::steal(PyIter_Next(iterator_.ptr()));
+        if (!next.is_valid()) {
+            if (PyErr_Occurred() != nullptr)
+                throw nb::python_error();
+            return false;
+        }
+        ArrayIn array(next, what_);
+        if (array.view().place != Place::host)
+            throw InputError(
+                fmt::format("'{}' gives an array on a GPU; a stream copies arrays of the host to it", what_));
+        if (is_begun_ && array.view().type != type_)
+            throw InputError(fmt::format("'{}' gives an array of {} behind one of {}; all are of one type",
+                                         what_, dtype_name(array.view().type), dtype_name(type_)));
+        type_ = array.view().type;
+        is_begun_ = true;
+        current_.emplace(std::move(array));
+        return true;
+    }
+
+    nb::object iterator_;
+    std::string what_;
+    Type type_ = Type::f32;
+    bool is_begun_ = false;
+    std::optional<ArrayIn> current_;
+    std::int64_t taken_ = 0;
+};
+
+/// An array of Python that a source lends, held until the source goes.
+class LentArray : public ArraySource {
+public:
+    explicit LentArray(ArrayIn&& array)
+        : array_(std::move(array)),
+          source_(memory_source(Array::borrow(array_.view().type, array_.view().data,
+                                              static_cast<std::size_t>(array_.view().length))))
+    {}
+    ~LentArray() override
+    {
+        const Locked locked;
+        array_ = {};
+    }
+    LentArray(const LentArray&) = delete;
+    LentArray& operator=(const LentArray&) = delete;
+    [[nodiscard]] Type type() const override { return source_->type(); }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return source_->length(); }
+    std::int64_t read(std::int64_t begin, Array& into) override { return source_->read(begin, into); }
+    [[nodiscard]] const std::byte* lent(std::int64_t begin) const override { return source_->lent(begin); }
+    [[nodiscard]] std::string where() const override { return source_->where(); }
+    [[nodiscard]] std::string fingerprint() const override { return source_->fingerprint(); }
+
+private:
+    ArrayIn array_;
+    std::unique_ptr<ArraySource> source_;
+};
+
+/// `given`: ("array", array), ("file", path) or ("chunks", iterator).
+std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string& what,
+                                       std::optional<Type> type, std::optional<std::int64_t> num_elements)
+{
+    const auto kind = nb::cast<std::string>(given[0]);
+    if (kind == "file")
+        return npy_source(nb::cast<std::string>(given[1]));
+    if (kind == "array") {
+        ArrayIn array(given[1], what);
+        if (array.view().place != Place::host)
+            throw InputError(
+                fmt::format("'{}' lies on a GPU; a stream copies arrays of the host to it", what));
+        return std::make_unique<LentArray>(std::move(array));
+    }
+    const auto chunks = std::make_shared<Chunks>(nb::object(given[1]), what, type);
+    return generated_source(
+        chunks->type(), [chunks](Array& into) { return chunks->make(into); }, num_elements);
+}
+
+struct Stopped {};
+
+/// A stream that a thread of its own runs, whose results are taken one after the other.
+class PyStream {
+public:
+    PyStream(const std::shared_ptr<Session>& session, Operator op, StreamInput input, StreamOptions options)
+        : session_(session), op_(std::move(op))
+    {
+        const nb::gil_scoped_release released;
+        stream_.emplace(*session_, op_, std::move(input), std::move(options));
+    }
+    ~PyStream() { close(); }
+    PyStream(const PyStream&) = delete;
+    PyStream& operator=(const PyStream&) = delete;
+
+    /// The results of the next segments, as a tuple of arrays; throws stop_iteration behind the last.
+    nb::object next()
+    {
+        {
+            const std::lock_guard lock(mutex_);
+            if (!thread_.joinable() && !is_done_)
+                thread_ = std::thread([this] { run(); });
+        }
+        while (!wait_a_little())
+            if (PyErr_CheckSignals() != 0)
+                throw nb::python_error();
+        std::optional<Results> results;
+        {
+            const std::lock_guard lock(mutex_);
+            results = std::exchange(ready_, std::nullopt);
+            changed_.notify_all();
+        }
+        if (results)
+            return arrays_of(std::move(*results));
+        close();
+        if (failure_)
+            std::rethrow_exception(std::exchange(failure_, nullptr));
+        throw nb::stop_iteration();
+    }
+
+    /// Ends the work; nothing is left to take.
+    void close()
+    {
+        const nb::gil_scoped_release released;
+        {
+            const std::lock_guard lock(mutex_);
+            is_closed_ = true;
+            changed_.notify_all();
+        }
+        if (thread_.joinable())
+            thread_.join();
+        is_done_ = true;
+        stream_.reset();
+    }
+
+    [[nodiscard]] std::vector<std::string> names() const
+    {
+        std::vector<std::string> names;
+        for (const auto& field : op_.results)
+            names.push_back(field.name);
+        return names;
+    }
+    [[nodiscard]] std::vector<std::string> warnings() const
+    {
+        return stream_ ? stream_->warnings() : std::vector<std::string>();
+    }
+
+private:
+    /// On its own thread, without the interpreter's lock.
+    void run()
+    {
+        std::exception_ptr failure;
+        try {
+            stream_->run([&](StreamResults&& results, const StreamState&) {
+                std::unique_lock lock(mutex_);
+                changed_.wait(lock, [&] { return is_closed_ || !ready_; });
+                if (is_closed_)
+                    throw Stopped();
+                if (results.num_segments == 0)
+                    return;
+                ready_ = std::move(results.results);
+                changed_.notify_all();
+            });
+        } catch (const Stopped&) {
+            // Nobody waits for what comes.
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        const std::lock_guard lock(mutex_);
+        failure_ = failure;
+        is_done_ = true;
+        changed_.notify_all();
+    }
+
+    bool wait_a_little()
+    {
+        const nb::gil_scoped_release released;
+        std::unique_lock lock(mutex_);
+        return changed_.wait_for(lock, std::chrono::milliseconds(50), [&] { return ready_ || is_done_; });
+    }
+
+    static nb::object arrays_of(Results&& results)
+    {
+        if (results.keys)
+            results.insert(results.begin(), {"keys", std::move(*results.keys)});
+        results.keys.reset();
+        const auto count = results.empty() ? 0 : static_cast<std::int64_t>(results.front().array.length());
+        const auto folded = std::make_shared<const Folded>(std::move(results), count);
+        nb::list arrays;
+        for (const auto& result : folded->results())
+            arrays.append(host_array(Kind::numpy, result.array, folded));
+        return nb::tuple(arrays);
+    }
+
+    std::shared_ptr<Session> session_;
+    Operator op_;
+    std::optional<Stream> stream_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::optional<Results> ready_;
+    bool is_closed_ = false, is_done_ = false;
+    std::exception_ptr failure_;
+    std::thread thread_;
+};
+
+std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const std::string& layout,
+                                 std::int64_t uniform, const nb::object& marks,
+                                 std::optional<std::int64_t> num_elements, std::int64_t memory,
+                                 const std::string& backend, std::optional<int> device,
+                                 std::optional<std::string> stage, bool is_reproducible)
+{
+    const auto& parameters = op.parameters();
+    if (columns.size() != parameters.size())
+        throw InputError(fmt::format("{} columns and tables are given; operator {} takes {}", columns.size(),
+                                     op.name(), op.signature()));
+    StreamInput input;
+    std::optional<Type> generic;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+        const auto& parameter = parameters[i];
+        input.parameters.emplace_back();
+        if (parameter.scalar)
+            continue;
+        input.parameters.back() = source_of(nb::cast<nb::tuple>(columns[i]), parameter.name, parameter.type,
+                                            parameter.table ? std::nullopt : num_elements);
+        if (!parameter.type && !generic)
+            generic = input.parameters.back()->type();
+    }
+    const auto& checked = op.is_generic() ? op.typed(generic.value_or(op.types().front())).op : op.fixed().op;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        if (parameters[i].scalar)
+            input.parameters[i] = std::make_unique<LentArray>(ArrayIn::scalar(
+                nb::cast<nb::tuple>(columns[i])[1], parameters[i].name, checked.parameters[i].type));
+    input.segments.uniform_length = uniform;
+    input.segments.kind = layout == "uniform"   ? LayoutKind::uniform
+                          : layout == "offsets" ? LayoutKind::offsets
+                          : layout == "lengths" ? LayoutKind::lengths
+                          : layout == "flags"   ? LayoutKind::flags
+                          : layout == "keys"    ? LayoutKind::keys
+                                                : LayoutKind::whole;
+    if (!marks.is_none())
+        input.segments.array = source_of(nb::cast<nb::tuple>(marks), layout, std::nullopt,
+                                         layout == "flags" || layout == "keys" ? num_elements : std::nullopt);
+    StreamOptions options;
+    options.memory_bytes = memory;
+    options.plan.stage = std::move(stage);
+    options.plan.is_reproducible = is_reproducible;
+    SessionChoice choice;
+    choice.backend = backend;
+    choice.device = device;
+    return std::make_unique<PyStream>(session_of(choice), checked, std::move(input), std::move(options));
+}
+
+}  // namespace
+
+void bind_stream(nb::module_& module)
+{
+    nb::class_<PyStream>(module, "Stream", nb::is_weak_referenceable(),
+                         "What :func:`segfold.stream` works with: tuples of arrays, one after the other.")
+        .def("__iter__", [](nb::handle self) { return nb::borrow(self); })
+        .def("__next__", &PyStream::next)
+        .def("close", &PyStream::close, "Ends the work; what was not taken is lost.")
+        .def_prop_ro("names", &PyStream::names, "The result fields, without ``keys``.")
+        .def_prop_ro("warnings", &PyStream::warnings);
+    module.def("open_stream", &stream, nb::arg("operator"), nb::arg("columns"), nb::arg("layout"),
+               nb::arg("uniform"), nb::arg("marks").none(), nb::arg("num_elements").none(), nb::arg("memory"),
+               nb::arg("backend"), nb::arg("device").none(), nb::arg("stage").none(), nb::arg("reproducible"),
+               "What :func:`segfold.stream` calls.");
+}
+
+}  // namespace segfold::python

@@ -1,0 +1,131 @@
+"""Folds of columns that do not fit into memory."""
+
+import atexit
+import itertools
+import operator as _operator
+import os
+import re
+import typing
+import weakref
+
+from . import _results, _segfold
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_LAYOUTS = ("offsets", "lengths", "flags", "keys")
+
+_open = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all():
+    for work in list(_open):
+        work.close()
+
+
+def stream(
+    operator: _segfold.Operator,
+    *columns: typing.Any,
+    uniform: typing.Optional[int] = None,
+    offsets: typing.Any = None,
+    lengths: typing.Any = None,
+    flags: typing.Any = None,
+    keys: typing.Any = None,
+    num_elements: typing.Optional[int] = None,
+    memory: typing.Union[int, str] = "1G",
+    backend: str = "auto",
+    device: typing.Optional[int] = None,
+    stage: typing.Optional[str] = None,
+    reproducible: bool = False,
+) -> typing.Iterator[typing.Any]:
+    """Folds columns of any length within a bound on memory; gives the results of consecutive segments as they are final.
+
+    A column is an iterable of arrays (a generator, a list), which are taken one behind the other; a contiguous array of the
+    host, such as a ``numpy.memmap``; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
+    columns of an operator together. Tables are arrays or paths, scalars numbers.
+
+    Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, the arrays of which may be given like
+    columns, or there is one segment of all elements. ``num_elements`` says how many elements iterables give; ``uniform``,
+    ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"``. While one part
+    is folded the next one is read, on a thread that calls the iterables.
+
+    Yields an array for each part, or a named tuple of arrays where an operator has several results or segments are given by
+    keys. Raises what a fold raises, and what an iterable raises.
+
+    >>> import numpy as np, segfold as sf
+    >>> days = (np.full(1000, day, np.float32) for day in range(365))
+    >>> parts = sf.stream(sf.standard.sum, days, uniform=500, num_elements=365000, memory="64K")
+    >>> np.concatenate(list(parts))[:5]
+    array([  0.,   0., 500., 500., 1000.], dtype=float32)
+    """
+    given = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
+    if len(given) + (uniform is not None) > 1:
+        words = [word for word, _ in given] + ["uniform"] * (uniform is not None)
+        raise _segfold.InputError(f"segments are given by {words[0]} and by {words[1]}; give them once")
+    layout, marks = given[0] if given else ("whole" if uniform is None else "uniform", None)
+    work = _segfold.open_stream(
+        operator,
+        [_source(column) for column in _apart(columns)],
+        layout,
+        uniform or 0,
+        None if marks is None else _source(marks),
+        num_elements,
+        _bytes(memory),
+        backend,
+        device,
+        stage,
+        reproducible,
+    )
+    _open.add(work)
+    for text in work.warnings:
+        _results.warn(text)
+    return _parts(work, (["keys"] if layout == "keys" else []) + work.names)
+
+
+def _parts(work, names):
+    try:
+        make = _results.result_class(tuple(names))._make if len(names) > 1 else _operator.itemgetter(0)
+        for arrays in work:
+            yield make(arrays)
+    finally:
+        work.close()
+
+
+def _bytes(memory):
+    if isinstance(memory, str):
+        found = re.fullmatch(r"(\d+) ?([KMGT]?)i?B?", memory)
+        if found is None:
+            raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M'")
+        return int(found[1]) * _UNITS[found[2]]
+    return _operator.index(memory)
+
+
+def _is_array(value):
+    return hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
+
+
+def _source(value):
+    if isinstance(value, (str, os.PathLike)):
+        return ("file", os.fspath(value))
+    if _is_array(value) or not hasattr(value, "__iter__"):
+        return ("array", value)
+    try:
+        memoryview(value)
+    except TypeError:
+        return ("chunks", iter(value))
+    return ("array", value)
+
+
+def _apart(columns):
+    """One iterable of tuples as an iterable for each column."""
+    if len(columns) != 1 or not hasattr(columns[0], "__iter__") or isinstance(columns[0], (str, os.PathLike)) or _is_array(columns[0]):
+        return columns
+    rest = iter(columns[0])
+    try:
+        first = next(rest)
+    except StopIteration:
+        return (iter(()),)
+    together = itertools.chain([first], rest)
+    if not isinstance(first, tuple):
+        return (together,)
+    copies = itertools.tee(together, len(first))
+    return [map(_operator.itemgetter(i), copy) for i, copy in enumerate(copies)]
