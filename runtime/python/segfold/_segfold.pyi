@@ -235,6 +235,28 @@ def plan(operator: Operator, /, *columns: Any, offsets: Any = None, lengths: Any
     Takes the words of a call of the operator, but for ``out`` and ``check``; raises what a call raises.
     """
 
+class Stream:
+    """
+    What :func:`segfold.stream` works with: tuples of arrays, one after the other.
+    """
+
+    def __iter__(self) -> object: ...
+
+    def __next__(self) -> object: ...
+
+    def close(self) -> None:
+        """Ends the work; what was not taken is lost."""
+
+    @property
+    def names(self) -> list[str]:
+        """The result fields, without ``keys``."""
+
+    @property
+    def warnings(self) -> list[str]: ...
+
+def open_stream(operator: Operator, columns: list, layout: str, uniform: int, marks: object | None, num_elements: int | None, memory: int, backend: str, device: int | None, stage: str | None, reproducible: bool) -> Stream:
+    """What :func:`segfold.stream` calls."""
+
 def check(operator: Operator, seconds: float, cases: int, seed: int, prove: float) -> tuple: ...
 
 def factors_of_sum(operator: Operator) -> object: ...

@@ -55,7 +55,7 @@ def stream(
     >>> days = (np.full(1000, day, np.float32) for day in range(365))
     >>> parts = sf.stream(sf.standard.sum, days, uniform=500, num_elements=365000, memory="64K")
     >>> np.concatenate(list(parts))[:5]
-    array([  0.,   0., 500., 500., 1000.], dtype=float32)
+    array([   0.,    0.,  500.,  500., 1000.], dtype=float32)
     """
     given = [(word, value) for word, value in zip(_LAYOUTS, (offsets, lengths, flags, keys)) if value is not None]
     if len(given) + (uniform is not None) > 1:

@@ -1,0 +1,145 @@
+"""Streams: columns from iterators and files, against folds in one piece."""
+
+import gc
+import threading
+
+import numpy as np
+import pytest
+
+import segfold as sf
+
+BACKEND = {"backend": "cpu"}
+N = 60000
+
+
+@pytest.fixture(scope="module")
+def x():
+    return np.random.default_rng(3).integers(-1000, 1000, N).astype(np.int32)
+
+
+def pieces(array, step=777):
+    return (array[at : at + step] for at in range(0, len(array), step))
+
+
+def joined(parts, field=None):
+    return np.concatenate([part if field is None else getattr(part, field) for part in parts])
+
+
+LENGTHS = np.random.default_rng(4).integers(1, 60, N)
+LENGTHS = LENGTHS[: int(np.searchsorted(np.cumsum(LENGTHS), N))]
+LENGTHS = np.append(LENGTHS, N - LENGTHS.sum())
+OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
+FLAGS = np.zeros(N, np.uint8)
+FLAGS[OFFSETS[:-1]] = 1
+KEYS = np.repeat(np.arange(len(LENGTHS)) % 3, LENGTHS)
+SEGMENTS = {"uniform": 20, "offsets": OFFSETS, "lengths": LENGTHS, "flags": FLAGS, "keys": KEYS}
+
+
+@pytest.mark.parametrize("word", SEGMENTS)
+@pytest.mark.parametrize("kind", ["iterator", "array", "file"])
+def test_parts_are_those_of_one_fold(x, word, kind, tmp_path):
+    segments = SEGMENTS[word]
+    right = sf.standard.keep_first(x, **{word: segments}, **BACKEND)
+    if word == "keys":
+        right = right.result
+    column, marks = x, segments
+    if kind == "iterator":
+        column = pieces(x)
+        marks = pieces(segments, 501) if word in ("flags", "keys") else segments
+    if kind == "file":
+        column = tmp_path / "x.npy"
+        np.save(column, x)
+        if word != "uniform":
+            marks = tmp_path / "marks.npy"
+            np.save(marks, segments)
+    parts = list(sf.stream(sf.standard.keep_first, column, **{word: marks}, num_elements=N, memory="200K", **BACKEND))
+    assert len(parts) > 2
+    assert (joined(parts, "result" if word == "keys" else None) == right).all()
+
+
+def test_one_segment_of_a_length_that_nobody_knows(x):
+    (total,) = joined(sf.stream(sf.standard.sum, pieces(x), memory="64K", **BACKEND))
+    assert total == x.sum(dtype=np.int32)
+    assert list(sf.stream(sf.operator("sum_f32"), iter(()), **BACKEND))[0].tolist() == [0.0]
+
+
+def test_several_columns_tables_and_results(x):
+    text = """operator weigh(value: i32, place: i32, weights: table i32, by: scalar i32) -> (sum: i64, last: i32) {
+        state { sum: i64; last: i32 }
+        lift { sum = i64(value) * i64(weights[place]) * i64(by); last = value }
+        combine(a, b) { sum = a.sum + b.sum; last = b.last }
+    }"""
+    op = sf.operator(text)
+    place = np.arange(N, dtype=np.int32) % 5
+    weights = np.array([1, -2, 3, -4, 5], np.int32)
+    right = op(x, place, weights, 3, uniform=100, **BACKEND)
+    words = {"uniform": 100, "num_elements": N, "memory": 50000, **BACKEND}
+    apart = list(sf.stream(op, pieces(x), pieces(place, 1000), weights, 3, **words))
+    for field in ("sum", "last"):
+        assert (joined(apart, field) == getattr(right, field)).all()
+    pair = sf.operator(
+        """operator pair(a: i32, b: i32) -> (first: i32, last: i32) {
+            state { first: i32; last: i32 } lift { first = a; last = b } combine(a, b) { first = a.first; last = b.last }
+        }"""
+    )
+    together = list(sf.stream(pair, ((x[i : i + 100], place[i : i + 100]) for i in range(0, N, 100)), **words))
+    assert (joined(together, "first") == x[::100]).all()
+    assert (joined(together, "last") == place[99::100]).all()
+
+
+def test_bits_are_the_same_for_any_bound(x):
+    values = (x / 7).astype(np.float32)
+    words = {"offsets": np.array([0, 3, 50000, N]), "reproducible": True, "backend": "simt"}
+    sums = [joined(sf.stream(sf.standard.sum, values, memory=memory, **words)) for memory in (400000, 4 << 20)]
+    assert sums[0].tobytes() == sums[1].tobytes()
+
+
+def test_what_an_iterator_raises_comes_out():
+    def fails():
+        yield np.zeros(10, np.float32)
+        raise LookupError("no more")
+
+    with pytest.raises(LookupError, match="no more"):
+        list(sf.stream(sf.standard.sum, fails(), **BACKEND))
+
+
+def test_a_stream_may_be_left():
+    made = []
+
+    def endless():
+        while True:
+            made.append(1)
+            yield np.ones(1000, np.float32)
+
+    before = threading.active_count()
+    parts = sf.stream(sf.standard.sum, endless(), flags=(np.arange(1000) % 10 == 0 for _ in iter(int, 1)), memory="64K", **BACKEND)
+    assert (next(parts) == 10).all()
+    del parts
+    gc.collect()
+    count = len(made)
+    assert threading.active_count() <= before + 1
+    assert len(made) == count
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"uniform": 7}, "multiple of"),
+        ({"uniform": 10, "flags": FLAGS}, "give them once"),
+        ({"offsets": OFFSETS[:-1]}, "segments end at"),
+        ({"memory": "much"}, "a text such as '512M'"),
+        ({"memory": 3}, "leaves no room"),
+        ({"uniform": 10, "num_elements": N + 10}, "were announced"),
+    ],
+)
+def test_what_is_wrong_is_said(x, words, message):
+    column = pieces(x)
+    with pytest.raises(sf.InputError, match=message):
+        list(sf.stream(sf.standard.sum, column, **{"num_elements": N, **words}, **BACKEND))
+
+
+def test_arrays_of_an_iterator_are_of_one_type():
+    with pytest.raises(sf.InputError, match="all are of one type"):
+        list(sf.stream(sf.standard.sum, [np.zeros(3, np.float32), np.zeros(3)], **BACKEND))
+    with pytest.raises(sf.InputError, match="its type is not known"):
+        sf.stream(sf.standard.sum, [], **BACKEND)
