@@ -8,6 +8,7 @@
 #include "runtime/data/npy.h"
 #include "runtime/judge/reference.h"
 #include "runtime/session/scale/stream_output.h"
+#include "runtime/support/file.h"
 #include "tests/cli_program.h"
 #include "tests/stream_cases.h"
 
@@ -213,6 +214,49 @@ TEST(Streams, AFileThatShrinksIsRefusedAndNothingHasTheFinalName)
     }
     EXPECT_FALSE(std::filesystem::exists(out));
     EXPECT_TRUE(std::filesystem::exists(out + ".partial"));
+}
+
+/// A file of which the second half cannot be read: no page lies at the first address of a process.
+class HalfReadable : public ArraySource {
+public:
+    [[nodiscard]] Type type() const override { return Type::f32; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return 4000; }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        std::memset(into.data(), 0, into.bytes());
+        if (begin >= 2000)
+            memory_.read(0, {into.data(), into.bytes()});
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] std::string where() const override { return memory_.path(); }
+    [[nodiscard]] std::string fingerprint() const override { return memory_.path(); }
+
+private:
+    InputFile memory_{"/proc/self/mem"};
+};
+
+TEST(Streams, AnUnreadablePartIsRefusedAndNothingHasTheFinalName)
+{
+    const TemporaryFolder folder;
+    auto session = reference_session();
+    const auto op = standard_operator("sum_f32");
+    const auto out = folder.file("out.npy");
+    StreamInput input;
+    input.parameters.push_back(std::make_unique<HalfReadable>());
+    input.segments = {LayoutKind::uniform, 4, nullptr};
+    StreamOptions options;
+    options.memory_bytes = 10000;
+    Stream stream(session, op, std::move(input), options);
+    StreamOutput output(op, out, {}, stream.fingerprint());
+    try {
+        stream.run([&](StreamResults&& results, const StreamState& state) { output.take(results, state); });
+        FAIL() << "nothing was thrown";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("Input/output error"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("/proc/self/mem"), std::string::npos) << error.what();
+    }
+    EXPECT_GT(output.num_segments(), 0);
+    EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST(Streams, GoOnWhereTheyStopped)
