@@ -10,28 +10,23 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kMostThreads = 16;
-constexpr std::size_t kBufferBytes = std::size_t{2} << 20;
-constexpr std::size_t kSmallestBuffer = 4096;
-constexpr std::size_t kBuffersEach = 2;
-constexpr std::size_t kPartsEach = 8;
-constexpr std::size_t kSmallestPart = std::size_t{256} << 10;
-constexpr std::size_t kGroups = 4;  // of buffers, for a source that one thread reads
+constexpr std::size_t kBufferBytes = std::size_t{16} << 20;
+constexpr std::size_t kSmallestPiece = 4096;
+constexpr std::size_t kPiecesEach = 2;  // of a buffer, for each thread
 /// Of what lies in page-locked memory: copies of other lanes come between two of them.
-constexpr std::int64_t kBytesAtOnce = std::int64_t{32} << 20;
+constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
 }  // namespace
 
 SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes)
     : engine_(engine),
-      num_threads_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads)),
-      buffer_bytes_(kBufferBytes)
+      num_threads_(std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads))
 {
-    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(memory_bytes, 0)) / kBuffersEach;
-    if (num_threads_ * buffer_bytes_ <= most)
-        return;
-    num_threads_ = std::clamp<std::size_t>(most / kSmallestBuffer, 1, num_threads_);
-    buffer_bytes_ =
-        std::clamp(most / num_threads_ / kSmallestBuffer * kSmallestBuffer, kSmallestBuffer, kBufferBytes);
+    const auto most = static_cast<std::size_t>(std::max<std::int64_t>(memory_bytes, 0)) / kBuffers;
+    const auto room = std::clamp(most, kSmallestPiece, kBufferBytes);
+    const auto share = room / (num_threads_ * kPiecesEach) / kSmallestPiece * kSmallestPiece;
+    piece_bytes_ = std::max(share, kSmallestPiece);
+    buffer_bytes_ = room / piece_bytes_ * piece_bytes_;
 }
 
 SourceCopier::~SourceCopier()
@@ -47,53 +42,104 @@ void SourceCopier::take_buffers()
 {
     if (memory_)
         return;
-    const auto count = num_threads_ * kBuffersEach;
-    memory_ = engine_.host_memory(count * buffer_bytes_);
+    memory_ = engine_.host_memory(kBuffers * buffer_bytes_);
     const std::span bytes(memory_->address(), memory_->bytes());
-    for (std::size_t i = 0; i < count; ++i)
-        buffers_.push_back({bytes.subspan(i * buffer_bytes_, buffer_bytes_), engine_.new_mark()});
+    for (std::size_t i = 0; i < kBuffers; ++i) {
+        buffers_.emplace_back();
+        buffers_.back().bytes = bytes.subspan(i * buffer_bytes_, buffer_bytes_);
+        buffers_.back().taken = engine_.new_mark();
+    }
 }
 
 void SourceCopier::start_threads()
 {
     while (threads_.size() + 1 < num_threads_)
-        threads_.emplace_back([this, thread = threads_.size() + 1] { read_share(thread); });
+        threads_.emplace_back([this] { serve(); });
 }
 
-/// Reads parts of the job until there are none left.
-void SourceCopier::read_all_by(std::size_t thread)
+/// Readies the buffer of a part, by the thread that has its first piece, or waits until that is done. False
+/// where the job has failed.
+bool SourceCopier::open(std::int64_t part, bool is_first)
 {
-    const auto type = job_.source->type();
-    const auto width = size_bytes(type);
+    auto& buffer = buffer_of(part);
+    std::unique_lock lock(mutex_);
+    if (!is_first) {
+        changed_.wait(lock, [&] { return failure_ || buffer.filled_with == part; });
+        return !failure_;
+    }
+    changed_.wait(lock, [&] { return failure_ || part < kBuffers || buffer.sent_with == part - kBuffers; });
+    if (failure_)
+        return false;
+    lock.unlock();
+    engine_.wait(*buffer.taken);
+    lock.lock();
+    buffer.filled_with = part;
+    const auto pieces = job_.part / job_.piece;
+    buffer.pieces_left = std::min(pieces, job_.num_pieces - part * pieces);
+    changed_.notify_all();
+    return true;
+}
+
+/// Reads a piece into its place in a buffer.
+void SourceCopier::read_piece(std::int64_t piece, std::span<std::byte> room)
+{
+    const auto width = size_bytes(job_.source->type());
+    const auto first = piece * job_.piece;
+    if (job_.lent != nullptr) {
+        std::memcpy(room.data(), job_.lent + static_cast<std::size_t>(first) * width, room.size());
+        return;
+    }
+    auto array = Array::borrow(job_.source->type(), room.data(), room.size() / width);
+    job_.source->read(job_.begin + first, array);
+    if (array.data() != room.data())  // a source may give memory of its own
+        std::memcpy(room.data(), array.data(), room.size());
+}
+
+/// Notes that a piece is read; the last one of a part queues the copy.
+void SourceCopier::close_piece(std::int64_t part)
+{
+    auto& buffer = buffer_of(part);
+    {
+        const std::lock_guard lock(mutex_);
+        if (--buffer.pieces_left != 0)
+            return;
+    }
+    const auto width = size_bytes(job_.source->type());
+    const auto first = part * job_.part;
+    const auto bytes = static_cast<std::size_t>(std::min(job_.part, job_.count - first)) * width;
+    engine_.copy_in(job_.device + static_cast<std::size_t>(first) * width, buffer.bytes.first(bytes),
+                    Lane::copies);
+    engine_.record(*buffer.taken, Lane::copies);
+    const std::lock_guard lock(mutex_);
+    buffer.sent_with = part;
+    changed_.notify_all();
+}
+
+void SourceCopier::read_pieces()
+{
+    const auto width = size_bytes(job_.source->type());
+    const auto each = job_.part / job_.piece;
     try {
-        std::size_t turn = 0;
-        for (auto part = job_.next++; part * job_.each < job_.count; part = job_.next++) {
-            const auto first = part * job_.each;
-            const auto count = static_cast<std::size_t>(std::min(job_.each, job_.count - first));
-            auto& buffer = buffers_[thread * kBuffersEach + turn++ % kBuffersEach];
-            engine_.wait(*buffer.taken);
-            const auto filled = buffer.bytes.first(count * width);
-            if (job_.lent != nullptr) {
-                std::memcpy(filled.data(), job_.lent + static_cast<std::size_t>(first) * width,
-                            filled.size());
-            } else {
-                auto array = Array::borrow(type, filled.data(), count);
-                job_.source->read(job_.begin + first, array);
-                if (array.data() != filled.data())  // a source may give memory of its own
-                    std::memcpy(filled.data(), array.data(), filled.size());
-            }
-            engine_.copy_in(job_.device + static_cast<std::size_t>(first) * width, filled, Lane::copies);
-            engine_.record(*buffer.taken, Lane::copies);
+        for (auto piece = job_.next++; piece < job_.num_pieces; piece = job_.next++) {
+            const auto part = piece / each, place = piece % each;
+            if (!open(part, place == 0))
+                return;
+            const auto count = std::min(job_.piece, job_.count - piece * job_.piece);
+            read_piece(piece,
+                       buffer_of(part).bytes.subspan(static_cast<std::size_t>(place * job_.piece) * width,
+                                                     static_cast<std::size_t>(count) * width));
+            close_piece(part);
         }
     } catch (...) {
-        job_.next = job_.count;
         const std::lock_guard lock(mutex_);
+        job_.next = job_.num_pieces;
         if (!failure_)
             failure_ = std::current_exception();
+        changed_.notify_all();
     }
 }
 
-void SourceCopier::read_share(std::size_t thread)
+void SourceCopier::serve()
 {
     for (std::uint64_t seen = 0;;) {
         {
@@ -103,7 +149,7 @@ void SourceCopier::read_share(std::size_t thread)
                 return;
             seen = round_;
         }
-        read_all_by(thread);
+        read_pieces();
         const std::lock_guard lock(mutex_);
         if (--working_ == 0)
             changed_.notify_all();
@@ -114,24 +160,19 @@ std::int64_t SourceCopier::read_in_order(ArraySource& source, std::int64_t begin
                                          std::byte* device)
 {
     const auto width = size_bytes(source.type());
-    // Neighbouring buffers together are one.
-    const auto each = std::max<std::size_t>(1, buffers_.size() / kGroups), groups = buffers_.size() / each;
-    const auto most = static_cast<std::int64_t>(each * buffer_bytes_ / width);
+    const auto most = static_cast<std::int64_t>(buffer_bytes_ / width);
     for (std::int64_t done = 0; done < count;) {
-        const auto group = std::span(buffers_).subspan(next_group_++ % groups * each, each);
-        for (const auto& buffer : group)
-            engine_.wait(*buffer.taken);
+        auto& buffer = buffer_of(next_buffer_++);
+        engine_.wait(*buffer.taken);
         const auto wanted = std::min(most, count - done);
-        auto* const room = group.front().bytes.data();
-        auto array = Array::borrow(source.type(), room, static_cast<std::size_t>(wanted));
+        auto array = Array::borrow(source.type(), buffer.bytes.data(), static_cast<std::size_t>(wanted));
         const auto found = source.read(begin + done, array);
-        const std::span filled(room, static_cast<std::size_t>(found) * width);
-        if (array.data() != room && !filled.empty())
-            std::memcpy(room, array.data(), filled.size());
+        const auto filled = buffer.bytes.first(static_cast<std::size_t>(found) * width);
+        if (array.data() != filled.data() && !filled.empty())
+            std::memcpy(filled.data(), array.data(), filled.size());
         if (!filled.empty())
             engine_.copy_in(device + static_cast<std::size_t>(done) * width, filled, Lane::copies);
-        for (const auto& buffer : group)
-            engine_.record(*buffer.taken, Lane::copies);
+        engine_.record(*buffer.taken, Lane::copies);
         done += found;
         if (found < wanted)
             return done;
@@ -148,7 +189,7 @@ std::int64_t SourceCopier::copy(ArraySource& source, std::int64_t begin, std::in
     const auto* const lent = source.lent(begin);
     if (lent != nullptr && engine_.is_page_locked({lent, static_cast<std::size_t>(count) * width})) {
         for (auto left = std::span(lent, static_cast<std::size_t>(count) * width); !left.empty();) {
-            const auto part = left.first(std::min(left.size(), static_cast<std::size_t>(kBytesAtOnce)));
+            const auto part = left.first(std::min(left.size(), kBytesAtOnce));
             engine_.copy_in(device, part, Lane::copies);
             device += part.size();
             left = left.subspan(part.size());
@@ -162,19 +203,21 @@ std::int64_t SourceCopier::copy(ArraySource& source, std::int64_t begin, std::in
     job_.lent = lent;
     job_.begin = begin;
     job_.count = count;
-    // Small parts at the end leave no thread without work for long.
-    const auto share = static_cast<std::size_t>(count) * width / (num_threads_ * kPartsEach);
-    job_.each = static_cast<std::int64_t>(std::min(buffer_bytes_, std::max(share, kSmallestPart)) / width);
+    job_.piece = static_cast<std::int64_t>(piece_bytes_ / width);
+    job_.part = static_cast<std::int64_t>(buffer_bytes_ / width);
+    job_.num_pieces = (count + job_.piece - 1) / job_.piece;
     job_.device = device;
     job_.next = 0;
     start_threads();
     {
         const std::lock_guard lock(mutex_);
+        for (auto& buffer : buffers_)
+            buffer.filled_with = buffer.sent_with = -1;
         ++round_;
         working_ = threads_.size();
     }
     changed_.notify_all();
-    read_all_by(0);
+    read_pieces();
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return working_ == 0; });
     if (failure_)
