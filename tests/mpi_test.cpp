@@ -131,6 +131,15 @@ TEST_F(Mpi, AnyNumberOfRanksKeepsTheOrderAndTheBits)
     }
 }
 
+TEST_F(Mpi, ACommunicatorOfTheCallersIsTaken)
+{
+#ifdef SEGFOLD_OWN_COMMUNICATOR_PROGRAM
+    const auto done = folder_.run(ranks(3, {SEGFOLD_OWN_COMMUNICATOR_PROGRAM}));
+    EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+    EXPECT_NE(done.output.find(" cases, first at rank 2 of 3"), std::string::npos) << done.output;
+#endif
+}
+
 /// The flags that give the program a workload by files, which are written.
 Words flags_of(const Programs& folder, const RankCase& one)
 {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -73,11 +74,10 @@ private:
     int rank_;
 };
 
-/// What rank 0 has in the end.
-std::vector<std::vector<std::byte>> folded_by_ranks(int size, const Workload& workload,
-                                                    const StreamOptions& options,
-                                                    const Array* lengths = nullptr,
-                                                    const std::string& backend = "reference")
+/// What rank 0 has in the end, where `fold` folds with all of them.
+using FoldByRanks = std::function<std::vector<std::vector<std::byte>>(Communicator& ranks, Session& session)>;
+
+std::vector<std::vector<std::byte>> at_first_of(int size, const std::string& backend, const FoldByRanks& fold)
 {
     Meeting meeting(size);
     std::vector<std::vector<std::byte>> fields;
@@ -88,12 +88,22 @@ std::vector<std::vector<std::byte>> folded_by_ranks(int size, const Workload& wo
             SessionOptions session_options;
             session_options.backend = backend;
             Session session(session_options);
-            auto folded = folded_by(ranks, session, workload, options, lengths);
+            auto folded = fold(ranks, session);
             if (rank == 0)
                 fields = std::move(folded);
         });
     threads.clear();
     return fields;
+}
+
+std::vector<std::vector<std::byte>> folded_by_ranks(int size, const Workload& workload,
+                                                    const StreamOptions& options,
+                                                    const Array* lengths = nullptr,
+                                                    const std::string& backend = "reference")
+{
+    return at_first_of(size, backend, [&](Communicator& ranks, Session& session) {
+        return folded_by(ranks, session, workload, options, lengths);
+    });
 }
 
 TEST(Ranks, AnyNumberOfThemGivesWhatOneProcessGives)
@@ -112,6 +122,52 @@ TEST(Ranks, AnyNumberOfThemGivesWhatOneProcessGives)
                 << one.name << " by " << size;
         }
     });
+}
+
+TEST(Ranks, ArraysThatAreDistributedStayWhereTheyAre)
+{
+    std::size_t turn = 0, met = 0;
+    for_each_rank_case([&](const RankCase& one) {
+        const auto segments = distributed_segments(one);
+        if (!segments || turn++ % 3 != 0)
+            return;
+        ++met;
+        const int size = std::array{2, 3, 7}[met % 3];
+        EXPECT_EQ(at_first_of(size, "reference",
+                              [&](Communicator& ranks, Session& session) {
+                                  return distributed_by(ranks, session, one, *segments);
+                              }),
+                  wanted(one.workload))
+            << one.name << " by " << size;
+    });
+    EXPECT_GT(met, 50);
+}
+
+TEST(Ranks, DistributedArraysThatAreWrongAreRefused)
+{
+    Meeting meeting(1);
+    ThreadRank alone(meeting, 0);
+    SessionOptions session_options;
+    session_options.backend = "reference";
+    Session session(session_options);
+    const auto op = standard_operator("dot_f32");
+    const std::vector<float> x(10), y(9);
+    const std::vector<std::int64_t> marks = {0, 3, 10};
+    const auto message = [&](std::vector<ArrayView> inputs, const SegmentsView& segments) -> std::string {
+        try {
+            (void)fold_distributed(alone, session, op, inputs, segments);
+        } catch (const InputError& error) {
+            return error.what();
+        }
+        return "nothing was thrown";
+    };
+    EXPECT_EQ(message({x, x}, offsets(marks)), "nothing was thrown");
+    EXPECT_NE(message({x}, whole()).find("takes 2"), std::string::npos) << message({x}, whole());
+    EXPECT_NE(message({x, y}, whole()).find("has 9 elements, but"), std::string::npos);
+    EXPECT_NE(message({x, x}, uniform(3)).find("multiple"), std::string::npos);
+    EXPECT_NE(message({x, x}, keys(x)).find("given by keys"), std::string::npos);
+    const ArrayView device(Type::f32, x.data(), 10, Place::device);
+    EXPECT_NE(message({device, device}, whole()).find("lies on a GPU"), std::string::npos);
 }
 
 TEST(Ranks, ReproducibleBitsAreTheSameForAnyNumber)

@@ -139,6 +139,51 @@ TEST_F(StreamPipeline, SourcesOfEveryKindAreReadThroughFewBuffers)
     EXPECT_EQ(right, wanted(whole));
 }
 
+/// An array that lies on the device.
+class Resident : public ArraySource {
+public:
+    explicit Resident(Array array) : array_(std::move(array)) {}
+    [[nodiscard]] Type type() const override { return array_.type(); }
+    [[nodiscard]] std::optional<std::int64_t> length() const override
+    {
+        return static_cast<std::int64_t>(array_.length());
+    }
+    std::int64_t read(std::int64_t, Array&) override
+    {
+        ADD_FAILURE() << "what lies on the device is read";
+        return 0;
+    }
+    [[nodiscard]] const std::byte* on_device(std::int64_t begin) const override
+    {
+        return array_.data() + static_cast<std::size_t>(begin) * size_bytes(array_.type());
+    }
+    [[nodiscard]] std::string where() const override { return "an array on the device"; }
+    [[nodiscard]] std::string fingerprint() const override { return where(); }
+
+private:
+    Array array_;
+};
+
+TEST_F(StreamPipeline, ColumnsOnTheDeviceStayWhereTheyAre)
+{
+    const auto op = slice_operators()[2];  // every place
+    const std::vector<std::int64_t> lengths = {0, 5, 3000, 0, 30, 1, 1, 900, 0};
+    for (const auto& segments : {segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)),
+                                 whole_segments(5000), uniform_segments(5000, 20)}) {
+        const auto workload = slice_workload(op, segments.copy());
+        for (const std::int64_t bytes : {3000, 1000000}) {
+            auto input = input_of(workload);
+            input.parameters[0] = std::make_unique<Resident>(workload.arrays[0].copy());
+            StreamOptions options;
+            options.memory_bytes = bytes;
+            EXPECT_EQ(gathered(*stream_of(op, std::move(input), options)), wanted(workload)) << bytes;
+        }
+    }
+    StreamInput input;
+    input.parameters.push_back(std::make_unique<Resident>(Array(Type::f32, 10)));
+    EXPECT_THROW(Stream(worker_, standard_operator("sum_f32"), std::move(input), {}), InputError);
+}
+
 TEST_F(StreamPipeline, WrongOffsetsAreRefusedWhereTheyLie)
 {
     const auto op = standard_operator("sum_f32");

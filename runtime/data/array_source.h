@@ -27,6 +27,12 @@ public:
         (void)begin;
         return nullptr;
     }
+    /// The same in the memory of the GPU on which the stream folds: what lies there is neither read nor lent.
+    [[nodiscard]] virtual const std::byte* on_device(std::int64_t begin) const
+    {
+        (void)begin;
+        return nullptr;
+    }
     /// Whether several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// What it is, for messages: a file's name.

@@ -140,24 +140,25 @@ Mpi open_mpi()
 
 #undef SEGFOLD_MPI_HANDLE
 
-/// MPI_COMM_WORLD. An error inside MPI ends all ranks, which is what its own handler does.
-class World : public Communicator {
+/// The ranks of a communicator. An error inside MPI ends all of them, where its handler is MPI's own.
+class MpiRanks : public Communicator {
 public:
-    World() : mpi_(open_mpi())
+    /// MPI_COMM_WORLD, set up here and left in the end.
+    MpiRanks() : mpi_(open_mpi()), comm_(mpi_.world), owns_mpi_(true)
     {
         int provided = MPI_THREAD_SINGLE;
         if (mpi_.init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
             throw DeviceError("MPI_Init_thread failed");
-        mpi_.comm_rank(mpi_.world, &rank_);
-        mpi_.comm_size(mpi_.world, &size_);
-        MPI_Comm host{};
-        mpi_.comm_split_type(mpi_.world, MPI_COMM_TYPE_SHARED, rank_, mpi_.no_info, &host);
-        mpi_.comm_rank(host, &local_rank_);
-        mpi_.comm_free(&host);
+        find_place();
     }
-    ~World() override { mpi_.finalize(); }
-    World(const World&) = delete;
-    World& operator=(const World&) = delete;
+    explicit MpiRanks(MPI_Comm comm) : mpi_(open_mpi()), comm_(comm) { find_place(); }
+    ~MpiRanks() override
+    {
+        if (owns_mpi_)
+            mpi_.finalize();
+    }
+    MpiRanks(const MpiRanks&) = delete;
+    MpiRanks& operator=(const MpiRanks&) = delete;
 
     [[nodiscard]] int rank() const override { return rank_; }
     [[nodiscard]] int size() const override { return size_; }
@@ -168,7 +169,7 @@ public:
         const auto ranks = static_cast<std::size_t>(size_);
         long long bytes = std::ssize(mine);
         std::vector<long long> each(ranks);
-        mpi_.all_gather(&bytes, 1, mpi_.long_long, each.data(), 1, mpi_.long_long, mpi_.world);
+        mpi_.all_gather(&bytes, 1, mpi_.long_long, each.data(), 1, mpi_.long_long, comm_);
         std::vector<int> counts, places;
         long long sum = 0;
         for (const auto count : each) {
@@ -180,7 +181,7 @@ public:
         }
         std::vector<std::byte> all(static_cast<std::size_t>(sum));
         mpi_.all_gather_v(mine.data(), static_cast<int>(bytes), mpi_.byte, all.data(), counts.data(),
-                          places.data(), mpi_.byte, mpi_.world);
+                          places.data(), mpi_.byte, comm_);
         std::vector<std::vector<std::byte>> apart(ranks);
         for (std::size_t rank = 0; rank < ranks; ++rank)
             apart[rank].assign(all.begin() + places[rank], all.begin() + places[rank] + counts[rank]);
@@ -190,27 +191,38 @@ public:
     void send(int to, std::span<const std::byte> bytes) override
     {
         for (; !bytes.empty(); bytes = bytes.subspan(part(bytes.size())))
-            mpi_.send(bytes.data(), static_cast<int>(part(bytes.size())), mpi_.byte, to, 0, mpi_.world);
+            mpi_.send(bytes.data(), static_cast<int>(part(bytes.size())), mpi_.byte, to, 0, comm_);
     }
 
     void receive(int from, std::span<std::byte> bytes) override
     {
         for (; !bytes.empty(); bytes = bytes.subspan(part(bytes.size())))
-            mpi_.receive(bytes.data(), static_cast<int>(part(bytes.size())), mpi_.byte, from, 0, mpi_.world,
+            mpi_.receive(bytes.data(), static_cast<int>(part(bytes.size())), mpi_.byte, from, 0, comm_,
                          MPI_STATUS_IGNORE);
     }
 
     [[noreturn]] void abort(int exit_code) override
     {
-        mpi_.abort(mpi_.world, exit_code);
+        mpi_.abort(comm_, exit_code);
         std::_Exit(exit_code);
     }
 
 private:
+    void find_place()
+    {
+        mpi_.comm_rank(comm_, &rank_);
+        mpi_.comm_size(comm_, &size_);
+        MPI_Comm host{};
+        mpi_.comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, mpi_.no_info, &host);
+        mpi_.comm_rank(host, &local_rank_);
+        mpi_.comm_free(&host);
+    }
     /// Bytes of one message: MPI counts them in int.
     static std::size_t part(std::size_t bytes) { return std::min(bytes, std::size_t{1} << 26); }
 
     Mpi mpi_;
+    MPI_Comm comm_;
+    bool owns_mpi_ = false;
     int rank_ = 0, size_ = 1, local_rank_ = 0;
 };
 
@@ -226,7 +238,7 @@ std::unique_ptr<Communicator> mpi_world()
     }
     const auto announced = announced_processes();
 #ifdef SEGFOLD_MPI
-    auto world = std::make_unique<World>();
+    auto world = std::make_unique<MpiRanks>();
     if (world->size() == 1 && announced > 1)
         throw InputError(
             fmt::format("this is one of {} processes, and {} finds it alone: their starter is of another MPI "
@@ -242,6 +254,16 @@ std::unique_ptr<Communicator> mpi_world()
             "or run one process",
             announced));
     return nullptr;
+#endif
+}
+
+std::unique_ptr<Communicator> mpi_communicator([[maybe_unused]] const void* communicator)
+{
+#ifdef SEGFOLD_MPI
+    return std::make_unique<MpiRanks>(*static_cast<const MPI_Comm*>(communicator));
+#else
+    throw InputError(
+        "a communicator of MPI is given, and this library was built without it; build with -DSEGFOLD_MPI=ON");
 #endif
 }
 

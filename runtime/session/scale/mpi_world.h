@@ -1,5 +1,5 @@
 #pragma once
-// MPI, opened at run time, where this process is one of several that were started together.
+// MPI, opened at run time: the processes that were started together, or those of a caller's communicator.
 #include <memory>
 
 #include "runtime/session/scale/communicator.h"
@@ -13,5 +13,12 @@ namespace segfold {
 /// several processes were started, and this program was built without MPI or their starter is none that MPI
 /// knows; DeviceError where libmpi cannot be opened or fails. One thread calls the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> mpi_world();
+
+/// The ranks of an MPI_Comm of the caller's, at `communicator`: `mpi_communicator(&comm)`. MPI is set up and
+/// left by the caller, and so is the communicator, which must outlive this object.
+///
+/// Throws InputError where this library was built without MPI, DeviceError where the libmpi that it was built
+/// for cannot be opened.
+[[nodiscard]] std::unique_ptr<Communicator> mpi_communicator(const void* communicator);
 
 }  // namespace segfold

@@ -92,7 +92,11 @@ private:
 
 RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options)
 {
-    auto share = stream.share(ranks.rank(), ranks.size());
+    return fold_share(ranks, stream, stream.share(ranks.rank(), ranks.size()), options);
+}
+
+RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share, const RankOptions& options)
+{
     number_segments(ranks, share);
     const auto& op = stream.op();
     RankResults mine;

@@ -30,6 +30,10 @@ struct RankOptions {
 /// any number of ranks. Throws InputError where the number of elements is not known.
 [[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, const RankOptions& options);
 
+/// The same of a share of the caller's: those of all ranks follow each other and cover the stream.
+[[nodiscard]] RankResults fold_share(Communicator& ranks, Stream& stream, Stream::Share share,
+                                     const RankOptions& options);
+
 /// Hands the results of all ranks to `take` of rank 0, in the order of segments. Collective.
 void gather_at_first(Communicator& ranks, const Operator& op, RankResults&& mine,
                      const std::function<void(RankResults&& results)>& take);

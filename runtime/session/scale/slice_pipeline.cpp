@@ -50,7 +50,7 @@ SlicePipeline::SlicePipeline(SliceEngine& engine, const Operator& op, const Pipe
         Room room;
         room.columns.resize(op.parameters.size());
         for (std::size_t p = 0; p < op.parameters.size(); ++p)
-            if (!op.parameters[p].table)
+            if (sizes.is_copied[p])
                 room.columns[p] = engine.device_memory(static_cast<std::size_t>(sizes.slice_elements) *
                                                        size_bytes(op.parameters[p].type));
         room.opened = engine.new_mark();
@@ -105,6 +105,10 @@ void SlicePipeline::open(std::size_t room) { engine_.record(*rooms_[room].opened
 Array SlicePipeline::copy_column(std::size_t room, std::size_t column, ArraySource& source,
                                  std::int64_t begin, std::int64_t wanted, std::int64_t& count)
 {
+    if (const auto* resident = source.on_device(begin)) {
+        count = wanted;
+        return Array::borrow(source.type(), resident, static_cast<std::size_t>(wanted));
+    }
     auto* const device = rooms_[room].columns[column]->address();
     if (wanted > slice_elements_)
         throw InternalError("a slice has more elements than its room");

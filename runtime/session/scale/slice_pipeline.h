@@ -12,6 +12,7 @@ namespace segfold {
 
 /// What a pipeline has room for.
 struct PipelineSizes {
+    std::vector<bool> is_copied = {};  ///< of each parameter: a column that does not lie on the device
     std::int64_t slice_elements = 0;
     std::int64_t slice_segments = 0;    ///< more need more memory, which is taken when they come
     std::int64_t bytes_of_segment = 0;  ///< of the arrays that say them, in each slice

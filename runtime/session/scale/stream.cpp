@@ -52,15 +52,23 @@ struct SliceBytes {
     [[nodiscard]] double each() const { return element + segments * segment; }
 };
 
-SliceBytes bytes_of_slices(const Operator& op, const SegmentSource& segments, bool has_engine,
+/// Whether a parameter is a column that has to be brought to where it is folded.
+bool is_copied(const Operator& op, const StreamInput& input, std::size_t i)
+{
+    return !op.parameters[i].table && input.parameters[i]->on_device(0) == nullptr;
+}
+
+SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
                            std::optional<std::int64_t> num_elements)
 {
+    const auto& segments = input.segments;
     constexpr double kBorderBytes = 16;  // an end, and an offset for the back end
     constexpr double kMargin = 1.25;
     const auto rooms = static_cast<double>(has_engine ? SlicePipeline::kRooms : kHostRooms);
     SliceBytes bytes;
-    for (const auto& parameter : op.parameters)
-        bytes.element += parameter.table ? 0 : rooms * static_cast<double>(size_bytes(parameter.type));
+    for (std::size_t i = 0; i < op.parameters.size(); ++i)
+        if (is_copied(op, input, i))
+            bytes.element += rooms * static_cast<double>(size_bytes(op.parameters[i].type));
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
     double results = 0;
@@ -106,12 +114,13 @@ struct Stream::State {
         require_slices(op);
         check_parameters();
         read_tables();
-        const auto sizes = bytes_of_slices(op, input.segments, engine != nullptr, num_elements);
+        const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
         const auto bytes = sizes.each();
         // Of a device a part is left to the scratch memory of plans.
         const auto usable = engine ? kUsableShare * static_cast<double>(options.memory_bytes)
                                    : static_cast<double>(options.memory_bytes);
-        slice_elements = static_cast<std::int64_t>(usable / bytes);
+        constexpr double kMostElements = 0x1p48;  // of what takes no memory
+        slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         marks_print = input.segments.array ? input.segments.array->fingerprint() : "";
         const auto segments_kind = input.segments.kind;
         uniform_length = input.segments.uniform_length;
@@ -150,8 +159,11 @@ struct Stream::State {
             buffers.emplace(op.parameters.size(), slice_elements);
             return;
         }
+        std::vector<bool> copied;
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            copied.push_back(is_copied(op, input, i));
         pipeline.emplace(*engine, op,
-                         PipelineSizes{slice_elements, slice_segments, sizes.index,
+                         PipelineSizes{std::move(copied), slice_elements, slice_segments, sizes.index,
                                        static_cast<std::int64_t>(kReadingShare * usable)});
         for (auto& table : tables)
             if (table.length() != 0)
@@ -173,6 +185,10 @@ struct Stream::State {
         for (std::size_t i = 0; i < op.parameters.size(); ++i) {
             const auto& parameter = op.parameters[i];
             const auto& source = *input.parameters[i];
+            if (source.on_device(0) != nullptr && (!engine || parameter.table))
+                throw InputError(fmt::format("'{}' lies on a GPU; {}", parameter.name,
+                                             parameter.table ? "tables of a stream are given on the host"
+                                                             : "the session folds elsewhere"));
             if (source.type() != parameter.type)
                 refuse(source.where(),
                        fmt::format("holds {}, and parameter '{}' of operator {} is {}", name(source.type()),
@@ -509,14 +525,22 @@ Stream::Share Stream::share(std::int64_t part, std::int64_t num_parts)
     if (!state_->num_elements)
         throw InputError("a stream whose number of elements is not known cannot be shared");
     const auto n = *state_->num_elements;
-    const auto place_at = [&](std::int64_t which) {
-        const auto element = n / num_parts * which + n % num_parts * which / num_parts;
-        return state_->cursor->place_of(element, state_->block);
+    const auto element_at = [&](std::int64_t which) {
+        return n / num_parts * which + n % num_parts * which / num_parts;
     };
-    Share share{place_at(part), part + 1 == num_parts ? n : place_at(part + 1).element, 0};
+    auto share = share_between(element_at(part), element_at(part + 1));
     if (n == 0 && part != 0)
         share.from = {0, state_->cursor->num_segments().value_or(0), 0};
-    share.begun = state_->cursor->num_begun(share.from.element, share.until);
+    return share;
+}
+
+Stream::Share Stream::share_between(std::int64_t begin, std::int64_t end)
+{
+    auto& cursor = *state_->cursor;
+    Share share{cursor.place_of(begin, state_->block), end, 0};
+    if (end < *state_->num_elements)
+        share.until = cursor.place_of(end, state_->block).element;
+    share.begun = cursor.num_begun(share.from.element, share.until);
     return share;
 }
 

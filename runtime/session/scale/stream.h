@@ -107,6 +107,8 @@ public:
     };
     /// Throws InputError where the number of elements is not known.
     [[nodiscard]] Share share(std::int64_t part, std::int64_t num_parts);
+    /// The share of the elements from `begin` to `end`; the number of elements must be known.
+    [[nodiscard]] Share share_between(std::int64_t begin, std::int64_t end);
     /// Folds a share slice by slice, and hands on what each gave, with the segments that end in it.
     void run_share(const Share& share,
                    const std::function<void(SliceResults&& results, const SegmentWindow& window)>& take);
