@@ -1,6 +1,7 @@
 #pragma once
 // Segments read one part after the other, from arrays of which only parts are in memory.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -113,7 +114,9 @@ protected:
 [[nodiscard]] std::unique_ptr<SegmentCursor> segment_cursor(SegmentSource source,
                                                             std::optional<std::int64_t> num_elements);
 
-/// A slice of what a window covers; `arrays` hold the columns of its elements.
-[[nodiscard]] Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices);
+/// A slice of what a window covers; `arrays` hold the columns of its elements. Offsets are written to memory
+/// that `room` gives, where it is given.
+[[nodiscard]] Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_wide_indices,
+                             const std::function<Array(Type type, std::size_t length)>& room = {});
 
 }  // namespace segfold

@@ -14,7 +14,8 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::int64_t kBytesEach = std::int64_t{1} << 20;  // that a thread copies, at least
+constexpr std::size_t kSmallArrays = 16;                    // of a slice, of one entry: bases of its parts
+constexpr std::int64_t kBytesEach = std::int64_t{1} << 22;  // that a thread copies, at least
 
 std::size_t aligned(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
@@ -57,15 +58,17 @@ SlicePipeline::SlicePipeline(SliceEngine& engine, const Operator& op, const Pipe
         room.copied = engine.new_mark();
         room.begun = engine.new_mark();
         room.done = engine.new_mark();
-        reserve(room.given, segments * static_cast<std::size_t>(sizes.bytes_of_segment) + 16 * kAlignment);
-        reserve(room.made, segments * result_bytes + 16 * kAlignment);
+        reserve(room.given,
+                segments * static_cast<std::size_t>(sizes.bytes_of_segment) + kSmallArrays * kAlignment);
+        reserve(room.made, segments * result_bytes + kSmallArrays * kAlignment);
         rooms_.push_back(std::move(room));
     }
 }
 
 SlicePipeline::~SlicePipeline()
 {
-    // What is queued uses the memory that is given back next.
+    // What is queued, and what threads queue yet, uses the memory that is given back next.
+    copier_.stop();
     try {
         for (const auto lane : {Lane::copies, Lane::work}) {
             const auto mark = engine_.new_mark();
@@ -112,16 +115,36 @@ Array SlicePipeline::copy_column(std::size_t room, std::size_t column, ArraySour
     auto* const device = rooms_[room].columns[column]->address();
     if (wanted > slice_elements_)
         throw InternalError("a slice has more elements than its room");
-    count = copier_.copy(source, begin, wanted, device);
+    auto started = copier_.start(source, begin, wanted, device);
+    count = started.count;
+    if (started.rest)
+        rooms_[room].reading.push_back(std::move(started.rest));
     return Array::borrow(source.type(), device, static_cast<std::size_t>(count));
+}
+
+void SlicePipeline::finish_reading(std::size_t room)
+{
+    for (const auto& copy : rooms_[room].reading)
+        copier_.finish(*copy);
+    rooms_[room].reading.clear();
+}
+
+Array SlicePipeline::index_room(std::size_t room, Type type, std::size_t count)
+{
+    auto& given = rooms_[room].given;
+    reserve(given, aligned(count * size_bytes(type)) + kSmallArrays * kAlignment);
+    return Array::borrow(type, given.host->address(), count);
 }
 
 void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
 {
     auto& own = rooms_[room];
+    if (is_reading(room))
+        throw InternalError("a slice is started before its columns are read");
     // Of each run the arrays that lie on the host: those of its part, then those of its segments.
     std::vector<std::vector<Array>> arrays;
-    std::size_t given_bytes = 0, made_bytes = 0;
+    const auto* const index_room = own.given.host->address();
+    std::size_t index_bytes = 0, given_bytes = 0, made_bytes = 0;
     own.places.clear();
     for (const auto& run : prepared.runs) {
         auto& hosts = arrays.emplace_back();
@@ -131,7 +154,7 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
         for (auto& array : arrays_of(run.workload.segments, run.plan->emitted.form))
             hosts.push_back(std::move(array));
         for (const auto& array : hosts)
-            given_bytes += aligned(array.bytes());
+            (array.data() == index_room ? index_bytes : given_bytes) += aligned(array.bytes());
         RunPlace place{made_bytes};
         made_bytes += aligned(run.workload.op.parameters.size() * sizeof(std::uint32_t));
         for (const auto& field : run.workload.op.results) {
@@ -140,6 +163,8 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
         }
         own.places.push_back(std::move(place));
     }
+    if (index_bytes != 0 && index_bytes + given_bytes > own.given.host->bytes())
+        throw InternalError("arrays of a slice are longer than the room that was asked for");
     reserve(own.given, given_bytes);
     reserve(own.made, made_bytes);
     std::vector<const PlanChoice*> plans;
@@ -147,11 +172,15 @@ void SlicePipeline::start(std::size_t room, const PreparedSlice& prepared)
         plans.push_back(run.plan);
     own.compiling = engine_.prepare(plans);
 
-    std::size_t at = 0;
+    auto at = index_bytes;
     std::vector<std::vector<std::uint64_t>> addresses;
     for (const auto& hosts : arrays) {
         auto& of_run = addresses.emplace_back();
         for (const auto& array : hosts) {
+            if (index_bytes != 0 && array.data() == index_room) {
+                of_run.push_back(address(own.given.device->address()));
+                continue;
+            }
             of_run.push_back(address(own.given.device->address() + at));
             auto* const into = own.given.host->address() + at;
             parallel_for(static_cast<std::int64_t>(array.bytes()), kBytesEach,

@@ -37,13 +37,21 @@ public:
     /// A table on the device; the array borrows it from the pipeline.
     [[nodiscard]] Array put_table(const Array& table);
 
+    /// Takes what reading a column's source needs, before a slice is timed.
+    void ready_for(ArraySource& source) { copier_.ready_for(source); }
     /// Begins to fill a room.
     void open(std::size_t room);
-    /// Queues the copy of `wanted` elements of a column. Gives an array that lies on the device; fewer were
-    /// there where `count` says so.
+    /// Room of the host for `count` entries of an array that start() brings to the device, in the first run.
+    [[nodiscard]] Array index_room(std::size_t room, Type type, std::size_t count);
+    /// Begins to copy `wanted` elements of a column. Gives an array that lies on the device; fewer were there
+    /// where `count` says so.
     [[nodiscard]] Array copy_column(std::size_t room, std::size_t column, ArraySource& source,
                                     std::int64_t begin, std::int64_t wanted, std::int64_t& count);
-    /// Queues the runs of a slice whose columns are in the room, and the copies of their results.
+    /// Whether threads still read columns of the room; the next room may be opened meanwhile.
+    [[nodiscard]] bool is_reading(std::size_t room) const { return !rooms_[room].reading.empty(); }
+    /// Waits until the copies of the room's columns are queued. Throws what reading them throws.
+    void finish_reading(std::size_t room);
+    /// Queues the runs of a slice whose columns are read, and the copies of their results.
     void start(std::size_t room, const PreparedSlice& prepared);
 
     /// Waits for the results of what was started in a room; they lie there until it is opened again.
@@ -73,6 +81,7 @@ private:
         Twin given, made;  ///< arrays that runs read beside columns; results
         std::unique_ptr<SliceEngine::Mark> opened, copied, begun, done;
         std::vector<RunPlace> places;
+        std::vector<std::shared_ptr<SourceCopier::UnderWay>> reading;
         std::optional<double> compiling;
     };
 
@@ -82,9 +91,9 @@ private:
     SliceEngine& engine_;
     const Operator& op_;
     std::int64_t slice_elements_;
-    SourceCopier copier_;
     std::vector<std::unique_ptr<SliceEngine::Memory>> tables_;
     std::vector<Room> rooms_;
+    SourceCopier copier_;
 };
 
 }  // namespace segfold

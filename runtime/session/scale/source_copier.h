@@ -1,12 +1,12 @@
 #pragma once
-// Parts of sources brought to a device: from where they lie, or through a few page-locked buffers.
-#include <atomic>
+// Parts of sources brought to a device: from where they lie, or through page-locked buffers.
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -17,71 +17,62 @@ namespace segfold {
 
 /// Reads sources and queues their copies to the device.
 ///
-/// What lies in page-locked memory is copied from there. Everything else is read into a few buffers of some
-/// MiB, in pieces, by as many threads as there are cores where the source allows it: one core copies from the
-/// page cache at a fraction of the rate of a link. A buffer is copied once it is full, and read anew as soon
-/// as the device has taken it.
+/// What lies in page-locked memory is copied from there. Everything else is read in pieces by as many threads
+/// as there are cores, where the source allows it: one core copies from the page cache at a fraction of the
+/// rate of a link. Each thread has a few buffers of its own, so that it reads one while the device takes
+/// another, and threads go on with the next part as soon as no piece of the last one is left.
 class SourceCopier {
 public:
-    /// `memory_bytes` bound the buffers, which are taken by the first source that needs them.
+    /// `memory_bytes` bound the buffers.
     SourceCopier(SliceEngine& engine, std::int64_t memory_bytes);
     ~SourceCopier();
     SourceCopier(const SourceCopier&) = delete;
     SourceCopier& operator=(const SourceCopier&) = delete;
 
-    /// Queues copies of `count` elements from `begin` on to `device`; gives how many there were. Throws what
-    /// reading throws. One thread at a time.
-    [[nodiscard]] std::int64_t copy(ArraySource& source, std::int64_t begin, std::int64_t count,
-                                    std::byte* device);
+    /// Takes the buffers and starts the threads that a source needs. start() does so too, where this was not
+    /// called; page-locked memory takes its time.
+    void ready_for(ArraySource& source);
+
+    /// A copy that threads still read for.
+    class UnderWay;
+    struct Started {
+        std::int64_t count = 0;               ///< elements that there are, of those asked for
+        std::shared_ptr<UnderWay> rest = {};  ///< null where all copies are queued
+    };
+    /// Begins to queue copies of `count` elements from `begin` on to `device`. Throws what reading throws, as
+    /// far as it is done here. One thread at a time.
+    [[nodiscard]] Started start(ArraySource& source, std::int64_t begin, std::int64_t count,
+                                std::byte* device);
+    /// Waits until the copies are queued. Throws what reading throws.
+    void finish(UnderWay& copy);
+    /// Ends the threads, which leave what they have not begun. Nothing may be started behind it.
+    void stop();
 
 private:
-    static constexpr std::int64_t kBuffers = 4;
-
-    struct Buffer {
-        std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< it may be filled again once this has come
-        std::int64_t filled_with = -1;             ///< the part of the job for which it is open
-        std::int64_t sent_with = -1;               ///< the part whose copy is queued
-        std::int64_t pieces_left = 0;              ///< of the open part, that are not read yet
-    };
-    /// What the threads read: parts, each of which fills a buffer, of pieces.
-    struct Job {
-        ArraySource* source = nullptr;
-        const std::byte* lent = nullptr;  ///< where the elements lie in pageable memory
-        std::int64_t begin = 0, count = 0;
-        std::int64_t piece = 0, part = 0;  ///< elements
-        std::int64_t num_pieces = 0;
-        std::byte* device = nullptr;
-        std::atomic<std::int64_t> next = 0;
+    /// Buffers of one thread, filled in turn.
+    class Ring;
+    struct Piece {
+        std::shared_ptr<UnderWay> of;
+        std::int64_t first = 0, count = 0;
     };
 
-    void take_buffers();
+    [[nodiscard]] bool is_page_locked(ArraySource& source, std::int64_t begin, std::int64_t count) const;
     void start_threads();
-    void serve();
-    void read_pieces();
-    bool open(std::int64_t part, bool is_first);
-    void read_piece(std::int64_t piece, std::span<std::byte> room);
-    void close_piece(std::int64_t part);
-    [[nodiscard]] Buffer& buffer_of(std::int64_t part)
-    {
-        return buffers_[static_cast<std::size_t>(part % kBuffers)];
-    }
+    void serve(Ring& ring);
+    [[nodiscard]] std::optional<Piece> claim();
+    void close(UnderWay& copy, std::exception_ptr failure);
     std::int64_t read_in_order(ArraySource& source, std::int64_t begin, std::int64_t count,
                                std::byte* device);
 
     SliceEngine& engine_;
-    std::size_t num_threads_, piece_bytes_, buffer_bytes_;
-    std::unique_ptr<SliceEngine::Memory> memory_;
-    std::int64_t next_buffer_ = 0;  ///< of reading in order
+    std::size_t num_threads_ = 1, buffer_bytes_ = 0, ordered_bytes_ = 0;
+    std::vector<std::unique_ptr<Ring>> rings_;
+    std::unique_ptr<Ring> ordered_;  ///< of sources that are read in order, on the caller's thread
 
     std::mutex mutex_;  ///< of what follows
-    std::condition_variable changed_;
-    std::vector<Buffer> buffers_;
-    std::uint64_t round_ = 0;  ///< a job is there when it grows
-    std::size_t working_ = 0;
+    std::condition_variable startable_, finished_;
+    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< pieces of these are left to begin
     bool is_ending_ = false;
-    std::exception_ptr failure_;
-    Job job_;
     std::vector<std::jthread> threads_;
 };
 

@@ -4,12 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
 #include <exception>
 #include <limits>
-#include <mutex>
 #include <thread>
 
 #include "dsl/error.h"
@@ -18,6 +15,7 @@
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/slice_buffers.h"
 #include "runtime/session/scale/slice_pipeline.h"
+#include "runtime/session/scale/slice_queue.h"
 #include "runtime/support/refuse.h"
 
 namespace segfold {
@@ -29,6 +27,8 @@ constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
 constexpr std::size_t kHostRooms = 2;
 constexpr double kUsableShare = 15.0 / 16;
+/// Bytes of columns in a slice of a device: before the first is copied and behind the last, the link rests.
+constexpr double kMostCopied = 0x1p26;
 constexpr double kReadingShare = 1.0 / 4;  // for the buffers that sources of a device are read into
 
 /// A slice on its way.
@@ -47,6 +47,7 @@ struct SliceBytes {
     double element = 0;      ///< of columns, and of what says segments element by element
     double segment = 0;      ///< where it ends, and its results
     double segments = 0;     ///< in an element, on average or at most
+    double copied = 0;       ///< of an element's columns, in one room
     std::int64_t index = 0;  ///< of the arrays that a device is told a segment by
 
     [[nodiscard]] double each() const { return element + segments * segment; }
@@ -68,7 +69,8 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
     SliceBytes bytes;
     for (std::size_t i = 0; i < op.parameters.size(); ++i)
         if (is_copied(op, input, i))
-            bytes.element += rooms * static_cast<double>(size_bytes(op.parameters[i].type));
+            bytes.copied += static_cast<double>(size_bytes(op.parameters[i].type));
+    bytes.element = rooms * bytes.copied;
     if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
         bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
     double results = 0;
@@ -107,6 +109,8 @@ OperatorLaws laws_without_data(OperatorLaws laws)
 }  // namespace
 
 struct Stream::State {
+    using Queue = SliceQueue<LoadedSlice>;
+
     State(Session& session, const Operator& checked, StreamInput&& given, StreamOptions asked,
           std::unique_ptr<SliceEngine> given_engine)
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
@@ -121,6 +125,8 @@ struct Stream::State {
                                    : static_cast<double>(options.memory_bytes);
         constexpr double kMostElements = 0x1p48;  // of what takes no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
+        if (engine && sizes.copied > 0)
+            slice_elements = std::min(slice_elements, static_cast<std::int64_t>(kMostCopied / sizes.copied));
         marks_print = input.segments.array ? input.segments.array->fingerprint() : "";
         const auto segments_kind = input.segments.kind;
         uniform_length = input.segments.uniform_length;
@@ -165,6 +171,9 @@ struct Stream::State {
         pipeline.emplace(*engine, op,
                          PipelineSizes{std::move(copied), slice_elements, slice_segments, sizes.index,
                                        static_cast<std::int64_t>(kReadingShare * usable)});
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            if (is_copied(op, input, i))
+                pipeline->ready_for(*input.parameters[i]);
         for (auto& table : tables)
             if (table.length() != 0)
                 table = pipeline->put_table(table);
@@ -235,7 +244,9 @@ struct Stream::State {
         return column;
     }
 
-    /// Reads the next slice into a room, and starts it where a device folds.
+    [[nodiscard]] std::size_t num_rooms() const { return pipeline ? SlicePipeline::kRooms : kHostRooms; }
+
+    /// Reads the next slice into a room, or begins to.
     std::unique_ptr<LoadedSlice> load(std::int64_t until, std::size_t room)
     {
         auto begin_of_part = Clock::now();
@@ -266,12 +277,21 @@ struct Stream::State {
         timeline.reading += seconds_since(begin_of_part);
         begin_of_part = Clock::now();
         cut(*loaded);
-        if (pipeline) {
+        if (pipeline)
             loaded->prepared = folder->prepare(loaded->slice);
-            pipeline->start(room, loaded->prepared);
-        }
         timeline.preparing += seconds_since(begin_of_part);
         return loaded;
+    }
+
+    /// Starts a slice on the device, once it is read.
+    void start(LoadedSlice& loaded)
+    {
+        auto begin_of_part = Clock::now();
+        pipeline->finish_reading(loaded.room);
+        timeline.reading += seconds_since(begin_of_part);
+        begin_of_part = Clock::now();
+        pipeline->start(loaded.room, loaded.prepared);
+        timeline.preparing += seconds_since(begin_of_part);
     }
 
     void cut(LoadedSlice& loaded)
@@ -283,7 +303,12 @@ struct Stream::State {
             arrays.push_back(op.parameters[i].table
                                  ? part_of(tables[i], 0, static_cast<std::int64_t>(tables[i].length()))
                                  : part_of(loaded.columns[i], 0, count));
-        loaded.slice = slice_of(window, std::move(arrays), slice_elements > kMaxNarrowIndex);
+        std::function<Array(Type, std::size_t)> index_room;
+        if (pipeline && block == 0)  // blocks have index arrays of their own
+            index_room = [&](Type type, std::size_t length) {
+                return pipeline->index_room(loaded.room, type, length);
+            };
+        loaded.slice = slice_of(window, std::move(arrays), slice_elements > kMaxNarrowIndex, index_room);
     }
 
     void refuse_empty(const SegmentWindow& window) const
@@ -322,9 +347,9 @@ struct Stream::State {
     void fold_all(std::int64_t until, const std::function<void(const LoadedSlice&, SliceResults&&)>& take)
     {
         const auto begin_of_all = Clock::now();
-        Queue queue;
+        Queue queue(num_rooms());
         std::jthread reader([&] { read_all(until, queue); });
-        const Closing closing{queue};
+        const Queue::Closing closing{queue};  // the reader ends where taking has failed, and is joined
         while (true) {
             auto begin_of_part = Clock::now();
             const auto loaded = queue.pop();
@@ -343,85 +368,34 @@ struct Stream::State {
             times.seconds += seconds_since(begin_of_all);
     }
 
-    /// Slices between the thread that reads and the one that takes.
-    class Queue {
-    public:
-        /// Waits for a free room; false where nobody wants slices any more.
-        bool wait_for_room(std::size_t rooms)
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return is_closed_ || used_ < rooms; });
-            if (is_closed_)
-                return false;
-            ++used_;
-            return true;
-        }
-        void push(std::unique_ptr<LoadedSlice> slice)
-        {
-            const std::lock_guard lock(mutex_);
-            slices_.push_back(std::move(slice));
-            changed_.notify_all();
-        }
-        /// No slice comes any more, because of a failure or because that was all.
-        void end(std::exception_ptr failure)
-        {
-            const std::lock_guard lock(mutex_);
-            failure_ = std::move(failure);
-            is_ended_ = true;
-            changed_.notify_all();
-        }
-        /// The next slice; null behind the last. Throws what reading has thrown, behind the slices before.
-        std::unique_ptr<LoadedSlice> pop()
-        {
-            std::unique_lock lock(mutex_);
-            changed_.wait(lock, [&] { return is_ended_ || !slices_.empty(); });
-            if (slices_.empty()) {
-                if (failure_)
-                    std::rethrow_exception(failure_);
-                return nullptr;
-            }
-            auto slice = std::move(slices_.front());
-            slices_.pop_front();
-            return slice;
-        }
-        void free_room()
-        {
-            const std::lock_guard lock(mutex_);
-            --used_;
-            changed_.notify_all();
-        }
-        void close()
-        {
-            const std::lock_guard lock(mutex_);
-            is_closed_ = true;
-            changed_.notify_all();
-        }
-
-    private:
-        std::mutex mutex_;
-        std::condition_variable changed_;
-        std::deque<std::unique_ptr<LoadedSlice>> slices_;
-        std::size_t used_ = 0;
-        bool is_ended_ = false, is_closed_ = false;
-        std::exception_ptr failure_;
-    };
-    /// Lets the reader end where taking has failed; the thread is joined behind it.
-    struct Closing {
-        Queue& queue;
-        ~Closing() { queue.close(); }
-    };
-
+    /// Reads slice after slice. One whose columns threads still read is started when these have begun with
+    /// the next one, so that they never wait.
     void read_all(std::int64_t until, Queue& queue)
     {
         try {
-            const auto rooms = pipeline ? SlicePipeline::kRooms : kHostRooms;
+            std::unique_ptr<LoadedSlice> unread;
+            const auto hand_on = [&](std::unique_ptr<LoadedSlice> loaded) {
+                if (pipeline)
+                    start(*loaded);
+                queue.push(std::move(loaded));
+            };
             for (std::size_t slice = 0; !cursor->is_done(until); ++slice) {
+                if (unread && !queue.has_room())
+                    hand_on(std::move(unread));
                 const auto begin_of_wait = Clock::now();
-                if (!queue.wait_for_room(rooms))
+                if (!queue.wait_for_room())
                     return;
                 timeline.reader_waited += seconds_since(begin_of_wait);
-                queue.push(load(until, slice % rooms));
+                auto loaded = load(until, slice % num_rooms());
+                if (unread)
+                    hand_on(std::move(unread));
+                if (pipeline && pipeline->is_reading(loaded->room))
+                    unread = std::move(loaded);
+                else
+                    hand_on(std::move(loaded));
             }
+            if (unread)
+                hand_on(std::move(unread));
             queue.end({});
         } catch (...) {
             queue.end(std::current_exception());
