@@ -189,8 +189,10 @@ struct StreamRun {
 };
 
 /// With `is_watched` the memory is watched, which takes time.
-StreamRun run_stream(Session& session, const Operator& op, std::unique_ptr<ArraySource> x,
-                     SegmentSource segments, std::int64_t memory, bool is_watched)
+StreamRun run_stream(
+    Session& session, const Operator& op, std::unique_ptr<ArraySource> x, SegmentSource segments,
+    std::int64_t memory, bool is_watched,
+    const std::function<void(StreamResults&&)>& take = [](StreamResults&&) {})
 {
     const auto& context = *session.backend().context();
     const auto free_before = context.memory().free_bytes;
@@ -213,7 +215,7 @@ StreamRun run_stream(Session& session, const Operator& op, std::unique_ptr<Array
         });
     std::optional<Stream> stream;
     done.making = seconds_of([&] { stream.emplace(session, op, std::move(input), options); });
-    stream->run([&](StreamResults&&, const StreamState&) {});
+    stream->run([&](StreamResults&& results, const StreamState&) { take(std::move(results)); });
     done.timeline = stream->timeline();
     return done;
 }
@@ -308,7 +310,9 @@ std::uint32_t mixed(std::int64_t i)
     return static_cast<std::uint32_t>(bits >> 29) ^ static_cast<std::uint32_t>(bits);
 }
 
-TEST_F(ScaleOnGpu, OrderIsExactBeyond2To31)
+/// A hash of which every element and its place are part, over more than 2^33 elements that are made as the
+/// stream asks for them.
+TEST_F(ScaleOnGpu, OrderIsExactBeyond2To33WithinABound)
 {
     constexpr std::uint64_t kPower = 0x9E3779B97F4A7C15U;
     const auto op = parse_operator("order", R"(operator order(x: u32) -> u64 {
@@ -317,8 +321,9 @@ TEST_F(ScaleOnGpu, OrderIsExactBeyond2To31)
         combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
         finish hash
     })");
-    constexpr std::int64_t kLength = 3 * kMi, kSegments = 683, kElements = kLength * kSegments;
-    static_assert(kElements > std::int64_t{1} << 31);
+    constexpr std::int64_t kLength = 3 * kMi, kSegments = 2731, kElements = kLength * kSegments;
+    constexpr std::int64_t kMemory = 8192 * kMi;
+    static_assert(kElements > std::int64_t{1} << 33);
     std::vector<std::uint64_t> hashes(kSegments);
     parallel_for(kSegments, 1, [&](std::int64_t begin, std::int64_t end) {
         for (auto s = begin; s < end; ++s) {
@@ -333,36 +338,38 @@ TEST_F(ScaleOnGpu, OrderIsExactBeyond2To31)
         power *= kPower;
     for (const auto hash : hashes)
         whole = whole * power + hash;
-    for (const bool is_whole : {false, true}) {
+    Array offsets(Type::i64, kSegments + 1);
+    for (std::int64_t s = 0; s <= kSegments; ++s)
+        offsets.as<std::int64_t>()[static_cast<std::size_t>(s)] = s * kLength;
+    for (const auto kind : {LayoutKind::whole, LayoutKind::uniform, LayoutKind::offsets}) {
         std::int64_t made = 0;
-        StreamInput input;
-        input.parameters.push_back(generated_source(
+        auto x = generated_source(
             Type::u32,
             [&](Array& into) {
                 const auto values = into.as<std::uint32_t>();
-                parallel_for(std::ssize(values), kMi, [&](std::int64_t begin, std::int64_t end) {
+                parallel_for(std::ssize(values), kMi / 4, [&](std::int64_t begin, std::int64_t end) {
                     for (auto i = begin; i < end; ++i)
                         values[static_cast<std::size_t>(i)] = mixed(made + i);
                 });
                 made += std::ssize(values);
                 return std::ssize(values);
             },
-            kElements));
-        input.segments = {is_whole ? LayoutKind::whole : LayoutKind::uniform, is_whole ? 0 : kLength,
-                          nullptr};
-        StreamOptions options;
-        options.memory_bytes = 2048 * kMi;
-        Stream stream(*session_, op, std::move(input), options);
+            kElements);
+        SegmentSource segments{kind, kind == LayoutKind::uniform ? kLength : 0,
+                               kind == LayoutKind::offsets ? memory_source(offsets) : nullptr};
         std::vector<std::uint64_t> found;
-        const auto seconds = seconds_of([&] {
-            stream.run([&](StreamResults&& results, const StreamState&) {
-                for (const auto value : results.results[0].array.as<std::uint64_t>())
-                    found.push_back(value);
-            });
-        });
-        std::printf("%lld elements, %s: %.2f s\n", static_cast<long long>(kElements),
-                    is_whole ? "whole" : "uniform", seconds);
-        EXPECT_EQ(found, is_whole ? std::vector{whole} : hashes);
+        const auto run = run_stream(*session_, op, std::move(x), std::move(segments), kMemory, true,
+                                    [&](StreamResults&& results) {
+                                        for (const auto value : results.results[0].array.as<std::uint64_t>())
+                                            found.push_back(value);
+                                    });
+        std::printf("%lld elements, %s: %.2f s, %lld slices, %.2f GiB of the GPU\n",
+                    static_cast<long long>(kElements), std::string(name(kind)).c_str(), run.timeline.all,
+                    static_cast<long long>(run.timeline.slices),
+                    static_cast<double>(run.device_bytes) / 0x1p30);
+        EXPECT_EQ(found, kind == LayoutKind::whole ? std::vector{whole} : hashes);
+        EXPECT_LE(static_cast<double>(run.device_bytes), 1.05 * static_cast<double>(kMemory));
+        EXPECT_LE(static_cast<double>(run.host_bytes), 1.05 * static_cast<double>(kMemory));
     }
 }
 

@@ -108,7 +108,9 @@ TEST_F(StreamPipeline, SourcesOfEveryKindAreReadThroughFewBuffers)
             default:
                 return generated_source(
                     Type::u64,
-                    [&values, made, kElements](Array& into) mutable {
+                    [&values, made, which, kElements](Array& into) mutable {
+                        if (which == 4)
+                            into = Array(Type::u64, into.length());
                         const auto count =
                             std::min<std::int64_t>(std::ssize(into.as<std::uint64_t>()), kElements - made);
                         std::memcpy(into.data(), values.data() + made * 8,

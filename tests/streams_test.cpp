@@ -1,8 +1,11 @@
 // Streams: data read in parts give what they give in one piece, within a bound, and go on where they stopped.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "dsl/error.h"
 #include "runtime/data/npy.h"
@@ -257,6 +260,44 @@ TEST(Streams, AnUnreadablePartIsRefusedAndNothingHasTheFinalName)
     }
     EXPECT_GT(output.num_segments(), 0);
     EXPECT_FALSE(std::filesystem::exists(out));
+}
+
+/// Bytes of memory that this process has now.
+std::int64_t resident_bytes()
+{
+    std::istringstream text(read_text("/proc/self/statm"));
+    std::int64_t all = 0, resident = 0;
+    text >> all >> resident;
+    return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(Streams, MemoryStaysWithinTheBound)
+{
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "memory that is freed stays with the sanitizer for a while";
+#endif
+    constexpr std::int64_t kElements = std::int64_t{1} << 22;  // 32 MiB
+    auto session = reference_session();
+    const auto op = standard_operator("trace_u64");
+    const auto fold = [&](std::int64_t elements, std::int64_t bound) {
+        StreamInput input;
+        input.parameters.push_back(values_source(Type::u64, elements, 7, ValueRange::uniform));
+        input.segments = {LayoutKind::uniform, 1 << 12, nullptr};
+        StreamOptions options;
+        options.memory_bytes = bound;
+        Stream stream(session, op, std::move(input), options);
+        std::int64_t most = 0;
+        stream.run([&](StreamResults&&, const StreamState&) { most = std::max(most, resident_bytes()); });
+        return most;
+    };
+    (void)fold(1 << 12, 1 << 20);
+    // What is freed may stay with the process: each bound is larger than the one before.
+    const auto before = resident_bytes();
+    for (const std::int64_t bound : {4 << 20, 8 << 20, 16 << 20}) {
+        const auto taken = static_cast<double>(fold(kElements, bound) - before);
+        EXPECT_LE(taken, 1.05 * static_cast<double>(bound));
+        EXPECT_GE(taken, 0.5 * static_cast<double>(bound)) << "the stream's buffers are not seen";
+    }
 }
 
 TEST(Streams, GoOnWhereTheyStopped)

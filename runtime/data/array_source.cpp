@@ -99,7 +99,7 @@ public:
     [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
     std::int64_t read(std::int64_t begin, Array& into) override
     {
-        into = generate_values(type_, static_cast<std::int64_t>(into.length()), seed_, range_, begin);
+        generate_values_into(into, seed_, range_, begin);
         return static_cast<std::int64_t>(into.length());
     }
     [[nodiscard]] bool reads_in_parallel() const override { return true; }

@@ -270,11 +270,16 @@ Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueR
     if (length < 0)
         throw InputError(fmt::format("the number of values is {}; it must not be negative", length));
     Array array(type, static_cast<std::size_t>(length));
+    generate_values_into(array, seed, range, first);
+    return array;
+}
+
+void generate_values_into(Array& array, std::uint64_t seed, ValueRange range, std::int64_t first)
+{
     const RandomSequence sequence(RandomSequence::derive_seed(seed, 0));
-    visit_storage(type, [&]<class Element>(std::type_identity<Element>) {
+    visit_storage(array.type(), [&]<class Element>(std::type_identity<Element>) {
         fill_values<Element>(array, sequence, range, first);
     });
-    return array;
 }
 
 }  // namespace segfold

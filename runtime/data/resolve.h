@@ -38,5 +38,7 @@ enum class ValueRange : std::uint8_t {
 /// every range. `first` is the place of the first one.
 Array generate_values(Type type, std::int64_t length, std::uint64_t seed, ValueRange range,
                       std::int64_t first = 0);
+/// The same in memory that is there.
+void generate_values_into(Array& array, std::uint64_t seed, ValueRange range, std::int64_t first);
 
 }  // namespace segfold

@@ -60,7 +60,9 @@ public:
         const auto last = std::min(num_elements_, step.until);
         window.end = std::min(last, place_.element + step.elements);
         is_cut_short_ = false;
-        if (!take_offsets(window, step.segments))
+        if (source_.kind == LayoutKind::uniform)
+            take_uniform(window, step.segments);
+        else if (!take_offsets(window, step.segments))
             take_one_by_one(window, step.segments);
         const auto latest = window.ends.empty() ? place_.open_begin : window.ends.back();
         if (window.end == num_elements_ && !is_cut_short_)
@@ -97,6 +99,15 @@ public:
     }
 
 private:
+    void take_uniform(SegmentWindow& window, std::int64_t most)
+    {
+        const auto length = source_.uniform_length;
+        const auto ended = std::min(window.end / length, num_segments_) - place_.segment;
+        window.ends.assign((place_.segment + 1) * length, length, std::min(ended, most));
+        if (ended > most)
+            cut_short(window);
+    }
+
     void take_one_by_one(SegmentWindow& window, std::int64_t most)
     {
         std::int64_t latest = place_.open_begin;  // where the segment that is asked for next begins
@@ -229,8 +240,6 @@ private:
     {
         if (source_.kind == LayoutKind::whole)
             return num_elements_;
-        if (source_.kind == LayoutKind::uniform)
-            return (segment + 1) * source_.uniform_length;
         const bool is_offsets = source_.kind == LayoutKind::offsets;
         const auto value = entry(is_offsets ? segment + 1 : segment);
         const auto end = is_offsets ? value : begin + value;

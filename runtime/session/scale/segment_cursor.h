@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dsl/error.h"
 #include "dsl/layout.h"
 #include "runtime/data/array_source.h"
 #include "runtime/session/scale/slice.h"
@@ -32,9 +33,14 @@ struct SegmentPlace {
 class SegmentEnds {
 public:
     [[nodiscard]] bool empty() const { return size() == 0; }
-    [[nodiscard]] std::size_t size() const { return own_.empty() ? read_.length() : own_.size(); }
+    [[nodiscard]] std::size_t size() const
+    {
+        return num_alike_ != 0 ? num_alike_ : own_.empty() ? read_.length() : own_.size();
+    }
     [[nodiscard]] std::int64_t operator[](std::size_t segment) const
     {
+        if (num_alike_ != 0)
+            return first_end_ + static_cast<std::int64_t>(segment) * length_;
         if (!own_.empty())
             return own_[segment];
         return read_.type() == Type::i32 ? read_.as<std::int32_t>()[segment]
@@ -46,10 +52,19 @@ public:
     void push_back(std::int64_t end) { own_.push_back(end); }
     /// All of them: i32 or i64.
     void assign(Array ends) { read_ = std::move(ends); }
-    /// Calls `visit` with all of them as a span.
+    /// All of them, `length` elements from each other.
+    void assign(std::int64_t first_end, std::int64_t length, std::int64_t count)
+    {
+        first_end_ = first_end;
+        length_ = length;
+        num_alike_ = static_cast<std::size_t>(count);
+    }
+    /// Calls `visit` with all of them as a span; those of equal lengths are not kept as one.
     template <class Visit>
     void visit(const Visit& visitor) const
     {
+        if (num_alike_ != 0)
+            throw InternalError("segments of one length are told by it");
         if (!own_.empty() || read_.length() == 0)
             visitor(std::span<const std::int64_t>(own_));
         else if (read_.type() == Type::i32)
@@ -61,6 +76,8 @@ public:
 private:
     std::vector<std::int64_t> own_;
     Array read_;  ///< where `own_` is empty
+    std::int64_t first_end_ = 0, length_ = 0;
+    std::size_t num_alike_ = 0;  ///< not 0: ends are told by the two before, and by nothing else
 };
 
 /// What is known of the segments between two elements.

@@ -313,7 +313,7 @@ struct Stream::State {
 
     void refuse_empty(const SegmentWindow& window) const
     {
-        if (op.allows_empty())
+        if (op.allows_empty() || window.uniform_length != 0)
             return;
         auto begin = window.from.open_begin;
         for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
