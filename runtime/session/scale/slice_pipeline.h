@@ -37,8 +37,8 @@ public:
     /// A table on the device; the array borrows it from the pipeline.
     [[nodiscard]] Array put_table(const Array& table);
 
-    /// Takes what reading a column's source needs, before a slice is timed.
-    void ready_for(ArraySource& source) { copier_.ready_for(source); }
+    /// Takes what reading the columns' sources needs, before the first slice.
+    void ready_for(const std::vector<ArraySource*>& sources) { copier_.ready_for(sources); }
     /// Begins to fill a room.
     void open(std::size_t room);
     /// Room of the host for `count` entries of an array that start() brings to the device, in the first run.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <span>
 #include <utility>
 
 namespace segfold {
@@ -11,57 +10,23 @@ namespace {
 using Lane = SliceEngine::Lane;
 
 constexpr std::size_t kMostThreads = 16;
-constexpr std::size_t kBuffersEach = 2;
-constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kSmallestBuffer = 4096;
+constexpr std::size_t kBuffers = 6;
+constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
+constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
+constexpr std::size_t kSmallestPiece = 4096;
 constexpr std::size_t kOrderedBuffers = 4;
 constexpr std::size_t kOrderedBytes = std::size_t{16} << 20;  // a generator fills a buffer by many threads
 /// Of what lies in page-locked memory: copies of other lanes come between two of them.
 constexpr std::size_t kBytesAtOnce = std::size_t{32} << 20;
 
-std::size_t buffer_within(std::size_t bytes, std::size_t buffers, std::size_t most)
+std::size_t pages(std::size_t bytes, std::size_t most)
 {
-    return std::clamp(bytes / buffers, kSmallestBuffer, most) / kSmallestBuffer * kSmallestBuffer;
+    return std::clamp(bytes, kSmallestPiece, most) / kSmallestPiece * kSmallestPiece;
 }
 
 }  // namespace
 
-class SourceCopier::Ring {
-public:
-    struct Buffer {
-        std::span<std::byte> bytes;
-        std::unique_ptr<SliceEngine::Mark> taken;  ///< it may be filled again once this has come
-    };
-
-    Ring(SliceEngine& engine, std::size_t buffers, std::size_t bytes)
-        : engine_(engine), memory_(engine.host_memory(buffers * bytes))
-    {
-        const std::span all(memory_->address(), memory_->bytes());
-        for (std::size_t i = 0; i < buffers; ++i)
-            buffers_.push_back({all.subspan(i * bytes, bytes), engine.new_mark()});
-    }
-
-    /// The next buffer, once the device has taken what was in it.
-    Buffer& next()
-    {
-        auto& buffer = buffers_[next_++ % buffers_.size()];
-        engine_.wait(*buffer.taken);
-        return buffer;
-    }
-    void send(Buffer& buffer, std::size_t bytes, std::byte* device)
-    {
-        if (bytes != 0)
-            engine_.copy_in(device, buffer.bytes.first(bytes), Lane::copies);
-        engine_.record(*buffer.taken, Lane::copies);
-    }
-
-private:
-    SliceEngine& engine_;
-    std::unique_ptr<SliceEngine::Memory> memory_;
-    std::vector<Buffer> buffers_;
-    std::size_t next_ = 0;
-};
-
+/// Its mutable fields are guarded by the copier's mutex.
 class SourceCopier::UnderWay {
 public:
     ArraySource* source = nullptr;
@@ -69,37 +34,38 @@ public:
     std::int64_t begin = 0, count = 0;
     std::byte* device = nullptr;
 
-    // By the copier's mutex:
-    std::int64_t next = 0;     ///< the first element of which no piece was begun
-    std::int64_t reading = 0;  ///< pieces
+    std::int64_t next = 0;     ///< the first element of which no part was opened
+    std::int64_t reading = 0;  ///< parts that are open or whose pieces are not all read
     std::exception_ptr failure;
 
     [[nodiscard]] bool is_done() const { return next == count && reading == 0; }
+    [[nodiscard]] std::size_t width() const { return size_bytes(source->type()); }
 
     /// Reads elements from `first` on, counted from `begin`.
     void read(std::int64_t first, std::span<std::byte> into) const
     {
-        const auto width = size_bytes(source->type());
         if (lent != nullptr) {
-            std::memcpy(into.data(), lent + static_cast<std::size_t>(first) * width, into.size());
+            std::memcpy(into.data(), lent + static_cast<std::size_t>(first) * width(), into.size());
             return;
         }
-        auto array = Array::borrow(source->type(), into.data(), into.size() / width);
+        auto array = Array::borrow(source->type(), into.data(), into.size() / width());
         source->read(begin + first, array);
         if (array.data() != into.data())  // a source may give memory of its own
             std::memcpy(into.data(), array.data(), into.size());
     }
 };
 
-SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes) : engine_(engine)
-{
-    // Half of the memory is for sources that are read in order.
-    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(memory_bytes, 0)) / 2;
-    const auto cores = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
-    num_threads_ = std::clamp<std::size_t>(bytes / (kBuffersEach * kSmallestBuffer), 1, cores);
-    buffer_bytes_ = buffer_within(bytes, num_threads_ * kBuffersEach, kBufferBytes);
-    ordered_bytes_ = buffer_within(bytes, kOrderedBuffers, kOrderedBytes);
-}
+struct SourceCopier::Part {
+    std::shared_ptr<UnderWay> of;
+    Buffer& buffer;
+    std::int64_t first = 0, count = 0;  ///< elements of the copy
+    std::int64_t next = 0;              ///< the first element of which no piece was begun
+    std::int64_t reading = 0;           ///< pieces
+};
+
+SourceCopier::SourceCopier(SliceEngine& engine, std::int64_t memory_bytes)
+    : engine_(engine), memory_bytes_(static_cast<std::size_t>(std::max<std::int64_t>(memory_bytes, 0)))
+{}
 
 SourceCopier::~SourceCopier() { stop(); }
 
@@ -109,7 +75,7 @@ void SourceCopier::stop()
         const std::lock_guard lock(mutex_);
         is_ending_ = true;
     }
-    startable_.notify_all();
+    changed_.notify_all();
     threads_.clear();
 }
 
@@ -120,40 +86,68 @@ bool SourceCopier::is_page_locked(ArraySource& source, std::int64_t begin, std::
            engine_.is_page_locked({lent, static_cast<std::size_t>(count) * size_bytes(source.type())});
 }
 
-void SourceCopier::ready_for(ArraySource& source)
+bool SourceCopier::is_read_in_order(const ArraySource& source)
 {
-    const auto length = source.length();
-    if (length && is_page_locked(source, 0, *length))
-        return;
-    if (source.lent(0) != nullptr || source.reads_in_parallel())
-        start_threads();
-    else if (!ordered_)
-        ordered_ = std::make_unique<Ring>(engine_, kOrderedBuffers, ordered_bytes_);
+    return source.lent(0) == nullptr && !source.reads_in_parallel();
 }
 
-void SourceCopier::start_threads()
+SourceCopier::Ring SourceCopier::ring(std::size_t buffers, std::size_t most_bytes, std::size_t memory_bytes)
 {
-    while (threads_.size() < num_threads_) {
-        rings_.push_back(std::make_unique<Ring>(engine_, kBuffersEach, buffer_bytes_));
-        threads_.emplace_back([this, &ring = *rings_.back()] { serve(ring); });
+    const auto bytes = pages(memory_bytes / buffers, most_bytes);
+    Ring made{engine_.host_memory(buffers * bytes), {}, 0};
+    const std::span all(made.memory->address(), made.memory->bytes());
+    for (std::size_t i = 0; i < buffers; ++i)
+        made.buffers.push_back({all.subspan(i * bytes, bytes), engine_.new_mark()});
+    return made;
+}
+
+void SourceCopier::ready_for(const std::vector<ArraySource*>& sources)
+{
+    bool any_ordered = false, any_shared = false;
+    for (auto* source : sources) {
+        const auto length = source->length();
+        if (length && is_page_locked(*source, 0, *length))
+            continue;
+        (is_read_in_order(*source) ? any_ordered : any_shared) = true;
     }
+    const auto memory = any_ordered && any_shared ? memory_bytes_ / 2 : memory_bytes_;
+    if (any_ordered)
+        take_ordered(memory);
+    if (any_shared)
+        take_shared(memory);
 }
 
-void SourceCopier::serve(Ring& ring)
+void SourceCopier::take_ordered(std::size_t memory_bytes)
+{
+    if (ordered_.buffers.empty())
+        ordered_ = ring(kOrderedBuffers, kOrderedBytes, memory_bytes);
+}
+
+void SourceCopier::take_shared(std::size_t memory_bytes)
+{
+    if (!threads_.empty())
+        return;
+    shared_ = ring(kBuffers, kBufferBytes, memory_bytes);
+    const auto num_threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+    piece_bytes_ = pages(shared_.front().bytes.size() / num_threads, kPieceBytes);
+    for (std::size_t i = 0; i < num_threads; ++i)
+        threads_.emplace_back([this] { serve(); });
+}
+
+void SourceCopier::serve()
 {
     while (const auto piece = claim()) {
-        auto& copy = *piece->of;
+        auto& part = *piece->part;
         std::exception_ptr failure;
         try {
-            const auto width = size_bytes(copy.source->type());
-            const auto bytes = static_cast<std::size_t>(piece->count) * width;
-            auto& buffer = ring.next();
-            copy.read(piece->first, buffer.bytes.first(bytes));
-            ring.send(buffer, bytes, copy.device + static_cast<std::size_t>(piece->first) * width);
+            const auto width = part.of->width();
+            part.of->read(part.first + piece->first,
+                          part.buffer.bytes.subspan(static_cast<std::size_t>(piece->first) * width,
+                                                    static_cast<std::size_t>(piece->count) * width));
         } catch (...) {
             failure = std::current_exception();
         }
-        close(copy, failure);
+        close(part, failure);
     }
 }
 
@@ -161,29 +155,93 @@ void SourceCopier::serve(Ring& ring)
 std::optional<SourceCopier::Piece> SourceCopier::claim()
 {
     std::unique_lock lock(mutex_);
-    startable_.wait(lock, [&] { return is_ending_ || !unread_.empty(); });
-    if (is_ending_)
-        return std::nullopt;
+    while (!is_ending_) {
+        if (open_) {
+            auto& part = *open_;
+            const auto most = static_cast<std::int64_t>(piece_bytes_ / part.of->width());
+            Piece piece{open_, part.next, std::min(most, part.count - part.next)};
+            part.next += piece.count;
+            ++part.reading;
+            if (part.next == part.count)
+                open_ = nullptr;
+            return piece;
+        }
+        if (unread_.empty() || is_opening_ || shared_.front().is_filling)
+            changed_.wait(lock);
+        else
+            open_part(lock);
+    }
+    return std::nullopt;
+}
+
+/// Opens the next part, once the device has taken what is in its buffer.
+void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
+{
+    auto& buffer = shared_.front();
     const auto copy = unread_.front();
-    const auto most = static_cast<std::int64_t>(buffer_bytes_ / size_bytes(copy->source->type()));
-    const Piece piece{copy, copy->next, std::min(most, copy->count - copy->next)};
-    copy->next += piece.count;
+    is_opening_ = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+        engine_.wait(*buffer.taken);
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    lock.lock();
+    is_opening_ = false;
+    changed_.notify_all();
+    if (failure)
+        drop(*copy, failure);
+    if (copy->failure)
+        return;
+    const auto most = static_cast<std::int64_t>(buffer.bytes.size() / copy->width());
+    open_ = std::make_shared<Part>(Part{copy, buffer, copy->next, std::min(most, copy->count - copy->next)});
+    copy->next += open_->count;
     ++copy->reading;
     if (copy->next == copy->count)
         unread_.pop_front();
-    return piece;
+    buffer.is_filling = true;
+    ++shared_.next;
 }
 
-/// Notes that a piece is read, or why it could not be; then no other piece is begun.
-void SourceCopier::close(UnderWay& copy, std::exception_ptr failure)
+/// Notes why a copy cannot be done: no other part of it is opened.
+void SourceCopier::drop(UnderWay& copy, std::exception_ptr failure)
 {
-    const std::lock_guard lock(mutex_);
-    --copy.reading;
-    if (failure && !copy.failure) {
+    if (!copy.failure)
         copy.failure = std::move(failure);
-        std::erase_if(unread_, [&](const auto& other) { return other.get() == &copy; });
-        copy.next = copy.count;
+    std::erase_if(unread_, [&](const auto& other) { return other.get() == &copy; });
+    copy.next = copy.count;
+    if (copy.is_done())
+        finished_.notify_all();
+}
+
+/// Notes that a piece is read, or why it could not be. The last one of a part queues its copy.
+void SourceCopier::close(Part& part, std::exception_ptr failure)
+{
+    std::unique_lock lock(mutex_);
+    auto& copy = *part.of;
+    --part.reading;
+    if (failure)
+        drop(copy, std::move(failure));
+    if (part.reading != 0 || part.next != part.count)
+        return;
+    if (!copy.failure) {
+        lock.unlock();
+        try {
+            engine_.copy_in(copy.device + static_cast<std::size_t>(part.first) * copy.width(),
+                            part.buffer.bytes.first(static_cast<std::size_t>(part.count) * copy.width()),
+                            Lane::copies);
+            engine_.record(*part.buffer.taken, Lane::copies);
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        lock.lock();
+        if (failure)
+            drop(copy, std::move(failure));
     }
+    part.buffer.is_filling = false;
+    changed_.notify_all();
+    --copy.reading;
     if (copy.is_done())
         finished_.notify_all();
 }
@@ -192,16 +250,20 @@ std::int64_t SourceCopier::read_in_order(ArraySource& source, std::int64_t begin
                                          std::byte* device)
 {
     const auto width = size_bytes(source.type());
-    const auto most = static_cast<std::int64_t>(ordered_bytes_ / width);
     for (std::int64_t done = 0; done < count;) {
-        auto& buffer = ordered_->next();
-        const auto wanted = std::min(most, count - done);
+        auto& buffer = ordered_.front();
+        ++ordered_.next;
+        engine_.wait(*buffer.taken);
+        const auto wanted = std::min(static_cast<std::int64_t>(buffer.bytes.size() / width), count - done);
         auto array = Array::borrow(source.type(), buffer.bytes.data(), static_cast<std::size_t>(wanted));
         const auto found = source.read(begin + done, array);
         const auto bytes = static_cast<std::size_t>(found) * width;
         if (array.data() != buffer.bytes.data() && bytes != 0)
             std::memcpy(buffer.bytes.data(), array.data(), bytes);
-        ordered_->send(buffer, bytes, device + static_cast<std::size_t>(done) * width);
+        if (bytes != 0)
+            engine_.copy_in(device + static_cast<std::size_t>(done) * width, buffer.bytes.first(bytes),
+                            Lane::copies);
+        engine_.record(*buffer.taken, Lane::copies);
         done += found;
         if (found < wanted)
             return done;
@@ -225,9 +287,11 @@ SourceCopier::Started SourceCopier::start(ArraySource& source, std::int64_t begi
         }
         return {count};
     }
-    ready_for(source);
-    if (lent == nullptr && !source.reads_in_parallel())
+    if (is_read_in_order(source)) {
+        take_ordered(memory_bytes_);
         return {read_in_order(source, begin, count, device)};
+    }
+    take_shared(memory_bytes_);
     auto copy = std::make_shared<UnderWay>();
     copy->source = &source;
     copy->lent = lent;
@@ -238,7 +302,7 @@ SourceCopier::Started SourceCopier::start(ArraySource& source, std::int64_t begi
         const std::lock_guard lock(mutex_);
         unread_.push_back(copy);
     }
-    startable_.notify_all();
+    changed_.notify_all();
     return {count, std::move(copy)};
 }
 

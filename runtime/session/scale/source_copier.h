@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -17,10 +18,11 @@ namespace segfold {
 
 /// Reads sources and queues their copies to the device.
 ///
-/// What lies in page-locked memory is copied from there. Everything else is read in pieces by as many threads
-/// as there are cores, where the source allows it: one core copies from the page cache at a fraction of the
-/// rate of a link. Each thread has a few buffers of its own, so that it reads one while the device takes
-/// another, and threads go on with the next part as soon as no piece of the last one is left.
+/// What lies in page-locked memory is copied from there. Everything else is read into a ring of buffers, in
+/// pieces, by as many threads as there are cores where the source allows it: one core copies from the page
+/// cache at a fraction of the rate of a link. A buffer is copied once all its pieces are read, and filled
+/// anew as soon as the device has taken it: few calls of the driver, which serves one thread at a time.
+/// Threads go on with the next copy as soon as no piece of the last one is left.
 class SourceCopier {
 public:
     /// `memory_bytes` bound the buffers.
@@ -29,9 +31,9 @@ public:
     SourceCopier(const SourceCopier&) = delete;
     SourceCopier& operator=(const SourceCopier&) = delete;
 
-    /// Takes the buffers and starts the threads that a source needs. start() does so too, where this was not
-    /// called; page-locked memory takes its time.
-    void ready_for(ArraySource& source);
+    /// Takes the buffers and starts the threads that these sources need, where it is not left to the first
+    /// copy: page-locked memory takes its time.
+    void ready_for(const std::vector<ArraySource*>& sources);
 
     /// A copy that threads still read for.
     class UnderWay;
@@ -49,30 +51,50 @@ public:
     void stop();
 
 private:
-    /// Buffers of one thread, filled in turn.
-    class Ring;
+    struct Buffer {
+        std::span<std::byte> bytes;
+        std::unique_ptr<SliceEngine::Mark> taken;  ///< it may be filled again once this has come
+        bool is_filling = false;
+    };
+    /// Page-locked memory as buffers that are filled in turn.
+    struct Ring {
+        std::unique_ptr<SliceEngine::Memory> memory;
+        std::vector<Buffer> buffers;
+        std::size_t next = 0;
+
+        [[nodiscard]] Buffer& front() { return buffers[next % buffers.size()]; }
+    };
+    /// What fills a buffer.
+    struct Part;
     struct Piece {
-        std::shared_ptr<UnderWay> of;
-        std::int64_t first = 0, count = 0;
+        std::shared_ptr<Part> part;
+        std::int64_t first = 0, count = 0;  ///< elements, counted from the part's first one
     };
 
+    void take_ordered(std::size_t memory_bytes);
+    void take_shared(std::size_t memory_bytes);
+    [[nodiscard]] Ring ring(std::size_t buffers, std::size_t most_bytes, std::size_t memory_bytes);
     [[nodiscard]] bool is_page_locked(ArraySource& source, std::int64_t begin, std::int64_t count) const;
-    void start_threads();
-    void serve(Ring& ring);
+    [[nodiscard]] static bool is_read_in_order(const ArraySource& source);
+    void serve();
     [[nodiscard]] std::optional<Piece> claim();
-    void close(UnderWay& copy, std::exception_ptr failure);
+    void open_part(std::unique_lock<std::mutex>& lock);
+    void close(Part& part, std::exception_ptr failure);
+    void drop(UnderWay& copy, std::exception_ptr failure);
     std::int64_t read_in_order(ArraySource& source, std::int64_t begin, std::int64_t count,
                                std::byte* device);
 
     SliceEngine& engine_;
-    std::size_t num_threads_ = 1, buffer_bytes_ = 0, ordered_bytes_ = 0;
-    std::vector<std::unique_ptr<Ring>> rings_;
-    std::unique_ptr<Ring> ordered_;  ///< of sources that are read in order, on the caller's thread
+    std::size_t memory_bytes_;
+    std::size_t piece_bytes_ = 0;
+    Ring ordered_;  ///< of sources that are read in order, on the caller's thread
 
     std::mutex mutex_;  ///< of what follows
-    std::condition_variable startable_, finished_;
-    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< pieces of these are left to begin
-    bool is_ending_ = false;
+    std::condition_variable changed_, finished_;
+    Ring shared_;                                   ///< of the threads
+    std::deque<std::shared_ptr<UnderWay>> unread_;  ///< parts of these are left to open
+    std::shared_ptr<Part> open_;                    ///< pieces of it are left to read
+    bool is_opening_ = false, is_ending_ = false;
     std::vector<std::jthread> threads_;
 };
 

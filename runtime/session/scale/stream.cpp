@@ -171,9 +171,11 @@ struct Stream::State {
         pipeline.emplace(*engine, op,
                          PipelineSizes{std::move(copied), slice_elements, slice_segments, sizes.index,
                                        static_cast<std::int64_t>(kReadingShare * usable)});
+        std::vector<ArraySource*> sources;
         for (std::size_t i = 0; i < op.parameters.size(); ++i)
             if (is_copied(op, input, i))
-                pipeline->ready_for(*input.parameters[i]);
+                sources.push_back(input.parameters[i].get());
+        pipeline->ready_for(sources);
         for (auto& table : tables)
             if (table.length() != 0)
                 table = pipeline->put_table(table);
