@@ -14,6 +14,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/slice_buffers.h"
+#include "runtime/session/scale/slice_bytes.h"
 #include "runtime/session/scale/slice_pipeline.h"
 #include "runtime/session/scale/slice_queue.h"
 #include "runtime/support/refuse.h"
@@ -25,7 +26,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::size_t kHostRooms = 2;
 constexpr double kUsableShare = 15.0 / 16;
 /// Bytes of columns in a slice of a device: before the first is copied and behind the last, the link rests.
 constexpr double kMostCopied = 0x1p26;
@@ -41,57 +41,6 @@ struct LoadedSlice {
     Slice slice;
     PreparedSlice prepared;  ///< of `slice`
 };
-
-/// What a slice takes of the memory that a stream may take.
-struct SliceBytes {
-    double element = 0;      ///< of columns, and of what says segments element by element
-    double segment = 0;      ///< where it ends, and its results
-    double segments = 0;     ///< in an element, on average or at most
-    double copied = 0;       ///< of an element's columns, in one room
-    std::int64_t index = 0;  ///< of the arrays that a device is told a segment by
-
-    [[nodiscard]] double each() const { return element + segments * segment; }
-};
-
-/// Whether a parameter is a column that has to be brought to where it is folded.
-bool is_copied(const Operator& op, const StreamInput& input, std::size_t i)
-{
-    return !op.parameters[i].table && input.parameters[i]->on_device(0) == nullptr;
-}
-
-SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
-                           std::optional<std::int64_t> num_elements)
-{
-    const auto& segments = input.segments;
-    constexpr double kBorderBytes = 16;  // an end, and an offset for the back end
-    constexpr double kMargin = 1.25;
-    const auto rooms = static_cast<double>(has_engine ? SlicePipeline::kRooms : kHostRooms);
-    SliceBytes bytes;
-    for (std::size_t i = 0; i < op.parameters.size(); ++i)
-        if (is_copied(op, input, i))
-            bytes.copied += static_cast<double>(size_bytes(op.parameters[i].type));
-    bytes.element = rooms * bytes.copied;
-    if (segments.kind == LayoutKind::flags || segments.kind == LayoutKind::keys)
-        bytes.element += 2 * static_cast<double>(size_bytes(segments.array->type()));
-    double results = 0;
-    for (const auto& field : op.results)
-        results += static_cast<double>(size_bytes(field.type));
-    bytes.segment = rooms * kBorderBytes + (has_engine ? rooms + 1 : 2) * results;
-    bytes.segments = segments.kind == LayoutKind::whole ? 0
-                     : segments.kind == LayoutKind::uniform
-                         ? 1.0 / static_cast<double>(segments.uniform_length)
-                         : 1;
-    if (segments.kind == LayoutKind::whole || segments.kind == LayoutKind::uniform)
-        return bytes;
-    // Flags and keys may begin a segment with each element. Of others a slice ends with the last segment that
-    // there is room for.
-    bytes.index = sizeof(std::int64_t);
-    const auto entries = segments.array->length();
-    if (has_engine && (segments.kind == LayoutKind::offsets || segments.kind == LayoutKind::lengths) &&
-        entries && num_elements && *num_elements > 0)
-        bytes.segments = kMargin * static_cast<double>(*entries) / static_cast<double>(*num_elements);
-    return bytes;
-}
 
 double seconds_since(Clock::time_point begin)
 {
