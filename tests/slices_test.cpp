@@ -93,10 +93,12 @@ TEST(Slices, SeveralDevicesShareThem)
         }
 }
 
-/// Each operator over another layout, so that every one of them has its text.
-void expect_emitted_texts_take_places(const std::string& backend)
+/// Each operator over another layout, so that every one of them has its text. Devices share the slices.
+void expect_emitted_texts_take_places(const std::string& backend, std::size_t num_devices)
 {
-    auto session = session_on(backend);
+    auto session = session_on(backend), other = session_on(backend);
+    std::vector<Session*> devices = {&session, &other};
+    devices.resize(num_devices);
     constexpr std::array kForms = {SegmentForm::offsets, SegmentForm::flags, SegmentForm::ranges,
                                    SegmentForm::keys, SegmentForm::uniform};
     std::size_t turn = 0;
@@ -113,16 +115,16 @@ void expect_emitted_texts_take_places(const std::string& backend)
         const auto workload = slice_workload(op, std::move(segments));
         SliceOptions options;
         options.num_slices = 5;
-        const auto sliced = fold_sliced(session, workload, options);
+        const auto sliced = fold_sliced(devices, workload, options);
         EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "")
             << op.name << " over " << name(form) << " on " << backend;
         EXPECT_TRUE(sliced.plan);
     }
 }
 
-TEST(Slices, EmittedCudaTakesPlaces) { expect_emitted_texts_take_places("simt"); }
+TEST(Slices, EmittedCudaTakesPlaces) { expect_emitted_texts_take_places("simt", 2); }
 
-TEST(Slices, EmittedCppTakesPlaces) { expect_emitted_texts_take_places("cpu"); }
+TEST(Slices, EmittedCppTakesPlaces) { expect_emitted_texts_take_places("cpu", 1); }
 
 TEST(Slices, MillionsOfSegmentsFitInOne)
 {
@@ -270,7 +272,8 @@ TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
         const auto op = standard_operator(name);
         const auto workload = slice_workload(
             op, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)), ValueRange::uniform);
-        auto session = session_on("simt");
+        auto session = session_on("simt"), other = session_on("simt");
+        const std::vector<Session*> devices = {&session, &other};
         SliceOptions options;
         options.plan.is_reproducible = true;
         const auto once = fold_sliced(session, workload, options);
@@ -280,6 +283,8 @@ TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
             EXPECT_EQ(difference(fold_sliced(session, workload, options).results, once.results), "")
                 << name << " in " << slices << " slices";
         }
+        EXPECT_EQ(difference(fold_sliced(devices, workload, options).results, once.results), "")
+            << name << " on two devices";
     }
 }
 
