@@ -1,5 +1,5 @@
-// A rank of tests/mpi_test.cpp that sets up MPI by itself: its communicator has the world's ranks in reverse, and
-// each rank holds a part of the arrays.
+// A rank of tests/mpi_test.cpp that sets up MPI by itself: its communicator has the world's ranks in reverse,
+// and each rank holds a part of the arrays.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
