@@ -1,6 +1,7 @@
 // Slices and streams on a GPU: results, the bound on memory, and rates beside that of the link.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -226,7 +227,8 @@ StreamRun run_stream(
     return done;
 }
 
-/// Prints a table; rates are of the bytes that travel to the GPU, the column's and those of offsets.
+/// Prints a table of medians of five runs; rates are of the bytes that travel to the GPU, the column's and
+/// those of offsets.
 TEST_F(ScaleOnGpu, StreamsRunAtTheRateOfTheLink)
 {
     constexpr std::int64_t kElements = 1024 * kMi, kMean = 32;  // 4 GiB of f32
@@ -248,16 +250,15 @@ TEST_F(ScaleOnGpu, StreamsRunAtTheRateOfTheLink)
     const auto path = folder.file("x.npy");
     write_npy(path, x);
     const auto source = npy_source(path);
-    double read = 0;
-    {
-        cuda::PinnedBuffer room(context(), std::size_t{256} << 20);
-        read = best_rate(kBytes, [&] {
-            for (std::int64_t at = 0; at < kElements; at += 64 * kMi) {
-                auto into = Array::borrow(Type::f32, room.bytes().data(), 64 * kMi);
-                (void)source->read(at, into);
-            }
+    // Every thread reads on in a buffer of its own, which stays in its caches: nothing reads faster.
+    constexpr std::int64_t kPiece = kMi / 8;
+    const auto read = best_rate(kBytes, [&] {
+        parallel_for(kElements / kPiece, 1, [&](std::int64_t begin, std::int64_t end) {
+            Array into(Type::f32, kPiece);
+            for (auto piece = begin; piece < end; ++piece)
+                (void)source->read(piece * kPiece, into);
         });
-    }
+    });
     std::printf("link %.1f GB/s, read alone %.1f GB/s\n", link / 1e9, read / 1e9);
 
     const auto op = standard_operator("sum_f32");
@@ -273,9 +274,9 @@ TEST_F(ScaleOnGpu, StreamsRunAtTheRateOfTheLink)
         return {LayoutKind::offsets, 0, memory_source(offsets)};
     };
     constexpr const char* kNames[] = {"whole", "uniform=1024", "offsets, mean 32"};
-    std::printf("%-16s %-7s %6s %6s %6s %7s %7s | %6s %6s %6s %6s %6s %6s %6s %6s %6s | %5s %5s\n", "layout",
-                "from", "bound", "slices", "GB/s", "of link", "of read", "all ms", "making", "read", "prep",
-                "room", "wait", "take", "copy", "fold", "GPU", "host");
+    std::printf("%-16s %-7s %6s %6s %6s %6s %6s %7s %7s | %6s %6s %6s %6s %6s %6s %6s %6s %6s | %5s %5s\n",
+                "layout", "from", "bound", "slices", "GB/s", "least", "most", "of link", "of read", "all ms",
+                "making", "read", "prep", "room", "wait", "take", "copy", "fold", "GPU", "host");
     for (int which = 0; which < 3; ++which)
         for (const bool is_file : {false, true})
             for (const std::int64_t memory : {256 * kMi, 1024 * kMi}) {
@@ -285,18 +286,20 @@ TEST_F(ScaleOnGpu, StreamsRunAtTheRateOfTheLink)
                                       layouts(which), memory, is_watched);
                 };
                 const auto watched = run(true);  // compiles too
-                auto best = run(false);
-                for (int i = 0; i < 3; ++i)
-                    if (auto again = run(false); again.timeline.all < best.timeline.all)
-                        best = again;
-                const auto& times = best.timeline;
+                std::vector<StreamRun> runs;
+                for (int i = 0; i < 5; ++i)
+                    runs.push_back(run(false));
+                std::ranges::sort(runs, {}, [](const StreamRun& one) { return one.timeline.all; });
+                const auto& middle = runs[2];
+                const auto& times = middle.timeline;
                 const auto rate = bytes / times.all;
                 std::printf(
-                    "%-16s %-7s %5lldM %6lld %6.1f %7.3f %7.3f | %6.1f %6.1f %6.1f %6.1f %6.1f %6.1f "
-                    "%6.1f %6.1f %6.1f | %5.2f %5.2f\n",
+                    "%-16s %-7s %5lldM %6lld %6.1f %6.1f %6.1f %7.3f %7.3f | %6.1f %6.1f %6.1f %6.1f %6.1f "
+                    "%6.1f %6.1f %6.1f %6.1f | %5.2f %5.2f\n",
                     kNames[which], is_file ? "file" : "pinned", static_cast<long long>(memory / kMi),
-                    static_cast<long long>(times.slices), rate / 1e9, rate / link, rate / read,
-                    times.all * 1e3, best.making * 1e3, times.reading * 1e3, times.preparing * 1e3,
+                    static_cast<long long>(times.slices), rate / 1e9, bytes / runs[4].timeline.all / 1e9,
+                    bytes / runs[0].timeline.all / 1e9, rate / link, rate / read, times.all * 1e3,
+                    middle.making * 1e3, times.reading * 1e3, times.preparing * 1e3,
                     times.reader_waited * 1e3, times.waiting * 1e3, times.taking * 1e3, times.copying * 1e3,
                     times.folding * 1e3, static_cast<double>(watched.device_bytes) / 0x1p30,
                     static_cast<double>(watched.host_bytes) / 0x1p30);
@@ -304,7 +307,7 @@ TEST_F(ScaleOnGpu, StreamsRunAtTheRateOfTheLink)
                     << kNames[which];
                 EXPECT_LE(static_cast<double>(watched.host_bytes), 1.05 * static_cast<double>(memory))
                     << kNames[which];
-                EXPECT_GT(rate, is_file ? 0.8 * std::min(read, link) : 0.9 * link)
+                EXPECT_GT(rate, is_file ? 0.9 * std::min(read, link) : 0.95 * link)
                     << kNames[which] << (is_file ? " of a file" : " of page-locked memory") << " within "
                     << memory / kMi << " MiB";
             }

@@ -26,7 +26,7 @@ struct PipelineSizes {
 /// same order; the two agree on which rooms are free.
 class SlicePipeline {
 public:
-    static constexpr std::size_t kRooms = 3;
+    static constexpr std::size_t kRooms = 4;  ///< one is read, one copied, one folded, one looked at
 
     /// `engine` and `op` must outlive it.
     SlicePipeline(SliceEngine& engine, const Operator& op, const PipelineSizes& sizes);

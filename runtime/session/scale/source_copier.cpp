@@ -9,7 +9,7 @@ namespace {
 
 using Lane = SliceEngine::Lane;
 
-constexpr std::size_t kMostThreads = 16;
+constexpr std::size_t kMostThreads = 12;
 constexpr std::size_t kBuffers = 6;
 constexpr std::size_t kBufferBytes = std::size_t{8} << 20;
 constexpr std::size_t kPieceBytes = std::size_t{512} << 10;
@@ -128,7 +128,9 @@ void SourceCopier::take_shared(std::size_t memory_bytes)
     if (!threads_.empty())
         return;
     shared_ = ring(kBuffers, kBufferBytes, memory_bytes);
-    const auto num_threads = std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, kMostThreads);
+    // Some cores are left to what says segments and to what takes results.
+    const auto num_threads =
+        std::clamp<std::size_t>(std::thread::hardware_concurrency() * 3 / 4, 1, kMostThreads);
     piece_bytes_ = pages(shared_.front().bytes.size() / num_threads, kPieceBytes);
     for (std::size_t i = 0; i < num_threads; ++i)
         threads_.emplace_back([this] { serve(); });
@@ -205,10 +207,10 @@ void SourceCopier::open_part(std::unique_lock<std::mutex>& lock)
 }
 
 /// Notes why a copy cannot be done: no other part of it is opened.
-void SourceCopier::drop(UnderWay& copy, std::exception_ptr failure)
+void SourceCopier::drop(UnderWay& copy, const std::exception_ptr& failure)
 {
     if (!copy.failure)
-        copy.failure = std::move(failure);
+        copy.failure = failure;
     std::erase_if(unread_, [&](const auto& other) { return other.get() == &copy; });
     copy.next = copy.count;
     if (copy.is_done())
@@ -216,34 +218,41 @@ void SourceCopier::drop(UnderWay& copy, std::exception_ptr failure)
 }
 
 /// Notes that a piece is read, or why it could not be. The last one of a part queues its copy.
-void SourceCopier::close(Part& part, std::exception_ptr failure)
+void SourceCopier::close(Part& part, const std::exception_ptr& failure)
 {
     std::unique_lock lock(mutex_);
     auto& copy = *part.of;
     --part.reading;
     if (failure)
-        drop(copy, std::move(failure));
+        drop(copy, failure);
     if (part.reading != 0 || part.next != part.count)
         return;
     if (!copy.failure) {
         lock.unlock();
-        try {
-            engine_.copy_in(copy.device + static_cast<std::size_t>(part.first) * copy.width(),
-                            part.buffer.bytes.first(static_cast<std::size_t>(part.count) * copy.width()),
-                            Lane::copies);
-            engine_.record(*part.buffer.taken, Lane::copies);
-        } catch (...) {
-            failure = std::current_exception();
-        }
+        const auto refused = send(part);
         lock.lock();
-        if (failure)
-            drop(copy, std::move(failure));
+        if (refused)
+            drop(copy, refused);
     }
     part.buffer.is_filling = false;
     changed_.notify_all();
     --copy.reading;
     if (copy.is_done())
         finished_.notify_all();
+}
+
+/// Queues the copy of a part; gives why that could not be.
+std::exception_ptr SourceCopier::send(Part& part)
+{
+    const auto width = part.of->width();
+    try {
+        engine_.copy_in(part.of->device + static_cast<std::size_t>(part.first) * width,
+                        part.buffer.bytes.first(static_cast<std::size_t>(part.count) * width), Lane::copies);
+        engine_.record(*part.buffer.taken, Lane::copies);
+    } catch (...) {
+        return std::current_exception();
+    }
+    return nullptr;
 }
 
 std::int64_t SourceCopier::read_in_order(ArraySource& source, std::int64_t begin, std::int64_t count,

@@ -19,7 +19,7 @@ namespace segfold {
 /// Reads sources and queues their copies to the device.
 ///
 /// What lies in page-locked memory is copied from there. Everything else is read into a ring of buffers, in
-/// pieces, by as many threads as there are cores where the source allows it: one core copies from the page
+/// pieces, by threads on most of the cores where the source allows it: one core copies from the page
 /// cache at a fraction of the rate of a link. A buffer is copied once all its pieces are read, and filled
 /// anew as soon as the device has taken it: few calls of the driver, which serves one thread at a time.
 /// Threads go on with the next copy as soon as no piece of the last one is left.
@@ -79,8 +79,9 @@ private:
     void serve();
     [[nodiscard]] std::optional<Piece> claim();
     void open_part(std::unique_lock<std::mutex>& lock);
-    void close(Part& part, std::exception_ptr failure);
-    void drop(UnderWay& copy, std::exception_ptr failure);
+    void close(Part& part, const std::exception_ptr& failure);
+    [[nodiscard]] std::exception_ptr send(Part& part);
+    void drop(UnderWay& copy, const std::exception_ptr& failure);
     std::int64_t read_in_order(ArraySource& source, std::int64_t begin, std::int64_t count,
                                std::byte* device);
 

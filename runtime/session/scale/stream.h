@@ -32,7 +32,7 @@ struct StreamOptions {
     PlanRequest plan = {};
     std::string without_records = {};
     /// Bytes of the buffers of a stream: columns, layout and results of two slices, as one slice is read
-    /// while the one before is folded, and of three on a GPU, where this bounds the GPU's memory and the
+    /// while the one before is folded, and of four on a GPU, where this bounds the GPU's memory and the
     /// host's each. Tables and the scratch memory of plans come on top.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
