@@ -5,6 +5,7 @@
 
 #include "runtime/judge/reference.h"
 #include "runtime/session/scale/stream.h"
+#include "runtime/support/file.h"
 #include "tests/slice_cases.h"
 
 namespace segfold::test {
@@ -50,5 +51,27 @@ inline std::vector<std::vector<std::byte>> wanted(const Workload& workload)
         fields.clear();
     return fields;
 }
+
+/// A file of which the second half cannot be read: no page lies at the first address of a process.
+class HalfReadable : public ArraySource {
+public:
+    explicit HalfReadable(bool reads_in_parallel) : reads_in_parallel_(reads_in_parallel) {}
+    [[nodiscard]] Type type() const override { return Type::f32; }
+    [[nodiscard]] std::optional<std::int64_t> length() const override { return 4000; }
+    std::int64_t read(std::int64_t begin, Array& into) override
+    {
+        std::memset(into.data(), 0, into.bytes());
+        if (begin >= 2000)
+            memory_.read(0, {into.data(), into.bytes()});
+        return static_cast<std::int64_t>(into.length());
+    }
+    [[nodiscard]] bool reads_in_parallel() const override { return reads_in_parallel_; }
+    [[nodiscard]] std::string where() const override { return memory_.path(); }
+    [[nodiscard]] std::string fingerprint() const override { return memory_.path(); }
+
+private:
+    bool reads_in_parallel_;
+    InputFile memory_{"/proc/self/mem"};
+};
 
 }  // namespace segfold::test

@@ -263,5 +263,27 @@ TEST_F(StreamPipeline, EndsWhereReadingOrTakingFails)
     EXPECT_LT(slices, 6);
 }
 
+TEST_F(StreamPipeline, EndsWithTheWordsOfThePartThatCannotBeRead)
+{
+    for (const bool in_parallel : {false, true}) {
+        StreamInput input;
+        input.parameters.push_back(std::make_unique<HalfReadable>(in_parallel));
+        input.segments = {LayoutKind::uniform, 4, nullptr};
+        StreamOptions options;
+        options.memory_bytes = 10000;
+        const auto stream = stream_of(standard_operator("sum_f32"), std::move(input), options);
+        std::int64_t segments = 0;
+        try {
+            stream->run(
+                [&](StreamResults&& results, const StreamState&) { segments += results.num_segments; });
+            FAIL() << "nothing was thrown";
+        } catch (const InputError& error) {
+            EXPECT_NE(std::string(error.what()).find("/proc/self/mem"), std::string::npos) << error.what();
+        }
+        EXPECT_GT(segments, 0);
+        EXPECT_LT(segments, 1000);
+    }
+}
+
 }  // namespace
 }  // namespace segfold::test

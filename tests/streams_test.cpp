@@ -219,25 +219,6 @@ TEST(Streams, AFileThatShrinksIsRefusedAndNothingHasTheFinalName)
     EXPECT_TRUE(std::filesystem::exists(out + ".partial"));
 }
 
-/// A file of which the second half cannot be read: no page lies at the first address of a process.
-class HalfReadable : public ArraySource {
-public:
-    [[nodiscard]] Type type() const override { return Type::f32; }
-    [[nodiscard]] std::optional<std::int64_t> length() const override { return 4000; }
-    std::int64_t read(std::int64_t begin, Array& into) override
-    {
-        std::memset(into.data(), 0, into.bytes());
-        if (begin >= 2000)
-            memory_.read(0, {into.data(), into.bytes()});
-        return static_cast<std::int64_t>(into.length());
-    }
-    [[nodiscard]] std::string where() const override { return memory_.path(); }
-    [[nodiscard]] std::string fingerprint() const override { return memory_.path(); }
-
-private:
-    InputFile memory_{"/proc/self/mem"};
-};
-
 TEST(Streams, AnUnreadablePartIsRefusedAndNothingHasTheFinalName)
 {
     const TemporaryFolder folder;
@@ -245,7 +226,7 @@ TEST(Streams, AnUnreadablePartIsRefusedAndNothingHasTheFinalName)
     const auto op = standard_operator("sum_f32");
     const auto out = folder.file("out.npy");
     StreamInput input;
-    input.parameters.push_back(std::make_unique<HalfReadable>());
+    input.parameters.push_back(std::make_unique<HalfReadable>(false));
     input.segments = {LayoutKind::uniform, 4, nullptr};
     StreamOptions options;
     options.memory_bytes = 10000;
