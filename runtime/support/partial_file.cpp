@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 
 #include "runtime/support/refuse.h"
 
@@ -25,9 +26,7 @@ PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes, Unfi
     if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         refuse(path, "is no regular file; a stream's results need one");
     const auto partial = partial_name(path);
-    if (unfinished == Unfinished::removed)
-        leftover_.emplace(partial);
-    descriptor_ = open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (kept_bytes == 0 ? O_TRUNC : 0), 0666);
+    open_file(partial, unfinished == Unfinished::kept, kept_bytes == 0);
     if (descriptor_ < 0)
         refuse(path, "cannot be written: " + error_text(errno));
     if (kept_bytes != 0 &&
@@ -37,6 +36,21 @@ PartialFile::PartialFile(const std::string& path, std::uint64_t kept_bytes, Unfi
         refuse(partial, fmt::format("holds {} bytes, and {} were written; begin anew without --resume",
                                     status.st_size, kept_bytes));
     }
+}
+
+void PartialFile::open_file(const std::string& partial, bool is_kept, bool begins_anew)
+{
+    struct stat status = {};
+    if (!is_kept && lstat(partial.c_str(), &status) != 0) {
+        const auto folder = std::filesystem::path(partial).parent_path();
+        descriptor_ = open(folder.empty() ? "." : folder.c_str(), O_RDWR | O_TMPFILE | O_CLOEXEC, 0666);
+        is_nameless_ = descriptor_ >= 0;
+        if (is_nameless_)
+            return;
+    }
+    if (!is_kept)
+        leftover_.emplace(partial);
+    descriptor_ = open(partial.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | (begins_anew ? O_TRUNC : 0), 0666);
 }
 
 PartialFile::~PartialFile()
@@ -74,12 +88,22 @@ void PartialFile::commit()
 {
     const int descriptor = descriptor_;
     descriptor_ = -1;
+    const auto partial = partial_name(path_);
+    if (is_nameless_) {
+        leftover_.emplace(partial);
+        const auto own = fmt::format("/proc/self/fd/{}", descriptor);
+        if (linkat(AT_FDCWD, own.c_str(), AT_FDCWD, partial.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+            const auto error = error_text(errno);
+            close(descriptor);
+            refuse(path_, "cannot be written: " + error);
+        }
+    }
     // Some file systems report a full disk only here.
-    if (close(descriptor) == 0 && std::rename(partial_name(path_).c_str(), path_.c_str()) == 0)
+    if (close(descriptor) == 0 && std::rename(partial.c_str(), path_.c_str()) == 0)
         return;
     const auto error = error_text(errno);
     if (leftover_)
-        std::remove(partial_name(path_).c_str());
+        std::remove(partial.c_str());
     refuse(path_, "cannot be written: " + error);
 }
 

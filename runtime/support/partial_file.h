@@ -17,6 +17,9 @@ enum class Unfinished : std::uint8_t {
 };
 
 /// Writes NAME.partial, which becomes NAME by commit().
+///
+/// What is to be removed has no name until then, where the file system has such files (O_TMPFILE): it goes
+/// with the process, even where that is killed.
 class PartialFile {
 public:
     /// Begins anew, or goes on behind the first `kept_bytes` of what is there. Throws InputError where it
@@ -37,11 +40,13 @@ public:
     void commit();
 
 private:
+    void open_file(const std::string& partial, bool is_kept, bool begins_anew);
     void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
 
     std::string path_;
     std::optional<Leftover> leftover_;  ///< of a file that is to be removed
     int descriptor_ = -1;
+    bool is_nameless_ = false;
     std::uint64_t bytes_ = 0;
 };
 
