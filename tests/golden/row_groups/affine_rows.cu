@@ -1,6 +1,6 @@
 // row_groups: A group of lanes reduces rows of one segment: lanes side by side hold the features
 // Segments given as offsets, 32-bit indices.
-// block_threads = 128
+// block_threads = 64
 // feature_lanes = 16
 // features_per_lane = 4
 // row_lanes = 2
@@ -24,7 +24,7 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kBlockThreads = 128;
+constexpr int kBlockThreads = 64;
 constexpr int kFeatureLanes = 16;
 constexpr int kFeaturesPerLane = 4;
 constexpr int kRowLanes = 2;
