@@ -6,11 +6,13 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "dsl/check.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
 #include "runtime/session/lookup.h"
@@ -273,6 +275,41 @@ TEST(Lookup, TheVeryShapeDecides)
     EXPECT_EQ(found.predicted_milliseconds, 0.4);
     EXPECT_EQ(found.considered.size(), 3u);
     EXPECT_EQ(found.record, "test.jsonl:1");
+}
+
+TEST(Lookup, RowsOfAnotherLengthDecideNothing)
+{
+    auto op = standard_operator("softmax_f32");
+    op.parameters[0].row = true;
+    const Problem rows(check(std::move(op)), SegmentForm::offsets);
+    const auto& catalogue = Catalogue::standard();
+    const auto& stage = catalogue.rule_of_thumb(rows, {});
+    const auto of_features = [&](std::int64_t num_features) {
+        Shape at = shape(1 << 20, 32);
+        at.num_features = num_features;
+        Record record = row({stage.name, default_configuration(stage, plan_facts(rows, at))}, at, 0.5);
+        record.problem = class_of(rows);
+        record.stage_hash = stage_hash(stage, catalogue);
+        return parse_record("test.jsonl:1", print(record));
+    };
+    const auto wide = of_features(64);
+    EXPECT_EQ(wide.shape.num_features, 64);
+    EXPECT_EQ(wide.problem, class_of(rows));
+    EXPECT_EQ(print(wide.problem),
+              "offsets, 32-bit indices, 4 bytes an element, 8 bytes a state, commutative, costly, rows, "
+              "write-back");
+    const auto ask_for = [&](std::int64_t num_features) {
+        Shape at = shape(1 << 20, 32);
+        at.num_features = num_features;
+        return look_up(RecordStore::of({wide}), {kHere, rows, at, catalogue});
+    };
+    EXPECT_EQ(ask_for(64).match, Match::exact);
+    EXPECT_NE(ask_for(64).reason.find("1048576 elements of 64 features in 32768 segments"),
+              std::string::npos);
+    EXPECT_EQ(ask_for(8).match, Match::none);
+    EXPECT_EQ(ask_for(8).seeds, std::vector<Point>{wide.point});
+    EXPECT_EQ(distance(wide.shape, shape(1 << 20, 32)), std::numeric_limits<double>::infinity());
+    EXPECT_EQ(ask({wide}, wide.shape).match, Match::none) << "columns are another class of problem";
 }
 
 TEST(Lookup, APinnedPlanIsNotReplaced)

@@ -30,8 +30,9 @@ double log2_of(double number) { return std::log2(std::max(number, 1.0)); }
 
 std::string text_of(const Shape& shape)
 {
-    return fmt::format("{} elements in {} segment{}", shape.num_elements, shape.num_segments,
-                       shape.num_segments == 1 ? "" : "s");
+    return fmt::format("{} elements{} in {} segment{}", shape.num_elements,
+                       shape.num_features > 0 ? fmt::format(" of {} features", shape.num_features) : "",
+                       shape.num_segments, shape.num_segments == 1 ? "" : "s");
 }
 
 /// The plans measured at one shape.
@@ -131,7 +132,7 @@ private:
                 other_devices_.insert(record.device.name);
             else if (is_stale(record))
                 stale_.push_back(&record);
-            else
+            else if (record.shape.num_features == question_.shape.num_features)
                 shape_of(record).add(record);
         }
         std::erase_if(shapes_, [&](const Measured& measured) {
@@ -339,6 +340,9 @@ std::string_view name(Match match)
 
 double distance(const Shape& first, const Shape& second)
 {
+    // A plan deals lanes to features for one length of rows.
+    if (first.num_features != second.num_features)
+        return std::numeric_limits<double>::infinity();
     const auto apart = [](double a, double b) { return log2_of(a) - log2_of(b); };
     const double elements =
         apart(static_cast<double>(first.num_elements), static_cast<double>(second.num_elements));
@@ -359,6 +363,7 @@ Lookup look_up(const RecordStore& store, const Question& question)
 bool is_same(const Shape& first, const Shape& second)
 {
     return first.num_elements == second.num_elements && first.num_segments == second.num_segments &&
+           first.num_features == second.num_features &&
            (first.longest == second.longest || first.longest == 0 || second.longest == 0);
 }
 

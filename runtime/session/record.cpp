@@ -13,6 +13,7 @@
 
 #include "codegen/weave.h"
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "runtime/support/json_value.h"
 
 namespace segfold::tune {
@@ -67,12 +68,16 @@ DeviceIdentity device_of(const JsonValue& field)
             field.at("memory_clock_khz").small()};
 }
 
+/// What stands in a row only where it is so.
+bool is_true(const JsonValue& field, const char* name) { return field.has(name) && field.at(name).truth(); }
+
 ProblemClass problem_of(const JsonValue& field)
 {
     return {field.at("form").text(),         field.at("index_bits").small(),
             field.at("key_bytes").small(),   field.at("element_bytes").count(),
             field.at("state_bytes").count(), field.at("commutative").truth(),
-            field.at("identity").truth(),    field.at("costly").truth()};
+            field.at("identity").truth(),    field.at("costly").truth(),
+            is_true(field, "rows"),          is_true(field, "map")};
 }
 
 /// Whether `name` stands in `formula`, alone.
@@ -135,15 +140,18 @@ ProblemClass class_of(const Problem& problem)
             state_bytes(problem.op),
             problem.laws.commutative,
             problem.op.has_identity(),
-            is_costly(problem.op)};
+            is_costly(problem.op),
+            has_rows(problem.op),
+            problem.op.map.has_value()};
 }
 
 std::string print(const ProblemClass& problem)
 {
-    return fmt::format("{}, {}-bit indices, {} bytes an element, {} bytes a state{}{}{}", problem.form,
+    return fmt::format("{}, {}-bit indices, {} bytes an element, {} bytes a state{}{}{}{}{}", problem.form,
                        problem.index_bits, problem.element_bytes, problem.state_bytes,
                        problem.is_commutative ? ", commutative" : "",
-                       problem.has_identity ? "" : ", without identity", problem.is_costly ? ", costly" : "");
+                       problem.has_identity ? "" : ", without identity", problem.is_costly ? ", costly" : "",
+                       problem.has_rows ? ", rows" : "", problem.has_map ? ", write-back" : "");
 }
 
 std::string_view name(Phase phase) { return kPhases[static_cast<std::size_t>(phase)]; }
@@ -183,43 +191,49 @@ std::string print(const Record& record)
     Json configuration = Json::object();
     for (const auto& [name, value] : point.configuration)
         configuration[name] = value;
-    const Json line = {
-        {"version", kRecordVersion},
-        {"device",
-         {{"name", device.name},
-          {"compute_capability", device.compute_capability},
-          {"multiprocessors", device.multiprocessors},
-          {"l2_bytes", device.l2_bytes},
-          {"bus_width_bits", device.bus_width_bits},
-          {"clock_khz", device.clock_khz},
-          {"memory_clock_khz", device.memory_clock_khz}}},
-        {"driver", driver},
-        {"compiler", compiler},
-        {"operator", op},
-        {"operator_hash", op_hash},
-        {"problem",
-         {{"form", problem.form},
-          {"index_bits", problem.index_bits},
-          {"key_bytes", problem.key_bytes},
-          {"element_bytes", problem.element_bytes},
-          {"state_bytes", problem.state_bytes},
-          {"commutative", problem.is_commutative},
-          {"identity", problem.has_identity},
-          {"costly", problem.is_costly}}},
-        {"layout", layout},
-        {"shape",
-         {{"elements", shape.num_elements}, {"segments", shape.num_segments}, {"longest", shape.longest}}},
-        {"stage", point.stage},
-        {"configuration", std::move(configuration)},
-        {"stage_hash", hash},
-        {"phase", name(phase)},
-        {"outcome", name(evaluation.outcome)},
-        {"reason", evaluation.reason},
-        {"milliseconds", rounded(evaluation.milliseconds)},
-        {"samples", std::move(samples)},
-        {"compile_milliseconds", rounded(evaluation.compile_milliseconds)},
-        {"bytes", bytes},
-        {"date", date}};
+    Json sizes = {
+        {"elements", shape.num_elements}, {"segments", shape.num_segments}, {"longest", shape.longest}};
+    if (shape.num_features > 0)
+        sizes["features"] = shape.num_features;
+    Json its_class = {{"form", problem.form},
+                      {"index_bits", problem.index_bits},
+                      {"key_bytes", problem.key_bytes},
+                      {"element_bytes", problem.element_bytes},
+                      {"state_bytes", problem.state_bytes},
+                      {"commutative", problem.is_commutative},
+                      {"identity", problem.has_identity},
+                      {"costly", problem.is_costly}};
+    if (problem.has_rows)
+        its_class["rows"] = true;
+    if (problem.has_map)
+        its_class["map"] = true;
+    const Json line = {{"version", kRecordVersion},
+                       {"device",
+                        {{"name", device.name},
+                         {"compute_capability", device.compute_capability},
+                         {"multiprocessors", device.multiprocessors},
+                         {"l2_bytes", device.l2_bytes},
+                         {"bus_width_bits", device.bus_width_bits},
+                         {"clock_khz", device.clock_khz},
+                         {"memory_clock_khz", device.memory_clock_khz}}},
+                       {"driver", driver},
+                       {"compiler", compiler},
+                       {"operator", op},
+                       {"operator_hash", op_hash},
+                       {"problem", std::move(its_class)},
+                       {"layout", layout},
+                       {"shape", std::move(sizes)},
+                       {"stage", point.stage},
+                       {"configuration", std::move(configuration)},
+                       {"stage_hash", hash},
+                       {"phase", name(phase)},
+                       {"outcome", name(evaluation.outcome)},
+                       {"reason", evaluation.reason},
+                       {"milliseconds", rounded(evaluation.milliseconds)},
+                       {"samples", std::move(samples)},
+                       {"compile_milliseconds", rounded(evaluation.compile_milliseconds)},
+                       {"bytes", bytes},
+                       {"date", date}};
     return line.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -253,7 +267,8 @@ Record parse_record(const std::string& place, std::string_view line)
     record.problem = problem_of(row.at("problem"));
     record.layout = row.at("layout").text();
     const auto shape = row.at("shape");
-    record.shape = {shape.at("elements").count(), shape.at("segments").count(), shape.at("longest").count()};
+    record.shape = {shape.at("elements").count(), shape.at("segments").count(), shape.at("longest").count(),
+                    shape.has("features") ? shape.at("features").count() : 0};
     record.point = {row.at("stage").text(), configuration_of(row.at("configuration"))};
     record.stage_hash = row.at("stage_hash").text();
     record.phase = static_cast<Phase>(row.at("phase").choice(kPhases));

@@ -21,6 +21,8 @@ struct ProblemClass {
     bool is_commutative = false;
     bool has_identity = true;
     bool is_costly = false;
+    bool has_rows = false;  ///< of features
+    bool has_map = false;
 
     bool operator==(const ProblemClass&) const = default;
 };
