@@ -170,10 +170,10 @@ int step_items_of(const Stage& stage, const FormulaNames& sizes)
 
 /// What a text may mention: kNAME of each tunable, or NAME where it is a number, and kMostNAME, which is as
 /// much where a launch says it as the tunable can be.
-std::vector<Constant> constants_of(const Stage& stage, const Configuration& configuration,
-                                   const NumberValues& numbers, Numbers place)
+std::vector<NamedConstant> constants_of(const Stage& stage, const Configuration& configuration,
+                                        const NumberValues& numbers, Numbers place)
 {
-    std::vector<Constant> constants;
+    std::vector<NamedConstant> constants;
     for (const auto& [name, value] : configuration) {
         const bool is_number = numbers.contains(name);
         const auto tunable = std::ranges::find(stage.tunables, name, &Tunable::name);
@@ -190,9 +190,10 @@ std::vector<Constant> constants_of(const Stage& stage, const Configuration& conf
 
 /// kNAME of each size that no workload and, at the launch, no number has a part in; `written` may define it
 /// itself.
-void add_sizes(std::vector<Constant>& constants, const std::vector<std::pair<std::string, Formula>>& sizes,
-               const Problem& problem, const Configuration& configuration, const NumberValues& numbers,
-               Numbers place, std::string_view written)
+void add_sizes(std::vector<NamedConstant>& constants,
+               const std::vector<std::pair<std::string, Formula>>& sizes, const Problem& problem,
+               const Configuration& configuration, const NumberValues& numbers, Numbers place,
+               std::string_view written)
 {
     auto known = plan_facts(problem);
     for (const auto* shape :

@@ -455,7 +455,7 @@ bool lift_gathers(const Operator& op)
     });
 }
 
-std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
+std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect)
 {

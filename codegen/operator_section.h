@@ -29,12 +29,12 @@ bool lift_uses(const Operator& op, const Parameter& parameter);
 bool lift_gathers(const Operator& op);
 
 /// A constant of the text, such as {"kBlockThreads", 256}.
-using Constant = std::pair<std::string, int>;
+using NamedConstant = std::pair<std::string, int>;
 
 /// Every piece of the operator's section in the order in which it must stand.
 ///
 /// `read_type` gives the text of parts/f16.cuh and parts/bf16.cuh, woven; CUDA alone asks for them.
-std::vector<Piece> operator_section(const Problem& problem, const std::vector<Constant>& constants,
+std::vector<Piece> operator_section(const Problem& problem, const std::vector<NamedConstant>& constants,
                                     const std::function<std::string(std::string_view)>& read_type,
                                     Dialect dialect = Dialect::cuda);
 
