@@ -9,11 +9,10 @@ template <RealType T>
 auto join_exponentials()
 {
     return [](auto a, auto b, auto& s) {
-        auto top = let("top", segfold::max(a.greatest, b.greatest));
-        auto left = let("left", select(a.greatest == top, a.sum, a.sum * exp(a.greatest - top)));
-        auto right = let("right", select(b.greatest == top, b.sum, b.sum * exp(b.greatest - top)));
-        s.greatest = top;
-        s.sum = left + right;
+        auto ahead = let("ahead", b.greatest - a.greatest);
+        auto scale = let("scale", exp(segfold::min(select(ahead > 0, -ahead, ahead), 0)));
+        s.greatest = segfold::max(a.greatest, b.greatest);
+        s.sum = select(ahead > 0, a.sum * scale + b.sum, a.sum + b.sum * scale);
     };
 }
 
@@ -27,7 +26,10 @@ Operator softmax()
             s.sum = select(isnan(x), nan<T>(), 1);
         });
         op.combine(join_exponentials<T>());
-        op.map([&](Exponentials<T> s) { return exp(x - s.greatest) / s.sum; });
+        op.map([&](Exponentials<T> s) {
+            auto share = let("share", 1 / s.sum);
+            return exp(x - s.greatest) * share;
+        });
         op.commutative();
     });
 }
@@ -42,7 +44,10 @@ Operator log_softmax()
             s.sum = select(isnan(x), nan<T>(), 1);
         });
         op.combine(join_exponentials<T>());
-        op.map([&](Exponentials<T> s) { return x - s.greatest - log(s.sum); });
+        op.map([&](Exponentials<T> s) {
+            auto share = let("share", log(s.sum));
+            return x - s.greatest - share;
+        });
         op.commutative();
     });
 }
