@@ -9,6 +9,7 @@
 #include "codegen/atomic.h"
 #include "codegen/comment.h"
 #include "codegen/embedded_kernels.h"
+#include "codegen/map_section.h"
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
@@ -44,11 +45,13 @@ bool reads_rows_by_place(const Operator& op)
     });
 }
 
-/// True for a stage that is for operators over rows.
-bool is_for_rows(const Stage& stage)
+bool needs(const Stage& stage, std::string_view fact)
 {
-    return std::ranges::any_of(stage.needs, [](const Formula& need) { return need.text() == "rows"; });
+    return std::ranges::any_of(stage.needs, [&](const Formula& need) { return need.text() == fact; });
 }
+
+/// True for a stage that is for operators over rows.
+bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
 /// What a need may ask about.
 FormulaNames facts_of(const Problem& problem)
@@ -64,10 +67,12 @@ FormulaNames facts_of(const Problem& problem)
             {"atomic_combine", atomic_function(problem.op).has_value()},
             {"redux_combine", warp_function(problem.op).has_value()},
             {"rows", has_rows(problem.op)},
+            {"map", problem.op.map.has_value()},
             {"rows_by_place", reads_rows_by_place(problem.op)},
             {"row_bytes", row_bytes(problem.op)},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)},
+            {"value_bytes", value_bytes(problem.op)},
             {"cc", problem.target.compute_capability}};
 }
 
@@ -115,6 +120,10 @@ std::string explain(const Formula& need, const Stage& stage, const Problem& prob
         return "needs a lift that reads elements, and that of operator " + op.name + " reads none";
     if (text == "rows")
         return "folds rows of features, and operator " + op.name + " has no parameter of rows";
+    if (text == "!rows")
+        return "folds and maps columns of numbers, and operator " + op.name + " has rows";
+    if (text == "map")
+        return "maps the elements that it folds, and operator " + op.name + " has no map";
     if (text == "!rows_by_place")
         return "does not know an element's place in its segment where it loads rows, and operator " +
                op.name + " reads a table of rows by position or segment";
@@ -249,6 +258,8 @@ std::int64_t element_bytes(const Operator& op)
         bytes += size_bytes(column->type);
     return bytes;
 }
+
+bool is_fused(const Stage& stage) { return needs(stage, "map"); }
 
 const Catalogue& Catalogue::standard()
 {

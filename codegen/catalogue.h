@@ -21,6 +21,9 @@ struct Shape {
     std::int64_t num_features = 0;  ///< of rows; 0: not known
 };
 
+/// Whether a stage maps elements itself, after folding them, so that no launch of its own has to.
+[[nodiscard]] bool is_fused(const Stage& stage);
+
 class Catalogue {
 public:
     /// The stages embedded in the program.

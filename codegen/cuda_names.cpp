@@ -46,10 +46,11 @@ constexpr std::string_view kTaken[] = {
     "shuffle_up shuffle_down atomic_combine redux copy_tile take_items load_items is_aligned load_vectors "
     "part_words part_pairs part_lanes keep_words clip keep_totals take_totals take_row "
     "lift_at lift_item lift_tile append append_item append_element load_element opaque opaque_f32 opaque_f64 "
-    "gather finished load_map_items map_element map_item keep_output get_total put_total prefetch "
+    "gather finished segment_values map_tile_item map_with_values take_map_items store_output store_vectors "
+    "outputs_are_aligned load_map_items map_element map_item keep_output get_total put_total prefetch "
     "prefetch_results "
     "store_outputs load_features store_features load_numbers load_rows lift_row rows_are_vectors finish_row "
-    "store_row store_feature map_row",
+    "store_row store_feature store_results map_row map_kept",
     // What native texts call in an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "
     "greatest_u32 greatest_i64 greatest_u64 leading_zeros_u32 leading_zeros_u64 rsqrt_f32 rsqrt_f64",

@@ -76,6 +76,7 @@ Facts weaving_facts(const Problem& problem)
             {"idempotent", problem.laws.idempotent},
             {"identity", op.has_identity()},
             {"allows_empty", op.allows_empty()},
+            {"keeps_results", op.keeps_results},
             {"scalar_state", op.state.size() == 1 && op.has_identity()},
             {"uses_position", uses_name(op.lift, "position")},
             {"uses_segment", uses_name(op.lift, "segment")},
@@ -97,25 +98,30 @@ Facts weaving_facts(const Problem& problem)
             {"keys", problem.form == SegmentForm::keys}};
 }
 
-/// The stage's text; of an operator with a map with the kernel that maps.
+/// The stage's text; of an operator with a map with the kernel that maps, where the stage does not map
+/// itself.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
-    return op.map ? fmt::format("{}//% use {}\n", stage.text, has_rows(op) ? kMapRowsPart : kMapPart)
-                  : stage.text;
+    return op.map && !is_fused(stage)
+               ? fmt::format("{}//% use {}\n", stage.text, has_rows(op) ? kMapRowsPart : kMapPart)
+               : stage.text;
 }
 
-/// The launch that maps comes last; results that only map sees are scratch memory.
-void settle_map(Emitted& emitted, const Operator& op, const std::string& place)
+/// The launch that maps comes last; results that only map sees are scratch memory. A stage that maps itself
+/// keeps them in registers: the memory behind their pointers has one entry then, which nobody reads.
+void settle_map(Emitted& emitted, const Operator& op, const Stage& stage)
 {
     if (!op.map)
         return;
     std::ranges::stable_partition(emitted.launches,
                                   [](const auto& launch) { return launch.kernel != kMapKernel; });
     for (std::size_t i = 0; !op.keeps_results && i < op.results.size(); ++i)
-        emitted.scratch.push_back(
-            {"result of " + op.results[i].name, static_cast<std::int64_t>(size_bytes(op.results[i].type)),
-             Formula(place, has_rows(op) ? "num_segments * num_features" : "num_segments"), false,
-             static_cast<int>(i)});
+        emitted.scratch.push_back({"result of " + op.results[i].name,
+                                   static_cast<std::int64_t>(size_bytes(op.results[i].type)),
+                                   Formula(stage.place, is_fused(stage) ? "1"
+                                                        : has_rows(op)  ? "num_segments * num_features"
+                                                                        : "num_segments"),
+                                   false, static_cast<int>(i)});
 }
 
 std::int64_t element_bytes(const std::string& element, const Problem& problem)
@@ -306,7 +312,7 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
             {launch.kernel, kernel_parameters(launch.kernel, written, stage.place, stage.dialect),
              launch.grid, launch.block, launch.shared ? launch.shared->value(sizes) : 0});
     check_parameters(emitted, stage.place);
-    settle_map(emitted, problem.op, stage.place);
+    settle_map(emitted, problem.op, stage);
 
     // Known to a text of constants like a tunable, so that it can assert that its arrays fit.
     auto constants = constants_of(stage, configuration, numbers, place);

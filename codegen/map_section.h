@@ -19,7 +19,15 @@ inline constexpr std::string_view kMapKernel = "map_elements";
 /// The names that a map needs, those of the lets that it needs included.
 std::set<std::string> names_of_map(const Block& map);
 
+/// The bytes of what stages that map a tile keep of a segment: the results and the lets that are the same for
+/// all of its elements, as far as map needs them. 0 without a map.
+std::int64_t value_bytes(const Operator& op);
+
 /// The pieces that write-back may mention; none for an operator without `map`.
 std::vector<Piece> map_section(const Problem& problem);
+
+/// The piece that takes elements out of a tile, for stages that fold and map tiles; follows the pieces of
+/// tile_section().
+std::vector<Piece> map_tile_section(const Problem& problem);
 
 }  // namespace segfold

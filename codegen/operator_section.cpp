@@ -312,7 +312,9 @@ private:
     /// The results of one feature, which stages over rows store.
     [[nodiscard]] std::string finish_row() const
     {
-        std::string results = "// The results of one feature.\nstruct RowResult {\n";
+        std::string results =
+            fmt::format("// The results of one {}.\nstruct RowResult {{\n",
+                        std::ranges::any_of(given_, &Parameter::row) ? "feature" : "segment");
         for (const auto& field : op_.results)
             results += fmt::format("    {} {};\n", cuda_name(field.type), cuda_identifier(field.name));
         const auto gives = [&](const Block& block, const std::string& indent) {

@@ -65,23 +65,30 @@ std::string place_call(const RowOperator& rows, const RowRead& read)
     return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
 }
 
-/// What map_row() is made of.
-Holes map_holes(const Problem& problem)
+/// What map_row() is made of; where elements are `kept`, map_kept(). A Row has the columns in `held`.
+Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& held)
 {
     const auto& op = problem.op;
     const auto needed = names_of_map(*op.map);
-    Holes holes{{}, {{"number", {}}, {"row", {}}, {"result", {}}, {"output", {}}}};
+    Holes holes{{{"inputs", ""}, {"row", ""}, {"row_results", ""}},
+                {{"number", {}}, {"row", {}}, {"result", {}}, {"output", {}}}};
     std::vector<std::string> arguments;
     for (const auto& column : op.parameters) {
         if (column.table || !needed.contains(column.name))
             continue;
-        holes.lists[column.row ? "row" : "number"].push_back(array_holes(column.name, column.type));
-        arguments.push_back("of_" + cuda_identifier(column.name) + (column.row ? ".at[v]" : ""));
+        const bool is_held = kept && held.contains(column.name);
+        holes.values[is_held ? "row" : "inputs"] = is_held ? " row" : " inputs";
+        if (!is_held)
+            holes.lists[column.row ? "row" : "number"].push_back(array_holes(column.name, column.type));
+        arguments.push_back((is_held ? "row." : "of_") + cuda_identifier(column.name) +
+                            (column.row ? ".at[v]" : ""));
     }
     for (const auto& result : op.results)
         if (needed.contains(result.name)) {
             holes.lists["result"].push_back(array_holes(result.name, result.type));
-            arguments.push_back("of_" + cuda_identifier(result.name) + ".at[v]");
+            arguments.push_back(kept ? "row_results[v]." + cuda_identifier(result.name)
+                                     : "of_" + cuda_identifier(result.name) + ".at[v]");
+            holes.values["row_results"] = "row_results";
         }
     for (const std::string place : {"index", "position", "segment", "length"}) {
         if (needed.contains(place))
@@ -111,6 +118,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         add_names_in(read.index, places);
 
     std::set<Type> types;
+    std::set<std::string> held;  // the columns that a Row has
     Holes holes{{}, {{"number", {}}, {"row", {}}, {"read", {}}, {"pointer", {}}, {"result", {}}}};
     std::vector<std::string> arguments;
     bool uses_inputs = false, uses_row = false;
@@ -133,6 +141,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         if (!is_lifted && !places.contains(column.name))
             continue;
         const bool is_row = is_read || given->row;
+        held.insert(column.name);
         if (is_row && !is_read) {
             holes.lists["row"].push_back(array_holes(column.name, column.type));
             add_pointer("inputs." + name, column.type);
@@ -203,10 +212,12 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         add("place_in_" + read.column, place_function(problem, rows, read));
     add("load_rows", vocabulary("rows.cuh", "load_rows", loads));
     add("lift_row", vocabulary("rows.cuh", "lift_row", lifts));
-    for (const auto* name : {"rows_are_vectors", "store_row", "store_feature"})
+    for (const auto* name : {"rows_are_vectors", "store_row", "store_feature", "store_results"})
         add(name, vocabulary("rows.cuh", name, holes));
-    if (problem.op.map)
-        add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem)));
+    if (problem.op.map) {
+        add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem, false, held)));
+        add("map_kept", vocabulary("rows.cuh", "map_kept", map_holes(problem, true, held)));
+    }
     return pieces;
 }
 

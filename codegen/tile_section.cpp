@@ -10,6 +10,7 @@
 #include "codegen/cuda_names.h"
 #include "codegen/cuda_printer.h"
 #include "codegen/line_break.h"
+#include "codegen/map_section.h"
 #include "codegen/vocabulary.h"
 
 namespace segfold {
@@ -164,6 +165,8 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     if (has_append(problem.op))
         add("append_item",
             item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
+    for (auto& piece : map_tile_section(problem))
+        pieces.push_back(std::move(piece));
     return pieces;
 }
 

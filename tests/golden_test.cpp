@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 4> kShownOperators = {"sum_i32", "mean_va
 constexpr std::string_view kShownOperator = "sum_i32";
 /// Of stages over rows this one.
 constexpr std::string_view kShownRows = "tests/golden/affine_rows.seg";
+constexpr std::string_view kShownMapped = "tests/golden/told_rows.seg";
 /// Those, and: 64-bit states; four fields; a type whose values expressions convert; a scalar; an array that
 /// is read at a computed place; arrays of locals; an array in an operator of many operations.
 constexpr std::array<std::string_view, 11> kOperators = {
@@ -53,7 +54,7 @@ struct Golden {
             return false;
         return std::ranges::count(kShownStages, stage->name) != 0
                    ? std::ranges::count(kShownOperators, op) != 0
-                   : op == kShownOperator || op == kShownRows;
+                   : op == kShownOperator || op == kShownRows || is_fused(*stage);
     }
     [[nodiscard]] std::string file() const { return stage->name + "/" + text_name() + ".cu"; }
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
@@ -82,9 +83,13 @@ std::vector<Golden> goldens()
             all.push_back({&stage, "tests/golden/spmv.seg", form, "_checked", Numbers::constant, {"x"}});
         if (stage.name == "thread_per_segment" || stage.name == "warp_stream")
             all.push_back({&stage, "softmax_f32", form, "_mapped"});
+        if (is_fused(stage))
+            all.push_back({&stage,
+                           stage.name == "fused_row_groups" ? std::string(kShownMapped) : "softmax_f32", form,
+                           ""});
         if (stage.name.starts_with("row_")) {
             all.push_back({&stage, std::string(kShownRows), form, ""});
-            all.push_back({&stage, "tests/golden/told_rows.seg", form, "_mapped"});
+            all.push_back({&stage, std::string(kShownMapped), form, "_mapped"});
         }
         if (stage.is_rung)
             add_form(SegmentForm::whole);

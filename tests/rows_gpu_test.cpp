@@ -5,6 +5,7 @@
 #include "runtime/backends/cuda/cuda_backend.h"
 #include "tests/row_cases.h"
 #include "tests/session_on_gpu.h"
+#include "tests/write_back_cases.h"
 
 namespace segfold::test {
 namespace {
@@ -45,7 +46,7 @@ TEST_F(RowsOnGpu, EveryStageAgreesWithTheReference)
 
 TEST_F(RowsOnGpu, WriteBack)
 {
-    for (const auto* stage : {"row_groups", "row_stream"})
+    for (const auto* stage : {"row_groups", "row_stream", "fused_row_groups"})
         for (const bool keeps_results : {true, false})
             for (const std::int64_t width : {8, 33}) {
                 const RowCase c{stage, SegmentForm::offsets, rows_told_back(keeps_results), {width}};
@@ -60,6 +61,26 @@ TEST_F(RowsOnGpu, WriteBack)
 }
 
 /// Vectors want rows at multiples of 16 bytes; one number further each is loaded alone.
+/// Fused over columns, at the borders of tiles.
+TEST_F(RowsOnGpu, TilesAreMapped)
+{
+    const auto& stage = Catalogue::standard().stage("fused_tiles");
+    for (const auto& op : {told_back(true), told_back(false), standard_operator("softmax_f32")})
+        for (const int bits : {32, 64}) {
+            const Problem problem(op, SegmentForm::offsets, bits);
+            auto configuration = default_configuration(stage, plan_facts(problem));
+            configuration["items_per_thread"] = bits / 2;
+            const auto emitted = emit(problem, stage, configuration);
+            for (const auto& lengths : tile_lists(32 * configuration.at("items_per_thread"))) {
+                const auto workload = make_workload(
+                    op, with_index_bits(segments_in_form(SegmentForm::offsets, lengths), bits), 7);
+                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees()) << op.name << ", " << lengths.size() << " segments of "
+                                                 << total(lengths) << ": " << print(comparison);
+            }
+        }
+}
+
 TEST_F(RowsOnGpu, ArraysMayBeginAnywhere)
 {
     const auto op = over_rows(standard_operator("sum_i32"));

@@ -14,46 +14,10 @@
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 #include "tests/stage_cases.h"
+#include "tests/write_back_cases.h"
 
 namespace segfold::test {
 namespace {
-
-/// Exact and not commutative; every output tells its element, its place, its segment and the segment's total.
-Operator told_back(bool keeps_results)
-{
-    return parse_operator("told_back",
-                          std::string("operator told_back(x: u32) -> ") +
-                              (keeps_results ? "(hash: u64, power: u64, each told: u64)" : "each u64") +
-                              R"( {
-            state { hash: u64 = 0; power: u64 = 1 }
-            lift { hash = u64(x) * 0xbf58476d1ce4e5b9 + 1; power = 0xd1342543de82ef95 }
-            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
-            map {
-                let place = u64(index) * 3 + u64(position) * 1000003 + u64(segment) * 998244353;
-                )" + (keeps_results ? "told" : "result") +
-                              R"( = (hash ^ u64(x)) * 0x9e3779b97f4a7c15 + place + u64(length) * 31
-            }
-        })");
-}
-
-/// Outputs of several widths, of two columns one of which lift does not read; no identity.
-Operator several_outputs()
-{
-    return parse_operator("several_outputs", R"(
-        operator several_outputs(x: i32, weight: f64) -> (first: i32, each is_first: bool, each byte: i8,
-                                                          each scaled: f64, each short: i16) {
-            state first: i32
-            lift x
-            combine(a, b) a
-            empty 7
-            map {
-                is_first = x == first;
-                byte = i8(x);
-                scaled = weight * 2 + f64(position);
-                short = i16(x - first)
-            }
-        })");
-}
 
 Comparison run_and_compare(const Workload& workload, const Stage& stage, const Configuration& configuration,
                            int multiprocessors, std::uint64_t seed)

@@ -58,12 +58,64 @@ __device__ __forceinline__ MapItems load_map_items(const Inputs&@inputs@, Index@
     return items;
 }
 
+//% piece take_map_items
+// Items `item` to `item` + kMapItems - 1 of a tile, the first of which is the element at `index`; columns that
+// the tile does not have come from memory, `count` elements of them.
+__device__ __forceinline__ MapItems take_map_items(const Tile&@tile@, const Inputs&@inputs@, int@item@,
+                                                   Index@index@, int@count@)
+{
+    MapItems items = {};
+//% each held
+//% each chunk
+    items.@name@[@i@] = *(const @map_chunk@*)((const char*)tile.@name@ + tile_place(item / kItemsPerThread, (item % kItemsPerThread@plus_items@) * @bytes@, kItemsPerThread * @bytes@));
+//% end
+//% end
+//% each loaded
+    if (count >= kMapItems && (unsigned long long)(inputs.@name@ + index) % alignof(@map_chunk@) == 0) {
+//% each chunk
+        items.@name@[@i@] = *(const @map_chunk@*)(inputs.@name@ + index@plus_items@);
+//% end
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
+    }
+//% end
+    return items;
+}
+
 //% piece map_item
 // Element k of `items`, mapped with the results of its segment.
 __device__ __forceinline__ Mapped map_item(const MapItems&@items@, int@k@, const Finished&@total@,
                                            Index@index@, Index@position@, Index@segment@, Index@length@)
 {
     return map_element(@arguments@);
+}
+
+//% piece SegmentValues
+// What map needs of a segment.
+struct SegmentValues {
+//% each value
+    @type@ @name@;
+//% end
+};
+
+//% piece segment_values
+// The values of a segment with this total.
+__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State total)
+{
+    const RowResult results = finish_row(segment, length, total);
+@definitions@    return {@returned@};
+}
+
+//% piece map_tile_item
+// Element k of `items`, mapped with the values of its segment.
+__device__ __forceinline__ Mapped map_tile_item(const MapItems&@items@, int@k@, const SegmentValues&@values@,
+                                                Index@index@, Index@position@, Index@segment@,
+                                                Index@length@)
+{
+    return map_with_values(@arguments@);
 }
 
 //% piece MapOutputs
@@ -104,5 +156,36 @@ __device__ __forceinline__ void store_outputs(const Results& results, Index inde
             if (k < count)
                 results.@name@[index + k] = outputs.@name@[k / @chunk_items@].at[k % @chunk_items@];
     }
+//% end
+}
+
+//% piece outputs_are_aligned
+// Whether store_vectors() may be called.
+__device__ __forceinline__ bool outputs_are_aligned(const Results& results)
+{
+    return @aligned@;
+}
+
+//% piece output_is_aligned
+(unsigned long long)results.@name@ % alignof(@map_chunk@) == 0
+
+//% piece store_vectors
+// Writes the outputs of all elements from the one at `index` on, a multiple of kMapItems, without a test.
+__device__ __forceinline__ void store_vectors(const Results& results, Index index, const MapOutputs& outputs)
+{
+//% each output
+//% each chunk
+    *(@map_chunk@*)(results.@name@ + index@plus_items@) = outputs.@name@[@i@];
+//% end
+//% end
+}
+
+//% piece store_output
+// Writes the outputs of element k alone, which is the one at `index`.
+__device__ __forceinline__ void store_output(const Results& results, Index index, const MapOutputs& outputs,
+                                             int k)
+{
+//% each output
+    results.@name@[index] = outputs.@name@[k / @chunk_items@].at[k % @chunk_items@];
 //% end
 }

@@ -169,3 +169,50 @@ __device__ __forceinline__ void map_row(const Inputs& inputs, const Results& res
     store_features(results.@name@ + place, count, is_vector, to_@name@);
 //% end
 }
+
+//% piece store_results
+// Writes the finished results of a lane's features.
+__device__ __forceinline__ void store_results(const Results& results, Index segment, int feature,
+                                              int num_features, bool is_vector,
+                                              const RowResult (&row_results)[kFeaturesPerLane])
+{
+    const i64 place = i64(segment) * num_features + feature;
+    const int count = num_features - feature;
+//% each result
+    Features_@word@ to_@name@;
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        to_@name@.at[v] = row_results[v].@name@;
+    store_features(results.@name@ + place, count, is_vector, to_@name@);
+//% end
+}
+
+//% piece map_kept
+// Maps a lane's features of one element, of which `row` has what lift reads.
+__device__ __forceinline__ void map_kept(const Inputs&@inputs@, const Results& results, const Row&@row@,
+                                         const RowResult (&@row_results@)[kFeaturesPerLane], Index index,
+                                         Index@position@, Index@segment@, Index@length@, int feature,
+                                         int num_features, bool is_vector)
+{
+    const int count = num_features - feature;
+    const i64 place = i64(index) * num_features + feature;
+//% each number
+    const @type@ of_@name@ = inputs.@name@[index];
+//% end
+//% each row
+    const Features_@word@ of_@name@ = load_features(inputs.@name@ + place, count, is_vector);
+//% end
+//% each output
+    Features_@word@ to_@name@;
+//% end
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        const Mapped mapped = map_element(@arguments@);
+//% each output
+        to_@name@.at[v] = mapped.@name@;
+//% end
+    }
+//% each output
+    store_features(results.@name@ + place, count, is_vector, to_@name@);
+//% end
+}

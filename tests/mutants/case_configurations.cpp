@@ -32,6 +32,13 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     for (const auto* tunable : {"features_per_lane", "feature_lanes", "rows_per_step"})
         for (const auto* rows : {"row_groups", "row_stream"})
             set(rows, tunable, 2);
+    for (const auto& [tunable, value] :
+         std::initializer_list<std::pair<const char*, int>>{{"features_per_lane", 2},
+                                                            {"feature_lanes", 2},
+                                                            {"row_lanes", 2},
+                                                            {"rows_per_step", 2},
+                                                            {"kept_steps", 2}})
+        set("fused_row_groups", tunable, value);
     set("row_groups", "row_lanes", 2);
     set("row_groups", "segments_per_group", 2);
     for (const auto* rung : {"tree_last_warp", "pairs_last_warp", "tree_unrolled", "pairs_unrolled"})

@@ -147,8 +147,11 @@ private:
             halves();
             maps("told");
         }
-        if (stage_.name.starts_with("row_") && level == 0)
-            rows();
+        if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
+            if (level == 0)
+                rows();
+        if (stage_.name == "fused_tiles" && level == 0)
+            maps("told");
         if (level == 0)
             return;
         if (stage_.name == "run_stream") {

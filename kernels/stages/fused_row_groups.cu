@@ -1,0 +1,210 @@
+//% stage   fused_row_groups
+//% title   A group of lanes folds the rows of one segment, keeps them in shared memory, and maps them
+//% after   row_groups
+//% source  Milakov & Gimelshein 2018, Online Normalizer Calculation for Softmax
+//% layout  whole, uniform, offsets, ranges
+//% needs   associative, rows, map
+//% let     has_giant = longest_length > 64 * mean_length && longest_length > 4096
+//% suits   whole || mean_length > 4096 || has_giant ? 5 : 95
+//% let     row_vector = max(1, 16 / max(1, row_bytes))
+//% let     half_vector = max(1, row_vector / 2)
+//% let     is_odd = num_features % 2 == 1
+//% let     smaller = num_features % half_vector == 0 ? half_vector : 1
+//% let     part = num_features % row_vector == 0 ? row_vector : smaller
+//% tune    block_threads = 32, 64, 128
+//% tune    features_per_lane = 4, 1, 2, 8
+//% tune    feature_lanes = 16, 1, 2, 4, 8, 32
+//% tune    row_lanes = 1, 2, 4, 8, 16, 32
+//% tune    rows_per_step = 4, 1, 2, 8
+//% tune    kept_steps = 4, 1, 2, 8, 16
+//% where   feature_lanes * row_lanes <= 32
+//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : part
+//% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
+//% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
+//% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
+//% prefer  row_lanes = min(32 / feature_lanes, max(1, mean_length / 4))
+//% let     lane_rows = ceil_div(mean_length, row_lanes)
+//% prefer  rows_per_step = lane_rows <= 2 ? 2 : 4
+//% let     most_rows = uniform ? lane_rows : 2 * lane_rows
+//% let     some_steps = ceil_div(most_rows, rows_per_step)
+//% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
+//% prefer  block_threads = 32
+//% let     group_lanes = feature_lanes * row_lanes
+//% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
+//% let     block_groups = block_threads / group_lanes
+//% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
+//% use     parts/segment_extent.cuh
+
+constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
+//% if commutative
+constexpr int kStride = kRowLanes;                   // from one row of a lane to its next
+//% else
+constexpr int kStride = 1;                           // a lane has consecutive rows of a step
+//% end
+constexpr int kRoom = 24576 / (kBlockThreads * kRowsPerStep * int(sizeof(Row)));  // steps
+constexpr int kKept = kRoom < 1 ? 1 : kRoom < kKeptSteps ? kRoom : kKeptSteps;
+
+// The rows of a lane's first steps. A lane reads what it wrote itself, so nobody waits for another.
+struct Kept {
+    Row rows[kKept][kRowsPerStep][kBlockThreads];
+};
+
+// What a lane needs of its segment.
+struct Part {
+    Index segment;
+    Index begin;
+    Index length;
+    int feature;  // the lane's first
+};
+
+// Loads a lane's rows of a step, from the one at `position` on; those behind the segment's end stay.
+__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
+                                          Index position, int num_features, bool is_vector)
+{
+    #pragma unroll
+    for (int k = 0; k < kRowsPerStep; ++k)
+        if (position + k * kStride < part.length)
+            load_numbers(rows[k], inputs, part.begin + position + k * kStride);
+    #pragma unroll
+    for (int k = 0; k < kRowsPerStep; ++k)
+        if (position + k * kStride < part.length)
+            load_rows(rows[k], inputs, part.begin + position + k * kStride, position + k * kStride,
+                      part.segment, part.feature, num_features, is_vector);
+}
+
+// A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. A
+// lane has kRowsPerStep rows under way. It folds them step by step and keeps those of its first kKept steps,
+// gets the results of its features, and maps its rows. Where the segment is longer, its other rows are read
+// once more.
+//% if commutative || row_lanes == 1
+// A lane folds its own rows to the end; then the lanes of a feature are joined.
+//% else
+// In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
+//% end
+// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segments& segments,
+                                             const Results& results, Kept& kept, bool is_vector)
+{
+    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
+    const int num_features = int(results.num_features);
+    const int group_features = kFeatureLanes * kFeaturesPerLane;
+    const int feature_blocks = (num_features + group_features - 1) / group_features;
+    const int row_lane = int(threadIdx.x) / kFeatureLanes % kRowLanes;
+    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
+    const i64 num_works = i64(segments.num_segments) * feature_blocks;
+    // Groups beyond the last segment fold it as well, and store nothing.
+    const i64 asked = i64(blockIdx.x) * groups + group;
+    const i64 work = min(asked, num_works - 1);
+    Part part;
+    part.segment = Index(feature_blocks == 1 ? work : work / feature_blocks);
+    part.begin = segment_first(segments, part.segment);
+    part.length = segment_length(segments, part.segment);
+    part.feature = int(work - i64(part.segment) * feature_blocks) * group_features;
+    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    //% if commutative
+    const Index mine = row_lane;  // the lane's first row in a step
+    //% else
+    const Index mine = row_lane * kRowsPerStep;
+    //% end
+    Row rows[kRowsPerStep];
+    State totals[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        totals[v] = identity();
+    //% if commutative || row_lanes == 1
+    for (Index first = 0; first < part.length; first += kStepRows) {
+    //% else
+    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    for (Index first = 0; __any_sync(kFullMask, first < part.length); first += kStepRows) {
+    //% end
+        const Index position = first + mine;
+        load_step(rows, inputs, part, position, num_features, is_vector);
+        if (first < kKept * kStepRows) {
+            #pragma unroll
+            for (int k = 0; k < kRowsPerStep; ++k)
+                if (position + k * kStride < part.length)
+                    kept.rows[first / kStepRows][k][threadIdx.x] = rows[k];
+        }
+        //% if !commutative && row_lanes > 1
+        State parts[kFeaturesPerLane];
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            parts[v] = identity();
+        //% end
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k) {
+            if (position + k * kStride >= part.length)
+                continue;
+            #pragma unroll
+            for (int v = 0; v < kFeaturesPerLane; ++v) {
+                const State state = lift_row(inputs, rows[k], v, part.begin + position + k * kStride,
+                                             position + k * kStride, part.segment);
+                //% if commutative || row_lanes == 1
+                totals[v] = combine(totals[v], state);
+                //% else
+                parts[v] = combine(parts[v], state);
+                //% end
+            }
+        }
+        //% if !commutative && row_lanes > 1
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v) {
+            #pragma unroll
+            for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
+                parts[v] = combine(parts[v], shuffle_down(parts[v], delta));
+            totals[v] = combine(totals[v], parts[v]);  // meaningful in the first lanes of rows only
+        }
+        //% end
+    }
+    RowResult row_results[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        //% if commutative && row_lanes > 1
+        #pragma unroll
+        for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
+            totals[v] = combine(totals[v], shuffle_down(totals[v], delta));
+        //% end
+        //% if row_lanes > 1
+        // All lanes of a feature get what the first one has.
+        totals[v] = shuffle(totals[v], int(threadIdx.x) % kWarpThreads - row_lane * kFeatureLanes);
+        //% end
+        row_results[v] = finish_row(part.segment, part.length, totals[v]);
+    }
+    if (asked >= num_works)
+        return;
+    //% if keeps_results
+    if (row_lane == 0)
+        store_results(results, part.segment, part.feature, num_features, is_vector, row_results);
+    //% end
+    for (Index first = 0; first < part.length; first += kStepRows) {
+        const Index position = first + mine;
+        if (first < kKept * kStepRows) {
+            #pragma unroll
+            for (int k = 0; k < kRowsPerStep; ++k)
+                if (position + k * kStride < part.length)
+                    rows[k] = kept.rows[first / kStepRows][k][threadIdx.x];
+        } else {
+            load_step(rows, inputs, part, position, num_features, is_vector);
+        }
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k)
+            if (position + k * kStride < part.length)
+                map_kept(inputs, results, rows[k], row_results, part.begin + position + k * kStride,
+                         position + k * kStride, part.segment, part.length, part.feature, num_features,
+                         is_vector);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs, Segments segments, Results results)
+{
+    __shared__ Kept kept;
+    //% if features_per_lane == 1
+    fold_and_map(inputs, segments, results, kept, true);
+    //% else
+    if (rows_are_vectors(inputs, results, int(results.num_features)))
+        fold_and_map(inputs, segments, results, kept, true);
+    else
+        fold_and_map(inputs, segments, results, kept, false);
+    //% end
+}

@@ -1,0 +1,335 @@
+//% stage   fused_tiles
+//% title   Each warp takes whole segments, tile by tile, and maps them while they are in the caches
+//% after   warp_stream
+//% source  Segmented scan: Sengupta, Harris, Zhang & Owens 2007. Milakov & Gimelshein 2018, Online Normalizer
+//% layout  uniform, offsets
+//% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment
+//% let     least_bytes = 16 * 32 * (2 * element_bytes + 1) + 66 * (state_bytes + value_bytes + 9) + 128
+//% needs   least_bytes <= 46000
+//% let     is_known = longest_length > 0 && longest_length <= 16384
+//% suits   is_known && mean_length >= 8 && mean_length <= 256 ? 96 : 5
+//% tune    block_threads = 32, 64, 128, 256
+//% tune    items_per_thread = 32, 16
+//% tune    blocks_per_multiprocessor = 16, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18, 20, 24, 32
+//% let     slot_bytes = state_bytes + value_bytes + index_bytes + 1
+//% let     tile_bytes = items_per_thread * 32 * (2 * element_bytes + 1)
+//% let     desk_bytes = tile_bytes + (items_per_thread * 4 + 2) * slot_bytes + items_per_thread * 4 + 64
+//% where   block_threads / 32 * desk_bytes <= 48000
+//% where   block_threads * blocks_per_multiprocessor <= 2048
+//% prefer  items_per_thread = least_bytes <= 14000 ? 32 : 16
+//% prefer  block_threads = 32
+//% let     block_bytes = block_threads / 32 * desk_bytes + 1024
+//% prefer  blocks_per_multiprocessor = min(1024 / block_threads, 232000 / block_bytes)
+//% use     parts/share_cuts.cuh
+//% let     block_items = items_per_thread * block_threads
+//% let     most_blocks = max(1, ceil_div(num_places, block_items))
+//% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
+//% launch  reduce  grid = num_blocks  block = block_threads
+//% use     parts/segment_items.cuh
+//% use     parts/warp_tile.cuh
+//% use     parts/warp_reduce.cuh
+//% use     parts/warp_scan_tails.cuh
+
+//% if costly_combine
+constexpr int kCopies = 1;   // of the rounds of a loop that combines
+//% else
+constexpr int kCopies = 32;  // all rounds
+//% end
+constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr int kSteps = kItemsPerThread / kStepItems;
+constexpr int kMapStride = kMapItems * kWarpThreads;
+constexpr int kMapSteps = kTileItems / kMapStride;
+constexpr int kAlignment = 16;                  // items; tiles begin where vectors do
+constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at a time
+constexpr int kMostEnds = kLaneEnds * kWarpThreads;
+constexpr int kSlots = kMostEnds + 2;  // of what is before them, of each, of what is behind
+constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest
+
+// What a warp keeps in shared memory. Slot 0 is for items of the tile that lie before its first segment,
+// slot k for its k-th segment that has items.
+struct alignas(16) Desk {
+    Tile tiles[2];  // one is folded while the other arrives
+    State totals[kSlots];
+    SegmentValues values[kSlots];
+    Index ends[kSlots];
+    unsigned tails[kItemsPerThread];  // a bit of each item: whether a slot ends with it
+    alignas(4) unsigned char slots[kTileItems];  // of each item
+    unsigned char numbers[kSlots];    // of the segment, counted from the tile's first
+};
+
+// The segments of a tile.
+struct Found {
+    int num_segments;
+    int num_slots;  // of those that have items
+};
+
+// Reads where the segments from `segment` on end, kLaneEnds a lane.
+__device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segments& segments, Index segment,
+                                          Index end_segment)
+{
+    #pragma unroll
+    for (int k = 0; k < kLaneEnds; ++k) {
+        const Index mine = segment + k * kWarpThreads + int(threadIdx.x) % kWarpThreads;
+        ends[k] = mine < end_segment ? segment_end(segments, mine) : kNoEnd;
+    }
+}
+
+// Finds the tile's segments: of those that begin at `begin` and behind it, the ones that end in the tile.
+// Stores the results of empty ones; leaves the others' ends and numbers in slots, and a bit of the last item
+// of each.
+__device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, const Index (&ends)[kLaneEnds],
+                                           Index segment, Index begin, Index tile_begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    if (lane < kItemsPerThread)
+        desk.tails[lane] = 0;
+    __syncwarp();  // no bit is set, and what the round before has left has been read
+    Found found = {0, 0};
+    Index before = begin;  // the end of the segment before the first of a round
+    #pragma unroll
+    for (int k = 0; k < kLaneEnds; ++k) {
+        if (found.num_segments < k * kWarpThreads)
+            break;
+        const Index end = ends[k];
+        const Index up = __shfl_up_sync(kFullMask, end, 1);
+        const bool is_inside = end <= tile_begin + kTileItems;
+        const bool has_items = is_inside && end != (lane == 0 ? before : up);
+        const unsigned filled = __ballot_sync(kFullMask, has_items);
+        if (has_items) {
+            const int slot = 1 + found.num_slots + __popc(filled & ((1u << lane) - 1));
+            const int last = int(end - tile_begin) - 1;
+            desk.ends[slot] = end;
+            desk.numbers[slot] = (unsigned char)(k * kWarpThreads + lane);
+            atomicOr(&desk.tails[last / 32], 1u << last % 32);
+        }
+        //% if keeps_results
+        if (is_inside && !has_items)
+            store(results, segment + k * kWarpThreads + lane, 0, identity());
+        //% end
+        before = __shfl_sync(kFullMask, end, kWarpThreads - 1);
+        found.num_segments += __popc(__ballot_sync(kFullMask, is_inside));
+        found.num_slots += __popc(filled);
+    }
+    if (lane == 0) {
+        desk.ends[0] = begin;
+        desk.ends[found.num_slots + 1] = kNoEnd;
+        desk.numbers[0] = 0;
+        desk.numbers[found.num_slots + 1] = 0;
+        if (begin > tile_begin)
+            atomicOr(&desk.tails[0], 1u << int(begin - tile_begin - 1));
+    }
+    return found;
+}
+
+// The element at `place`, lifted.
+__device__ __forceinline__ State lift_at(const Inputs& inputs, const Segments& segments, const Items& items,
+                                         int k, Index place)
+{
+    //% if uses_tables
+    // Nothing is looked up for items behind the last one.
+    return place < segments.num_items ? lift_item(inputs, items, k, place) : identity();
+    //% else
+    return lift_item(inputs, items, k, place);
+    //% end
+}
+
+// Folds a tile: a lane takes kItemsPerThread consecutive items. What it has at the last item of a segment is
+// the segment's total; where that began in an earlier lane, what the lanes before have comes first. Notes the
+// slot of each item.
+__device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const Inputs& inputs,
+                                          const Segments& segments, Index tile_begin, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row = lane * kItemsPerThread;
+    const unsigned tails = desk.tails[row / 32] >> row % 32 & kFullMask >> (32 - kItemsPerThread);
+    int slot = __popc(tails);
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, slot, delta);
+        slot += lane >= delta ? earlier : 0;
+    }
+    slot += (begin > tile_begin ? 0 : 1) - __popc(tails);
+    const int first = slot;  // where the row begins
+    State run = identity();
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        const Items items = take_items(tile, step);
+        const unsigned its_tails = tails >> step * kStepItems;
+        unsigned slots = 0;
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const Index place = tile_begin + row + step * kStepItems + k;
+            run = combine(run, lift_at(inputs, segments, items, k, place));
+            slots |= unsigned(slot) << 8 * k;
+            if (its_tails >> k & 1) {
+                desk.totals[slot] = run;
+                ++slot;
+                run = identity();
+            }
+        }
+        *reinterpret_cast<unsigned*>(desk.slots + row + step * kStepItems) = slots;
+    }
+    const unsigned lanes = __ballot_sync(kFullMask, tails != 0);
+    const State before = shuffle_up(warp_scan_tails(run, lanes), 1);
+    if (lane > 0 && tails != 0)
+        desk.totals[first] = combine(before, desk.totals[first]);
+}
+
+// Finishes the totals of a tile's segments. Items that are not theirs take the values of the first or the
+// last one, so that they are mapped like others; nothing of them is stored.
+__device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, Index segment, int num_slots)
+{
+    #pragma unroll 1
+    for (int slot = 1 + int(threadIdx.x) % kWarpThreads; slot <= num_slots; slot += kWarpThreads) {
+        const Index length = desk.ends[slot] - desk.ends[slot - 1];
+        const Index its_segment = segment + desk.numbers[slot];
+        const State total = desk.totals[slot];
+        const SegmentValues its_values = segment_values(its_segment, length, total);
+        desk.values[slot] = its_values;
+        if (slot == 1)
+            desk.values[0] = its_values;
+        if (slot == num_slots)
+            desk.values[slot + 1] = its_values;
+        //% if keeps_results
+        store(results, its_segment, length, total);
+        //% end
+    }
+}
+
+// Maps the items of a tile from `begin` to before `end`; lanes side by side take vectors side by side.
+__device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, const Inputs& inputs,
+                                         const Segments& segments, const Results& results, bool is_aligned,
+                                         Index tile_begin, Index begin, Index end, Index segment)
+{
+    #pragma unroll
+    for (int step = 0; step < kMapSteps; ++step) {
+        const int item = step * kMapStride + int(threadIdx.x) % kWarpThreads * kMapItems;
+        const Index place = tile_begin + item;
+        const MapItems items = take_map_items(tile, inputs, item, place,
+                                              int(min(segments.num_items - place, Index(kMapItems))));
+        const unsigned slots = *reinterpret_cast<const unsigned*>(desk.slots + item);
+        MapOutputs outputs;
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k) {
+            const int slot = slots >> 8 * k & 255;
+            const Index its_begin = slot == 0 ? tile_begin : desk.ends[slot - 1];
+            keep_output(outputs, k,
+                        map_tile_item(items, k, desk.values[slot], place + k, place + k - its_begin,
+                                 segment + desk.numbers[slot], desk.ends[slot] - its_begin));
+        }
+        if (is_aligned && place >= begin && place + kMapItems <= end) {
+            store_vectors(results, place, outputs);
+        } else {
+            #pragma unroll
+            for (int k = 0; k < kMapItems; ++k)
+                if (place + k >= begin && place + k < end)
+                    store_output(results, place + k, outputs, k);
+        }
+    }
+}
+
+// Folds and maps a segment that is longer than a tile: the whole warp tile by tile, then once more.
+// Structs come by value, because those whose addresses are taken would be read from local memory everywhere.
+__device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segments, Results results,
+                                       Index segment)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index begin = segment_begin(segments, segment);
+    const Index end = segment_end(segments, segment);
+    const Index first_tile = begin - begin % kAlignment;
+    State total = identity();  // in lane 0
+    #pragma unroll 1
+    for (Index tile_begin = first_tile; tile_begin < end; tile_begin += kTileItems) {
+        copy_tile(tile, inputs, tile_begin, segments.num_items);
+        wait_for_copies();
+        __syncwarp();  // the tile is there
+        State run = identity();
+        #pragma unroll 1
+        for (int step = 0; step < kSteps; ++step) {
+            const Items items = take_items(tile, step);
+            #pragma unroll
+            for (int k = 0; k < kStepItems; ++k) {
+                const Index place = tile_begin + lane * kItemsPerThread + step * kStepItems + k;
+                if (place >= begin && place < end)
+                    run = combine(run, lift_item(inputs, items, k, place));
+            }
+        }
+        total = combine(total, warp_reduce(run));
+        __syncwarp();  // the tile has been read
+    }
+    total = shuffle(total, 0);
+    const Index length = end - begin;
+    const SegmentValues its_values = segment_values(segment, length, total);
+    //% if keeps_results
+    if (lane == 0)
+        store(results, segment, length, total);
+    //% end
+    #pragma unroll 1
+    for (Index place = first_tile + lane * kMapItems; place < end; place += kMapStride) {
+        const Index first = max(place, begin);
+        const int count = int(max(min(place + kMapItems, end) - first, Index(0)));
+        const MapItems items = load_map_items(inputs, first, count);
+        MapOutputs outputs = {};
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                keep_output(outputs, k,
+                            map_tile_item(items, k, its_values, first + k, first + k - begin, segment,
+                                          length));
+        if (count > 0)
+            store_outputs(results, first, count, outputs);
+    }
+}
+
+// A warp takes the segments that end in its share of the items, so that none is cut. A tile holds as many
+// whole segments as fit; it arrives in shared memory while the one before is folded and mapped. Totals, and
+// what map needs of them, stay in shared memory too, so an element comes from memory once.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs, Segments segments, Results results)
+{
+    __shared__ Desk desks[kBlockThreads / kWarpThreads];
+    const int num_warps = kBlockThreads / kWarpThreads;
+    Desk& desk = desks[threadIdx.x / kWarpThreads];
+    const Cut cut = find_cut(segments, Index(blockIdx.x) * num_warps + threadIdx.x / kWarpThreads,
+                             Index(gridDim.x) * num_warps);
+    Index segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    if (segment >= end_segment)
+        return;
+    Index begin = segment_begin(segments, segment);
+    Index tile_begin = begin - begin % kAlignment;
+    Index ends[kLaneEnds];
+    read_ends(ends, segments, segment, end_segment);
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    const bool is_aligned = outputs_are_aligned(results);
+    int turn = 0;
+    #pragma unroll 1
+    while (segment < end_segment) {
+        const Found found = keep_ends(desk, results, ends, segment, begin, tile_begin);
+        wait_for_copies();
+        __syncwarp();  // the tile and its ends are there
+        // Not a segment that is longer than the tile, but it may be alone.
+        const Index next = segment + max(found.num_segments, 1);
+        const Index end =
+            found.num_segments > 0 ? desk.ends[found.num_slots] : segment_end(segments, segment);
+        const Index next_tile = end - end % kAlignment;
+        read_ends(ends, segments, next, end_segment);
+        if (next < end_segment)
+            copy_tile(desk.tiles[turn ^ 1], inputs, next_tile, segments.num_items);
+        if (found.num_slots > 0) {
+            fold_tile(desk, desk.tiles[turn], inputs, segments, tile_begin, begin);
+            __syncwarp();  // all totals are there
+            finish_tile(desk, results, segment, found.num_slots);
+            __syncwarp();  // all values are there
+            map_tile(desk, desk.tiles[turn], inputs, segments, results, is_aligned, tile_begin, begin,
+                     end, segment);
+        } else if (found.num_segments == 0) {
+            take_long(desk.tiles[turn], inputs, segments, results, segment);
+        }
+        segment = next;
+        begin = end;
+        tile_begin = next_tile;
+        turn ^= 1;
+    }
+}

@@ -1,0 +1,418 @@
+// fused_row_groups: A group of lanes folds the rows of one segment, keeps them in shared memory, and maps them
+// Segments given as offsets, 32-bit indices.
+// block_threads = 32
+// feature_lanes = 16
+// features_per_lane = 4
+// kept_steps = 4
+// row_lanes = 2
+// rows_per_step = 4
+//
+// operator told_rows(x: row u32, weight: u16) -> (a: u32, b: u32, each told: u64) {
+//   state { a: u32 = 1; b: u32 = 0 }
+//   lift {
+//     a = x * 2 + 1;
+//     b = x + u32(weight);
+//   }
+//   combine(p, q) {
+//     a = p.a * q.a;
+//     b = p.b * q.a + q.b;
+//   }
+//   map u64(a) * 31 + u64(b) * 17 + u64(x) * 7 + u64(weight) + u64(position) * 1000003 + u64(index)
+// }
+//
+// Emitted by segfold from kernels/stages/fused_row_groups.cu; edit that file instead.
+
+using Index = int;
+using u16 = unsigned short;
+using i64 = long long;
+using u64 = unsigned long long;
+
+constexpr int kBlockThreads = 32;
+constexpr int kFeatureLanes = 16;
+constexpr int kFeaturesPerLane = 4;
+constexpr int kKeptSteps = 4;
+constexpr int kRowLanes = 2;
+constexpr int kRowsPerStep = 4;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+// Its value; compilers do not see where it comes from, for they lose the wrap of some arithmetic.
+__device__ __forceinline__ int opaque(int x)
+{
+    asm("" : "+r"(x));
+    return x;
+}
+
+struct Inputs {
+    const unsigned* x;
+    const u16* weight;
+};
+
+struct Results {
+    unsigned* a;
+    unsigned* b;
+    u64* told;  // of each element
+    Index num_features;  // of each row
+};
+
+struct State {
+    unsigned a;
+    unsigned b;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {1, 0};
+}
+
+__device__ __forceinline__ State lift(unsigned x, u16 weight)
+{
+    return {x * 2 + 1, x + unsigned(opaque(weight))};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State p, State q)
+{
+    return {p.a * q.a, p.b * q.a + q.b};
+}
+
+// The results of one feature.
+struct RowResult {
+    unsigned a;
+    unsigned b;
+};
+
+__device__ __forceinline__ RowResult finish_row(Index, Index, State state)
+{
+    return {state.a, state.b};
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.a = __shfl_down_sync(kFullMask, state.a, delta);
+    state.b = __shfl_down_sync(kFullMask, state.b, delta);
+    return state;
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    state.a = __shfl_sync(kFullMask, state.a, lane);
+    state.b = __shfl_sync(kFullMask, state.b, lane);
+    return state;
+}
+
+// What one element gets.
+struct Mapped {
+    u64 told;
+};
+
+// What an element gets, from the results of its segment.
+__device__ __forceinline__ Mapped map_element(unsigned x, u16 weight, unsigned a, unsigned b, Index index,
+    Index position)
+{
+    return {u64(a) * 31 + u64(b) * 17 + u64(x) * 7 + u64(opaque(weight)) + u64(position) * 1000003
+        + u64(index)};
+}
+
+// kFeaturesPerLane neighbouring features of a row.
+struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u32 {
+    unsigned at[kFeaturesPerLane];
+};
+
+// `count` features are left in the row from this lane's first on; those beyond become zero.
+__device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
+{
+    Features_u32 features = {};
+    if (is_vector) {
+        if (count > 0)
+            features = *(const Features_u32*)from;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                features.at[v] = from[v];
+    }
+    return features;
+}
+
+__device__ __forceinline__ void store_features(unsigned* to, int count, bool is_vector,
+                                               const Features_u32& features)
+{
+    if (is_vector) {
+        if (count > 0)
+            *(Features_u32*)to = features;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                to[v] = features.at[v];
+    }
+}
+
+// kFeaturesPerLane neighbouring features of a row.
+struct alignas(kFeaturesPerLane * 8 < 16 ? kFeaturesPerLane * 8 : 16) Features_u64 {
+    u64 at[kFeaturesPerLane];
+};
+
+// `count` features are left in the row from this lane's first on; those beyond become zero.
+__device__ __forceinline__ Features_u64 load_features(const u64* from, int count, bool is_vector)
+{
+    Features_u64 features = {};
+    if (is_vector) {
+        if (count > 0)
+            features = *(const Features_u64*)from;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                features.at[v] = from[v];
+    }
+    return features;
+}
+
+__device__ __forceinline__ void store_features(u64* to, int count, bool is_vector,
+                                               const Features_u64& features)
+{
+    if (is_vector) {
+        if (count > 0)
+            *(Features_u64*)to = features;
+    } else {
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            if (v < count)
+                to[v] = features.at[v];
+    }
+}
+
+// One element: the numbers of its columns, and a lane's features of its rows.
+struct Row {
+    u16 weight;
+    Features_u32 x;
+};
+
+// The first half of loading an element, without which it is not known where its rows are.
+__device__ __forceinline__ void load_numbers(Row& row, const Inputs& inputs, Index index)
+{
+    row.weight = inputs.weight[index];
+}
+
+// The second half; `feature` is the lane's first one.
+__device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
+                                          Index, int feature, int num_features, bool is_vector)
+{
+    // Of vectors, lanes behind the row's end load its last one, which they do not store.
+    const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
+    const int count = is_vector ? kFeaturesPerLane : num_features - feature;
+    row.x = load_features(inputs.x + i64(index) * num_features + first, count, is_vector);
+}
+
+// Feature v of the lane's, lifted.
+__device__ __forceinline__ State lift_row(const Inputs&, const Row& row, int v, Index,
+                                          Index, Index)
+{
+    return lift(row.x.at[v], row.weight);
+}
+
+// Whether features are loaded and stored in vectors: rows are of whole vectors and begin where one may.
+__device__ __forceinline__ bool rows_are_vectors(const Inputs& inputs, const Results& results,
+                                                 int num_features)
+{
+    return num_features % kFeaturesPerLane == 0
+        && (unsigned long long)inputs.x % alignof(Features_u32) == 0
+        && (unsigned long long)results.a % alignof(Features_u32) == 0
+        && (unsigned long long)results.b % alignof(Features_u32) == 0
+        && (unsigned long long)results.told % alignof(Features_u64) == 0
+        ;
+}
+
+// Writes the finished results of a lane's features.
+__device__ __forceinline__ void store_results(const Results& results, Index segment, int feature,
+                                              int num_features, bool is_vector,
+                                              const RowResult (&row_results)[kFeaturesPerLane])
+{
+    const i64 place = i64(segment) * num_features + feature;
+    const int count = num_features - feature;
+    Features_u32 to_a;
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        to_a.at[v] = row_results[v].a;
+    store_features(results.a + place, count, is_vector, to_a);
+    Features_u32 to_b;
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        to_b.at[v] = row_results[v].b;
+    store_features(results.b + place, count, is_vector, to_b);
+}
+
+// Maps a lane's features of one element, of which `row` has what lift reads.
+__device__ __forceinline__ void map_kept(const Inputs&, const Results& results, const Row& row,
+                                         const RowResult (&row_results)[kFeaturesPerLane], Index index,
+                                         Index position, Index, Index, int feature,
+                                         int num_features, bool is_vector)
+{
+    const int count = num_features - feature;
+    const i64 place = i64(index) * num_features + feature;
+    Features_u64 to_told;
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        const Mapped mapped = map_element(row.x.at[v], row.weight, row_results[v].a, row_results[v].b, index,
+            position);
+        to_told.at[v] = mapped.told;
+    }
+    store_features(results.told + place, count, is_vector, to_told);
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1] - segments.offsets[segment];
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
+constexpr int kStride = 1;                           // a lane has consecutive rows of a step
+constexpr int kRoom = 24576 / (kBlockThreads * kRowsPerStep * int(sizeof(Row)));  // steps
+constexpr int kKept = kRoom < 1 ? 1 : kRoom < kKeptSteps ? kRoom : kKeptSteps;
+
+// The rows of a lane's first steps. A lane reads what it wrote itself, so nobody waits for another.
+struct Kept {
+    Row rows[kKept][kRowsPerStep][kBlockThreads];
+};
+
+// What a lane needs of its segment.
+struct Part {
+    Index segment;
+    Index begin;
+    Index length;
+    int feature;  // the lane's first
+};
+
+// Loads a lane's rows of a step, from the one at `position` on; those behind the segment's end stay.
+__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
+                                          Index position, int num_features, bool is_vector)
+{
+    #pragma unroll
+    for (int k = 0; k < kRowsPerStep; ++k)
+        if (position + k * kStride < part.length)
+            load_numbers(rows[k], inputs, part.begin + position + k * kStride);
+    #pragma unroll
+    for (int k = 0; k < kRowsPerStep; ++k)
+        if (position + k * kStride < part.length)
+            load_rows(rows[k], inputs, part.begin + position + k * kStride, position + k * kStride,
+                      part.segment, part.feature, num_features, is_vector);
+}
+
+// A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. A
+// lane has kRowsPerStep rows under way. It folds them step by step and keeps those of its first kKept steps,
+// gets the results of its features, and maps its rows. Where the segment is longer, its other rows are read
+// once more.
+// In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
+// `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
+__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segments& segments,
+                                             const Results& results, Kept& kept, bool is_vector)
+{
+    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
+    const int num_features = int(results.num_features);
+    const int group_features = kFeatureLanes * kFeaturesPerLane;
+    const int feature_blocks = (num_features + group_features - 1) / group_features;
+    const int row_lane = int(threadIdx.x) / kFeatureLanes % kRowLanes;
+    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
+    const i64 num_works = i64(segments.num_segments) * feature_blocks;
+    // Groups beyond the last segment fold it as well, and store nothing.
+    const i64 asked = i64(blockIdx.x) * groups + group;
+    const i64 work = min(asked, num_works - 1);
+    Part part;
+    part.segment = Index(feature_blocks == 1 ? work : work / feature_blocks);
+    part.begin = segment_first(segments, part.segment);
+    part.length = segment_length(segments, part.segment);
+    part.feature = int(work - i64(part.segment) * feature_blocks) * group_features;
+    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    const Index mine = row_lane * kRowsPerStep;
+    Row rows[kRowsPerStep];
+    State totals[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        totals[v] = identity();
+    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    for (Index first = 0; __any_sync(kFullMask, first < part.length); first += kStepRows) {
+        const Index position = first + mine;
+        load_step(rows, inputs, part, position, num_features, is_vector);
+        if (first < kKept * kStepRows) {
+            #pragma unroll
+            for (int k = 0; k < kRowsPerStep; ++k)
+                if (position + k * kStride < part.length)
+                    kept.rows[first / kStepRows][k][threadIdx.x] = rows[k];
+        }
+        State parts[kFeaturesPerLane];
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v)
+            parts[v] = identity();
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k) {
+            if (position + k * kStride >= part.length)
+                continue;
+            #pragma unroll
+            for (int v = 0; v < kFeaturesPerLane; ++v) {
+                const State state = lift_row(inputs, rows[k], v, part.begin + position + k * kStride,
+                                             position + k * kStride, part.segment);
+                parts[v] = combine(parts[v], state);
+            }
+        }
+        #pragma unroll
+        for (int v = 0; v < kFeaturesPerLane; ++v) {
+            #pragma unroll
+            for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
+                parts[v] = combine(parts[v], shuffle_down(parts[v], delta));
+            totals[v] = combine(totals[v], parts[v]);  // meaningful in the first lanes of rows only
+        }
+    }
+    RowResult row_results[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        // All lanes of a feature get what the first one has.
+        totals[v] = shuffle(totals[v], int(threadIdx.x) % kWarpThreads - row_lane * kFeatureLanes);
+        row_results[v] = finish_row(part.segment, part.length, totals[v]);
+    }
+    if (asked >= num_works)
+        return;
+    if (row_lane == 0)
+        store_results(results, part.segment, part.feature, num_features, is_vector, row_results);
+    for (Index first = 0; first < part.length; first += kStepRows) {
+        const Index position = first + mine;
+        if (first < kKept * kStepRows) {
+            #pragma unroll
+            for (int k = 0; k < kRowsPerStep; ++k)
+                if (position + k * kStride < part.length)
+                    rows[k] = kept.rows[first / kStepRows][k][threadIdx.x];
+        } else {
+            load_step(rows, inputs, part, position, num_features, is_vector);
+        }
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k)
+            if (position + k * kStride < part.length)
+                map_kept(inputs, results, rows[k], row_results, part.begin + position + k * kStride,
+                         position + k * kStride, part.segment, part.length, part.feature, num_features,
+                         is_vector);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs, Segments segments, Results results)
+{
+    __shared__ Kept kept;
+    if (rows_are_vectors(inputs, results, int(results.num_features)))
+        fold_and_map(inputs, segments, results, kept, true);
+    else
+        fold_and_map(inputs, segments, results, kept, false);
+}

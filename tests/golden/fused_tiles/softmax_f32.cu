@@ -1,0 +1,708 @@
+// fused_tiles: Each warp takes whole segments, tile by tile, and maps them while they are in the caches
+// Segments given as offsets, 32-bit indices.
+// block_threads = 32
+// items_per_thread = 32
+//
+// Softmax of each segment: exponentials that add up to 1,
+//     scaled by the greatest value so that nothing overflows.
+// operator softmax(x: f32) -> each f32 {
+//   state { greatest: f32 = -inf; sum: f32 = 0 }
+//   lift {
+//     greatest = isnan(x) ? -inf : x;
+//     sum = isnan(x) ? nan : 1;
+//   }
+//   combine(a, b) {
+//     let ahead = b.greatest - a.greatest;
+//     let scale = exp(min(ahead > 0 ? -ahead : ahead, 0));
+//     greatest = max(a.greatest, b.greatest);
+//     sum = ahead > 0 ? a.sum * scale + b.sum : a.sum + b.sum * scale;
+//   }
+//   map {
+//     let share = 1 / sum;
+//     result = exp(x - greatest) * share;
+//   }
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/fused_tiles.cu; edit that file instead.
+
+using Index = int;
+
+constexpr int kBlockThreads = 32;
+constexpr int kItemsPerThread = 32;
+constexpr int kEndWeight = 3;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+constexpr float kInfinity = __builtin_bit_cast(float, 0x7f800000u);
+constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
+
+// Its value; NVRTC folds the least of 0 and -0 to either, and the greatest.
+__device__ __forceinline__ float opaque_f32(float x)
+{
+    auto bits = __builtin_bit_cast(int, x);
+    asm("" : "+r"(bits));
+    return __builtin_bit_cast(float, bits);
+}
+
+struct Inputs {
+    const float* x;
+};
+
+struct Results {
+    float* greatest;
+    float* sum;
+    float* result;  // of each element
+};
+
+struct State {
+    float greatest;
+    float sum;
+};
+
+__device__ __forceinline__ State identity()
+{
+    return {-kInfinity, 0.0f};
+}
+
+__device__ __forceinline__ State lift(float x)
+{
+    return {isnan(x) ? -kInfinity : x, isnan(x) ? kNan : 1.0f};
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    const float ahead = b.greatest - a.greatest;
+    const float scale = expf(fminf(opaque_f32(ahead > 0.0f ? -ahead : ahead), 0.0f));
+    return {fmaxf(a.greatest, b.greatest), ahead > 0.0f ? a.sum * scale + b.sum : a.sum + b.sum * scale};
+}
+
+// The results of one segment.
+struct RowResult {
+    float greatest;
+    float sum;
+};
+
+__device__ __forceinline__ RowResult finish_row(Index, Index, State state)
+{
+    return {state.greatest, state.sum};
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    state.greatest = __shfl_up_sync(kFullMask, state.greatest, delta);
+    state.sum = __shfl_up_sync(kFullMask, state.sum, delta);
+    return state;
+}
+
+__device__ __forceinline__ State shuffle_down(State state, int delta)
+{
+    state.greatest = __shfl_down_sync(kFullMask, state.greatest, delta);
+    state.sum = __shfl_down_sync(kFullMask, state.sum, delta);
+    return state;
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    state.greatest = __shfl_sync(kFullMask, state.greatest, lane);
+    state.sum = __shfl_sync(kFullMask, state.sum, lane);
+    return state;
+}
+
+constexpr int kMapItems = 4;
+
+// What one element gets.
+struct Mapped {
+    float result;
+};
+
+struct alignas(16) MapChunk_x {
+    float at[4];
+};
+
+// kMapItems consecutive elements of the columns that map reads.
+struct MapItems {
+    MapChunk_x x[1];
+};
+
+// The elements from the one at `index` on, of which `count` are there; the others become zero.
+__device__ __forceinline__ MapItems load_map_items(const Inputs& inputs, Index index, int count)
+{
+    MapItems items = {};
+    if (count == kMapItems && (unsigned long long)(inputs.x + index) % alignof(MapChunk_x) == 0) {
+        items.x[0] = *(const MapChunk_x*)(inputs.x + index);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                items.x[k / 4].at[k % 4] = inputs.x[index + k];
+    }
+    return items;
+}
+
+// What map needs of a segment.
+struct SegmentValues {
+    float greatest;
+    float share;
+};
+
+// The values of a segment with this total.
+__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State total)
+{
+    const RowResult results = finish_row(segment, length, total);
+    const float greatest = results.greatest;
+    const float sum = results.sum;
+    const float share = 1.0f / sum;
+    return {greatest, share};
+}
+
+// What an element gets, from the values of its segment.
+__device__ __forceinline__ Mapped map_with_values(float x, float greatest, float share)
+{
+    return {expf(x - greatest) * share};
+}
+
+// Element k of `items`, mapped with the values of its segment.
+__device__ __forceinline__ Mapped map_tile_item(const MapItems& items, int k, const SegmentValues& values,
+                                                Index, Index, Index,
+                                                Index)
+{
+    return map_with_values(items.x[k / 4].at[k % 4], values.greatest, values.share);
+}
+
+struct alignas(16) OutputChunk_result {
+    float at[4];
+};
+
+// What kMapItems consecutive elements get.
+struct MapOutputs {
+    OutputChunk_result result[1];
+};
+
+__device__ __forceinline__ void keep_output(MapOutputs& outputs, int k, const Mapped& mapped)
+{
+    outputs.result[k / 4].at[k % 4] = mapped.result;
+}
+
+// Writes the outputs of `count` elements from the one at `index` on.
+__device__ __forceinline__ void store_outputs(const Results& results, Index index, int count,
+                                              const MapOutputs& outputs)
+{
+    if (count == kMapItems
+        && (unsigned long long)(results.result + index) % alignof(OutputChunk_result) == 0) {
+        *(OutputChunk_result*)(results.result + index) = outputs.result[0];
+    } else {
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                results.result[index + k] = outputs.result[k / 4].at[k % 4];
+    }
+}
+
+// Whether store_vectors() may be called.
+__device__ __forceinline__ bool outputs_are_aligned(const Results& results)
+{
+    return (unsigned long long)results.result % alignof(OutputChunk_result) == 0;
+}
+
+// Writes the outputs of all elements from the one at `index` on, a multiple of kMapItems, without a test.
+__device__ __forceinline__ void store_vectors(const Results& results, Index index, const MapOutputs& outputs)
+{
+    *(OutputChunk_result*)(results.result + index) = outputs.result[0];
+}
+
+// Writes the outputs of element k alone, which is the one at `index`.
+__device__ __forceinline__ void store_output(const Results& results, Index index, const MapOutputs& outputs,
+                                             int k)
+{
+    results.result[index] = outputs.result[k / 4].at[k % 4];
+}
+
+// Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
+struct Segments {
+    const Index* offsets;  // [num_segments + 1]
+    Index num_items;
+    Index num_segments;
+};
+
+// The segment's first item.
+__device__ __forceinline__ Index segment_begin(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment];
+}
+
+// One past the segment's last item.
+__device__ __forceinline__ Index segment_end(const Segments& segments, Index segment)
+{
+    return segments.offsets[segment + 1];
+}
+
+constexpr int kProbes = 2;  // of a lane in a round
+
+// The first segment whose end, plus `weight` for it and each one before it, is at `place` or behind; the last
+// one if there is none. Each half of a warp searches for a place of its own.
+__device__ __forceinline__ Index search_ends(const Segments& segments, long long place, int weight)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    Index low = 0;  // the answer is one of low to high
+    Index high = segments.num_segments - 1;
+    while (__any_sync(kFullMask, low < high)) {
+        const Index step = (high - low) / (kHalf * kProbes) + 1;
+        bool before[kProbes];
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k) {
+            const Index probe = low + (k * kHalf + lane % kHalf) * step;
+            before[k] = probe < high && segments.offsets[probe + 1] + (long long)weight * (probe + 1) < place;
+        }
+        int count = 0;
+        #pragma unroll
+        for (int k = 0; k < kProbes; ++k)
+            count += __popc(__ballot_sync(kFullMask, before[k]) >> lane / kHalf * kHalf & 0xffff);
+        if (count > 0) {
+            high = min(high, low + count * step);
+            low += (count - 1) * step + 1;
+        } else {
+            high = low;
+        }
+    }
+    return low;
+}
+
+// Where a share begins: items before `item` and segments before `segment` belong to earlier shares.
+struct Cut {
+    Index item;
+    Index segment;
+};
+
+// The cut between share - 1 and share, for the lower half of the warp, and between share and share + 1 for
+// the upper one. Shares hold equal sums of items and weighted ends: an end counts as kEndWeight items.
+__device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, Index num_shares)
+{
+    constexpr int kHalf = kWarpThreads / 2;
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index mine = share + lane / kHalf;
+    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = places * mine / num_shares;
+    const Index low = search_ends(segments, place, kEndWeight);
+    const long long item = place - (long long)kEndWeight * low;
+    Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
+    if (mine == num_shares)
+        cut = {segments.num_items, segments.num_segments};
+    return cut;
+}
+
+// Starts a copy of 16 bytes from global to shared memory, past registers and the first-level cache. Both
+// addresses are multiples of 16. What the copy brings may be read after a wait, by other lanes after a
+// synchronisation behind it.
+__device__ __forceinline__ void copy_async(void* to, const void* from)
+{
+    const unsigned shared = unsigned(__cvta_generic_to_shared(to));
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(shared), "l"(from) : "memory");
+}
+
+// Waits for all copies of this thread.
+__device__ __forceinline__ void wait_for_copies()
+{
+    asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool aligned = (unsigned long long)source % 16 == 0;
+    if (aligned && count >= kItemsPerThread * kWarpThreads) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int mine = k * element_bytes;
+        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[mine + byte] : char(0);
+    }
+}
+
+// Reduces one state per lane to lane 0, in lane order.
+// At every step the left operand covers the lower lanes, so combine() need not commute.
+__device__ __forceinline__ State warp_reduce(State state)
+{
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2)
+        state = combine(state, shuffle_down(state, delta));
+    return state;
+}
+
+// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
+// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
+// Not inlined: several places call it, and one copy of its five combine() is enough.
+__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
+    const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(total, delta);
+        if (lane - delta >= first)
+            total = combine(earlier, total);
+    }
+    return total;
+}
+
+constexpr int kStepItems = 4;
+
+// The elements of a warp's tile, a row of kItemsPerThread for each lane; see tile_place().
+struct Tile {
+    alignas(16) float x[kItemsPerThread * kWarpThreads];
+};
+
+// Starts to copy the tile of the elements from `begin` on; those at `end` and beyond become zero.
+__device__ __forceinline__ void copy_tile(Tile& tile, const Inputs& inputs, Index begin, Index end)
+{
+    copy_column((char*)tile.x, (const char*)(inputs.x + begin), 4, end - begin);
+}
+
+struct alignas(16) Chunk_x {
+    float at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// The items from step * kStepItems on of this lane's row.
+__device__ __forceinline__ Items take_items(const Tile& tile, int step)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Items items;
+    items.x[0] = *(const Chunk_x*)((const char*)tile.x + tile_place(lane, step * 16, kItemsPerThread * 4));
+    return items;
+}
+
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
+{
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// Items `item` to `item` + kMapItems - 1 of a tile, the first of which is the element at `index`; columns that
+// the tile does not have come from memory, `count` elements of them.
+__device__ __forceinline__ MapItems take_map_items(const Tile& tile, const Inputs&, int item,
+                                                   Index, int)
+{
+    MapItems items = {};
+    items.x[0] = *(const MapChunk_x*)((const char*)tile.x
+        + tile_place(item / kItemsPerThread, (item % kItemsPerThread) * 4, kItemsPerThread * 4));
+    return items;
+}
+
+constexpr int kCopies = 1;   // of the rounds of a loop that combines
+constexpr int kTileItems = kItemsPerThread * kWarpThreads;
+constexpr int kSteps = kItemsPerThread / kStepItems;
+constexpr int kMapStride = kMapItems * kWarpThreads;
+constexpr int kMapSteps = kTileItems / kMapStride;
+constexpr int kAlignment = 16;                  // items; tiles begin where vectors do
+constexpr int kLaneEnds = kItemsPerThread / 8;  // ends of segments that a lane reads at a time
+constexpr int kMostEnds = kLaneEnds * kWarpThreads;
+constexpr int kSlots = kMostEnds + 2;  // of what is before them, of each, of what is behind
+constexpr Index kNoEnd = Index(~0ull >> (65 - 8 * sizeof(Index)));  // the greatest
+
+// What a warp keeps in shared memory. Slot 0 is for items of the tile that lie before its first segment,
+// slot k for its k-th segment that has items.
+struct alignas(16) Desk {
+    Tile tiles[2];  // one is folded while the other arrives
+    State totals[kSlots];
+    SegmentValues values[kSlots];
+    Index ends[kSlots];
+    unsigned tails[kItemsPerThread];  // a bit of each item: whether a slot ends with it
+    alignas(4) unsigned char slots[kTileItems];  // of each item
+    unsigned char numbers[kSlots];    // of the segment, counted from the tile's first
+};
+
+// The segments of a tile.
+struct Found {
+    int num_segments;
+    int num_slots;  // of those that have items
+};
+
+// Reads where the segments from `segment` on end, kLaneEnds a lane.
+__device__ __forceinline__ void read_ends(Index (&ends)[kLaneEnds], const Segments& segments, Index segment,
+                                          Index end_segment)
+{
+    #pragma unroll
+    for (int k = 0; k < kLaneEnds; ++k) {
+        const Index mine = segment + k * kWarpThreads + int(threadIdx.x) % kWarpThreads;
+        ends[k] = mine < end_segment ? segment_end(segments, mine) : kNoEnd;
+    }
+}
+
+// Finds the tile's segments: of those that begin at `begin` and behind it, the ones that end in the tile.
+// Stores the results of empty ones; leaves the others' ends and numbers in slots, and a bit of the last item
+// of each.
+__device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, const Index (&ends)[kLaneEnds],
+                                           Index segment, Index begin, Index tile_begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    if (lane < kItemsPerThread)
+        desk.tails[lane] = 0;
+    __syncwarp();  // no bit is set, and what the round before has left has been read
+    Found found = {0, 0};
+    Index before = begin;  // the end of the segment before the first of a round
+    #pragma unroll
+    for (int k = 0; k < kLaneEnds; ++k) {
+        if (found.num_segments < k * kWarpThreads)
+            break;
+        const Index end = ends[k];
+        const Index up = __shfl_up_sync(kFullMask, end, 1);
+        const bool is_inside = end <= tile_begin + kTileItems;
+        const bool has_items = is_inside && end != (lane == 0 ? before : up);
+        const unsigned filled = __ballot_sync(kFullMask, has_items);
+        if (has_items) {
+            const int slot = 1 + found.num_slots + __popc(filled & ((1u << lane) - 1));
+            const int last = int(end - tile_begin) - 1;
+            desk.ends[slot] = end;
+            desk.numbers[slot] = (unsigned char)(k * kWarpThreads + lane);
+            atomicOr(&desk.tails[last / 32], 1u << last % 32);
+        }
+        before = __shfl_sync(kFullMask, end, kWarpThreads - 1);
+        found.num_segments += __popc(__ballot_sync(kFullMask, is_inside));
+        found.num_slots += __popc(filled);
+    }
+    if (lane == 0) {
+        desk.ends[0] = begin;
+        desk.ends[found.num_slots + 1] = kNoEnd;
+        desk.numbers[0] = 0;
+        desk.numbers[found.num_slots + 1] = 0;
+        if (begin > tile_begin)
+            atomicOr(&desk.tails[0], 1u << int(begin - tile_begin - 1));
+    }
+    return found;
+}
+
+// The element at `place`, lifted.
+__device__ __forceinline__ State lift_at(const Inputs& inputs, const Segments& segments, const Items& items,
+                                         int k, Index place)
+{
+    return lift_item(inputs, items, k, place);
+}
+
+// Folds a tile: a lane takes kItemsPerThread consecutive items. What it has at the last item of a segment is
+// the segment's total; where that began in an earlier lane, what the lanes before have comes first. Notes the
+// slot of each item.
+__device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const Inputs& inputs,
+                                          const Segments& segments, Index tile_begin, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row = lane * kItemsPerThread;
+    const unsigned tails = desk.tails[row / 32] >> row % 32 & kFullMask >> (32 - kItemsPerThread);
+    int slot = __popc(tails);
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, slot, delta);
+        slot += lane >= delta ? earlier : 0;
+    }
+    slot += (begin > tile_begin ? 0 : 1) - __popc(tails);
+    const int first = slot;  // where the row begins
+    State run = identity();
+    #pragma unroll kCopies
+    for (int step = 0; step < kSteps; ++step) {
+        const Items items = take_items(tile, step);
+        const unsigned its_tails = tails >> step * kStepItems;
+        unsigned slots = 0;
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k) {
+            const Index place = tile_begin + row + step * kStepItems + k;
+            run = combine(run, lift_at(inputs, segments, items, k, place));
+            slots |= unsigned(slot) << 8 * k;
+            if (its_tails >> k & 1) {
+                desk.totals[slot] = run;
+                ++slot;
+                run = identity();
+            }
+        }
+        *reinterpret_cast<unsigned*>(desk.slots + row + step * kStepItems) = slots;
+    }
+    const unsigned lanes = __ballot_sync(kFullMask, tails != 0);
+    const State before = shuffle_up(warp_scan_tails(run, lanes), 1);
+    if (lane > 0 && tails != 0)
+        desk.totals[first] = combine(before, desk.totals[first]);
+}
+
+// Finishes the totals of a tile's segments. Items that are not theirs take the values of the first or the
+// last one, so that they are mapped like others; nothing of them is stored.
+__device__ __forceinline__ void finish_tile(Desk& desk, const Results& results, Index segment, int num_slots)
+{
+    #pragma unroll 1
+    for (int slot = 1 + int(threadIdx.x) % kWarpThreads; slot <= num_slots; slot += kWarpThreads) {
+        const Index length = desk.ends[slot] - desk.ends[slot - 1];
+        const Index its_segment = segment + desk.numbers[slot];
+        const State total = desk.totals[slot];
+        const SegmentValues its_values = segment_values(its_segment, length, total);
+        desk.values[slot] = its_values;
+        if (slot == 1)
+            desk.values[0] = its_values;
+        if (slot == num_slots)
+            desk.values[slot + 1] = its_values;
+    }
+}
+
+// Maps the items of a tile from `begin` to before `end`; lanes side by side take vectors side by side.
+__device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, const Inputs& inputs,
+                                         const Segments& segments, const Results& results, bool is_aligned,
+                                         Index tile_begin, Index begin, Index end, Index segment)
+{
+    #pragma unroll
+    for (int step = 0; step < kMapSteps; ++step) {
+        const int item = step * kMapStride + int(threadIdx.x) % kWarpThreads * kMapItems;
+        const Index place = tile_begin + item;
+        const MapItems items = take_map_items(tile, inputs, item, place,
+                                              int(min(segments.num_items - place, Index(kMapItems))));
+        const unsigned slots = *reinterpret_cast<const unsigned*>(desk.slots + item);
+        MapOutputs outputs;
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k) {
+            const int slot = slots >> 8 * k & 255;
+            const Index its_begin = slot == 0 ? tile_begin : desk.ends[slot - 1];
+            keep_output(outputs, k,
+                        map_tile_item(items, k, desk.values[slot], place + k, place + k - its_begin,
+                                 segment + desk.numbers[slot], desk.ends[slot] - its_begin));
+        }
+        if (is_aligned && place >= begin && place + kMapItems <= end) {
+            store_vectors(results, place, outputs);
+        } else {
+            #pragma unroll
+            for (int k = 0; k < kMapItems; ++k)
+                if (place + k >= begin && place + k < end)
+                    store_output(results, place + k, outputs, k);
+        }
+    }
+}
+
+// Folds and maps a segment that is longer than a tile: the whole warp tile by tile, then once more.
+// Structs come by value, because those whose addresses are taken would be read from local memory everywhere.
+__device__ __noinline__ void take_long(Tile& tile, Inputs inputs, Segments segments, Results results,
+                                       Index segment)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const Index begin = segment_begin(segments, segment);
+    const Index end = segment_end(segments, segment);
+    const Index first_tile = begin - begin % kAlignment;
+    State total = identity();  // in lane 0
+    #pragma unroll 1
+    for (Index tile_begin = first_tile; tile_begin < end; tile_begin += kTileItems) {
+        copy_tile(tile, inputs, tile_begin, segments.num_items);
+        wait_for_copies();
+        __syncwarp();  // the tile is there
+        State run = identity();
+        #pragma unroll 1
+        for (int step = 0; step < kSteps; ++step) {
+            const Items items = take_items(tile, step);
+            #pragma unroll
+            for (int k = 0; k < kStepItems; ++k) {
+                const Index place = tile_begin + lane * kItemsPerThread + step * kStepItems + k;
+                if (place >= begin && place < end)
+                    run = combine(run, lift_item(inputs, items, k, place));
+            }
+        }
+        total = combine(total, warp_reduce(run));
+        __syncwarp();  // the tile has been read
+    }
+    total = shuffle(total, 0);
+    const Index length = end - begin;
+    const SegmentValues its_values = segment_values(segment, length, total);
+    #pragma unroll 1
+    for (Index place = first_tile + lane * kMapItems; place < end; place += kMapStride) {
+        const Index first = max(place, begin);
+        const int count = int(max(min(place + kMapItems, end) - first, Index(0)));
+        const MapItems items = load_map_items(inputs, first, count);
+        MapOutputs outputs = {};
+        #pragma unroll
+        for (int k = 0; k < kMapItems; ++k)
+            if (k < count)
+                keep_output(outputs, k,
+                            map_tile_item(items, k, its_values, first + k, first + k - begin, segment,
+                                          length));
+        if (count > 0)
+            store_outputs(results, first, count, outputs);
+    }
+}
+
+// A warp takes the segments that end in its share of the items, so that none is cut. A tile holds as many
+// whole segments as fit; it arrives in shared memory while the one before is folded and mapped. Totals, and
+// what map needs of them, stay in shared memory too, so an element comes from memory once.
+extern "C" __global__ void __launch_bounds__(kBlockThreads)
+reduce(Inputs inputs, Segments segments, Results results)
+{
+    __shared__ Desk desks[kBlockThreads / kWarpThreads];
+    const int num_warps = kBlockThreads / kWarpThreads;
+    Desk& desk = desks[threadIdx.x / kWarpThreads];
+    const Cut cut = find_cut(segments, Index(blockIdx.x) * num_warps + threadIdx.x / kWarpThreads,
+                             Index(gridDim.x) * num_warps);
+    Index segment = __shfl_sync(kFullMask, cut.segment, 0);
+    const Index end_segment = __shfl_sync(kFullMask, cut.segment, kWarpThreads - 1);
+    if (segment >= end_segment)
+        return;
+    Index begin = segment_begin(segments, segment);
+    Index tile_begin = begin - begin % kAlignment;
+    Index ends[kLaneEnds];
+    read_ends(ends, segments, segment, end_segment);
+    copy_tile(desk.tiles[0], inputs, tile_begin, segments.num_items);
+    const bool is_aligned = outputs_are_aligned(results);
+    int turn = 0;
+    #pragma unroll 1
+    while (segment < end_segment) {
+        const Found found = keep_ends(desk, results, ends, segment, begin, tile_begin);
+        wait_for_copies();
+        __syncwarp();  // the tile and its ends are there
+        // Not a segment that is longer than the tile, but it may be alone.
+        const Index next = segment + max(found.num_segments, 1);
+        const Index end =
+            found.num_segments > 0 ? desk.ends[found.num_slots] : segment_end(segments, segment);
+        const Index next_tile = end - end % kAlignment;
+        read_ends(ends, segments, next, end_segment);
+        if (next < end_segment)
+            copy_tile(desk.tiles[turn ^ 1], inputs, next_tile, segments.num_items);
+        if (found.num_slots > 0) {
+            fold_tile(desk, desk.tiles[turn], inputs, segments, tile_begin, begin);
+            __syncwarp();  // all totals are there
+            finish_tile(desk, results, segment, found.num_slots);
+            __syncwarp();  // all values are there
+            map_tile(desk, desk.tiles[turn], inputs, segments, results, is_aligned, tile_begin, begin,
+                     end, segment);
+        } else if (found.num_segments == 0) {
+            take_long(desk.tiles[turn], inputs, segments, results, segment);
+        }
+        segment = next;
+        begin = end;
+        tile_begin = next_tile;
+        turn ^= 1;
+    }
+}
