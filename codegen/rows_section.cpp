@@ -65,6 +65,58 @@ std::string place_call(const RowOperator& rows, const RowRead& read)
     return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
 }
 
+/// What MapRow and the functions that load it and the results are made of.
+struct LoadHoles {
+    Holes row;
+    Holes results;
+};
+
+LoadHoles map_load_holes(const Problem& problem)
+{
+    const auto& op = problem.op;
+    const auto needed = names_of_map(*op.map);
+    const auto unnamed = [](std::initializer_list<const char*> names) {
+        Holes holes{{}, {{"number", {}}, {"row", {}}, {"result", {}}}};
+        for (const auto* name : names)
+            holes.values[name] = "";
+        return holes;
+    };
+    LoadHoles holes = {
+        unnamed({"row", "inputs", "index", "feature", "num_features", "is_vector"}),
+        unnamed({"row_results", "results", "segment", "feature", "num_features", "is_vector"})};
+    const auto use = [](Holes& of, std::initializer_list<const char*> names) {
+        for (const auto* name : names)
+            of.values[name] = std::string(" ") + name;
+    };
+    for (const auto& column : op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        holes.row.lists[column.row ? "row" : "number"].push_back(array_holes(column.name, column.type));
+        use(holes.row, {"row", "inputs", "index"});
+        if (column.row)
+            use(holes.row, {"feature", "num_features", "is_vector"});
+    }
+    for (const auto& result : op.results) {
+        if (!needed.contains(result.name))
+            continue;
+        holes.results.lists["result"].push_back(array_holes(result.name, result.type));
+        use(holes.results, {"results", "segment", "feature", "num_features", "is_vector"});
+        holes.results.values["row_results"] = "row_results";
+    }
+    return holes;
+}
+
+/// The columns that map reads.
+std::set<std::string> columns_of_map(const Operator& op)
+{
+    const auto needed = names_of_map(*op.map);
+    std::set<std::string> columns;
+    for (const auto& column : op.parameters)
+        if (!column.table && needed.contains(column.name))
+            columns.insert(column.name);
+    return columns;
+}
+
 /// What map_row() is made of; where elements are `kept`, map_kept(). A Row has the columns in `held`.
 Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& held)
 {
@@ -216,7 +268,18 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
         add(name, vocabulary("rows.cuh", name, holes));
     if (problem.op.map) {
         add("map_row", vocabulary("rows.cuh", "map_row", map_holes(problem, false, held)));
-        add("map_kept", vocabulary("rows.cuh", "map_kept", map_holes(problem, true, held)));
+        const auto [row, results] = map_load_holes(problem);
+        for (const auto* name : {"MapRow", "load_map_row"})
+            add(name, vocabulary("rows.cuh", name, row));
+        add("load_row_results", vocabulary("rows.cuh", "load_row_results", results));
+        const auto add_kept = [&](const char* name, const char* type, const char* reader,
+                                  const std::set<std::string>& columns) {
+            auto kept = map_holes(problem, true, columns);
+            kept.values.insert({{"function", name}, {"row_type", type}, {"reader", reader}});
+            add(name, vocabulary("rows.cuh", "map_kept", kept));
+        };
+        add_kept("map_kept", "Row", "lift", held);
+        add_kept("map_loaded", "MapRow", "map", columns_of_map(problem.op));
     }
     return pieces;
 }

@@ -28,35 +28,73 @@ map_elements(Inputs inputs, Segments segments, Results results)
 //% else
 //% use parts/find_segment.cuh
 //% use parts/segment_items.cuh
-//% launch map_elements grid = ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups)  block = 256
-// kFeatureLanes lanes take eight consecutive rows and a block of features.
-extern "C" __global__ void __launch_bounds__(256)
-map_elements(Inputs inputs, Segments segments, Results results)
+//% let most_map_blocks = num_multiprocessors * 16
+//% launch map_elements grid = min(ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups), most_map_blocks)  block = 256
+// A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, each of them to the
+// end. Four rows are under way; a segment's results are loaded when it begins. `is_vector` is a constant
+// where this is called, so that loads of vectors have no branch between them.
+__device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments& segments,
+                                           const Results& results, bool is_vector)
 {
-    const int map_rows = 8;
+    const int map_rows = 4;
     const int num_features = int(results.num_features);
     const int map_features = kFeatureLanes * kFeaturesPerLane;
     const int feature_blocks = (num_features + map_features - 1) / map_features;
-    const i64 work = i64(blockIdx.x) * (256 / kFeatureLanes) + int(threadIdx.x) / kFeatureLanes;
-    const i64 first_row = work / feature_blocks * map_rows;
-    if (first_row >= segments.num_items)
-        return;
-    const int feature = int(work % feature_blocks) * map_features +
-                        int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
-    const bool is_vector = rows_are_vectors(inputs, results, num_features);
-    const Index begin = Index(first_row);
-    const Index end = min(begin + map_rows, segments.num_items);
-    Index segment = find_segment(segments, begin, 0, segments.num_segments - 1);
-    Index segment_start = segment_begin(segments, segment);
-    Index segment_stop = segment_end(segments, segment);
-    for (Index row = begin; row < end; ++row) {
-        if (row >= segment_stop) {
-            segment = find_segment(segments, row, segment + 1, segments.num_segments - 1);
-            segment_start = segment_begin(segments, segment);
-            segment_stop = segment_end(segments, segment);
+    const i64 num_groups = i64(gridDim.x) * (256 / kFeatureLanes);
+    const i64 most_shares = max(num_groups / feature_blocks, i64(1));
+    const Index share_rows = Index(max((segments.num_items + most_shares - 1) / most_shares, i64(8)));
+    const i64 num_shares = (segments.num_items + share_rows - 1) / share_rows;
+    const Index last_segment = segments.num_segments - 1;
+    for (i64 work = i64(blockIdx.x) * (256 / kFeatureLanes) + int(threadIdx.x) / kFeatureLanes;
+         work < num_shares * feature_blocks; work += num_groups) {
+        const i64 share = feature_blocks == 1 ? work : work / feature_blocks;
+        const int feature = int(work - share * feature_blocks) * map_features +
+                            int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+        const Index begin = Index(share) * share_rows;
+        const Index end = Index(min(i64(begin) + share_rows, i64(segments.num_items)));
+        Index segment = find_segment(segments, begin, 0, last_segment);
+        Index segment_start = segment_begin(segments, segment);
+        Index segment_stop = segment_end(segments, segment);
+        RowResult row_results[kFeaturesPerLane];
+        load_row_results(row_results, results, segment, feature, num_features, is_vector);
+        for (Index first = begin; first < end; first += map_rows) {
+            MapRow rows[map_rows];
+            #pragma unroll
+            for (int k = 0; k < map_rows; ++k)
+                if (first + k < end)
+                    load_map_row(rows[k], inputs, first + k, feature, num_features, is_vector);
+            #pragma unroll
+            for (int k = 0; k < map_rows; ++k) {
+                const Index row = first + k;
+                if (row >= end)
+                    break;
+                if (row >= segment_stop) {
+                    ++segment;
+                    segment_stop = segment_end(segments, segment);
+                    if (row >= segment_stop) {  // it is empty, and more may be
+                        segment = find_segment(segments, row, segment + 1, last_segment);
+                        segment_stop = segment_end(segments, segment);
+                    }
+                    segment_start = segment_begin(segments, segment);
+                    load_row_results(row_results, results, segment, feature, num_features, is_vector);
+                }
+                map_loaded(inputs, results, rows[k], row_results, row, row - segment_start, segment,
+                           segment_stop - segment_start, feature, num_features, is_vector);
+            }
         }
-        map_row(inputs, results, row, row - segment_start, segment, segment_stop - segment_start, feature,
-                num_features, is_vector);
     }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+map_elements(Inputs inputs, Segments segments, Results results)
+{
+    //% if features_per_lane == 1
+    map_shares(inputs, segments, results, true);
+    //% else
+    if (rows_are_vectors(inputs, results, int(results.num_features)))
+        map_shares(inputs, segments, results, true);
+    else
+        map_shares(inputs, segments, results, false);
+    //% end
 }
 //% end

@@ -187,12 +187,51 @@ __device__ __forceinline__ void store_results(const Results& results, Index segm
 //% end
 }
 
+//% piece MapRow
+// What map reads of one element: the numbers of its columns, and a lane's features of its rows.
+struct MapRow {
+//% each number
+    @type@ @name@;
+//% end
+//% each row
+    Features_@word@ @name@;
+//% end
+};
+
+//% piece load_map_row
+__device__ __forceinline__ void load_map_row(MapRow&@row@, const Inputs&@inputs@, Index@index@, int@feature@,
+                                             int@num_features@, bool@is_vector@)
+{
+//% each number
+    row.@name@ = inputs.@name@[index];
+//% end
+//% each row
+    row.@name@ = load_features(inputs.@name@ + (i64(index) * num_features + feature), num_features - feature,
+                               is_vector);
+//% end
+}
+
+//% piece load_row_results
+// Loads the results of a lane's features that map asks for.
+__device__ __forceinline__ void load_row_results(RowResult (&@row_results@)[kFeaturesPerLane],
+                                                 const Results&@results@, Index@segment@, int@feature@,
+                                                 int@num_features@, bool@is_vector@)
+{
+//% each result
+    const Features_@word@ of_@name@ = load_features(
+        results.@name@ + (i64(segment) * num_features + feature), num_features - feature, is_vector);
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        row_results[v].@name@ = of_@name@.at[v];
+//% end
+}
+
 //% piece map_kept
-// Maps a lane's features of one element, of which `row` has what lift reads.
-__device__ __forceinline__ void map_kept(const Inputs&@inputs@, const Results& results, const Row&@row@,
-                                         const RowResult (&@row_results@)[kFeaturesPerLane], Index index,
-                                         Index@position@, Index@segment@, Index@length@, int feature,
-                                         int num_features, bool is_vector)
+// Maps a lane's features of one element, of which `row` has what @reader@ reads.
+__device__ __forceinline__ void @function@(const Inputs&@inputs@, const Results& results, const @row_type@&@row@,
+                                           const RowResult (&@row_results@)[kFeaturesPerLane], Index index,
+                                           Index@position@, Index@segment@, Index@length@, int feature,
+                                           int num_features, bool is_vector)
 {
     const int count = num_features - feature;
     const i64 place = i64(index) * num_features + feature;
