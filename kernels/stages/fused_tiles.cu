@@ -4,22 +4,22 @@
 //% source  Segmented scan: Sengupta, Harris, Zhang & Owens 2007. Milakov & Gimelshein 2018, Online Normalizer
 //% layout  uniform, offsets
 //% needs   associative, map, !rows, element_bytes > 0, !uses_position, !uses_segment
-//% let     least_bytes = 16 * 32 * (2 * element_bytes + 1) + 66 * (state_bytes + value_bytes + 9) + 128
+//% let     least_bytes = 16 * 32 * 2 * element_bytes + 66 * (state_bytes + value_bytes + 9) + 192
 //% needs   least_bytes <= 46000
 //% let     is_known = longest_length > 0 && longest_length <= 16384
 //% suits   is_known && mean_length >= 8 && mean_length <= 256 ? 96 : 5
 //% tune    block_threads = 32, 64, 128, 256
 //% tune    items_per_thread = 32, 16
-//% tune    blocks_per_multiprocessor = 16, 2, 3, 4, 5, 6, 8, 10, 12, 14, 18, 20, 24, 32
+//% tune    blocks_per_multiprocessor = 16, 2, 3, 4, 5, 6, 8, 10, 12, 14, 15, 17, 18, 19, 20, 22, 24, 28, 32
 //% let     slot_bytes = state_bytes + value_bytes + index_bytes + 1
-//% let     tile_bytes = items_per_thread * 32 * (2 * element_bytes + 1)
-//% let     desk_bytes = tile_bytes + (items_per_thread * 4 + 2) * slot_bytes + items_per_thread * 4 + 64
+//% let     tile_bytes = items_per_thread * 32 * 2 * element_bytes
+//% let     desk_bytes = tile_bytes + (items_per_thread * 4 + 2) * slot_bytes + items_per_thread * 8 + 64
 //% where   block_threads / 32 * desk_bytes <= 48000
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% prefer  items_per_thread = least_bytes <= 14000 ? 32 : 16
 //% prefer  block_threads = 32
 //% let     block_bytes = block_threads / 32 * desk_bytes + 1024
-//% prefer  blocks_per_multiprocessor = min(1024 / block_threads, 232000 / block_bytes)
+//% prefer  blocks_per_multiprocessor = min(1024 / block_threads, 233472 / block_bytes)
 //% use     parts/share_cuts.cuh
 //% let     block_items = items_per_thread * block_threads
 //% let     most_blocks = max(1, ceil_div(num_places, block_items))
@@ -54,7 +54,7 @@ struct alignas(16) Desk {
     SegmentValues values[kSlots];
     Index ends[kSlots];
     unsigned tails[kItemsPerThread];  // a bit of each item: whether a slot ends with it
-    alignas(4) unsigned char slots[kTileItems];  // of each item
+    int first_slots[kItemsPerThread];  // the slot of the first of 32 items
     unsigned char numbers[kSlots];    // of the segment, counted from the tile's first
 };
 
@@ -82,9 +82,10 @@ __device__ __forceinline__ Found keep_ends(Desk& desk, const Results& results, c
                                            Index segment, Index begin, Index tile_begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
+    __syncwarp();  // what the tile before has left has been read
     if (lane < kItemsPerThread)
         desk.tails[lane] = 0;
-    __syncwarp();  // no bit is set, and what the round before has left has been read
+    __syncwarp();  // no bit is set
     Found found = {0, 0};
     Index before = begin;  // the end of the segment before the first of a round
     #pragma unroll
@@ -136,7 +137,7 @@ __device__ __forceinline__ State lift_at(const Inputs& inputs, const Segments& s
 
 // Folds a tile: a lane takes kItemsPerThread consecutive items. What it has at the last item of a segment is
 // the segment's total; where that began in an earlier lane, what the lanes before have comes first. Notes the
-// slot of each item.
+// slots of items.
 __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const Inputs& inputs,
                                           const Segments& segments, Index tile_begin, Index begin)
 {
@@ -151,24 +152,23 @@ __device__ __forceinline__ void fold_tile(Desk& desk, const Tile& tile, const In
     }
     slot += (begin > tile_begin ? 0 : 1) - __popc(tails);
     const int first = slot;  // where the row begins
+    if (row % 32 == 0)
+        desk.first_slots[row / 32] = slot;
     State run = identity();
     #pragma unroll kCopies
     for (int step = 0; step < kSteps; ++step) {
         const Items items = take_items(tile, step);
         const unsigned its_tails = tails >> step * kStepItems;
-        unsigned slots = 0;
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k) {
             const Index place = tile_begin + row + step * kStepItems + k;
             run = combine(run, lift_at(inputs, segments, items, k, place));
-            slots |= unsigned(slot) << 8 * k;
             if (its_tails >> k & 1) {
                 desk.totals[slot] = run;
                 ++slot;
                 run = identity();
             }
         }
-        *reinterpret_cast<unsigned*>(desk.slots + row + step * kStepItems) = slots;
     }
     const unsigned lanes = __ballot_sync(kFullMask, tails != 0);
     const State before = shuffle_up(warp_scan_tails(run, lanes), 1);
@@ -208,15 +208,16 @@ __device__ __forceinline__ void map_tile(const Desk& desk, const Tile& tile, con
         const Index place = tile_begin + item;
         const MapItems items = take_map_items(tile, inputs, item, place,
                                               int(min(segments.num_items - place, Index(kMapItems))));
-        const unsigned slots = *reinterpret_cast<const unsigned*>(desk.slots + item);
+        const unsigned tails = desk.tails[item / 32];
+        int slot = desk.first_slots[item / 32] + __popc(tails & ((1u << item % 32) - 1));
         MapOutputs outputs;
         #pragma unroll
         for (int k = 0; k < kMapItems; ++k) {
-            const int slot = slots >> 8 * k & 255;
             const Index its_begin = slot == 0 ? tile_begin : desk.ends[slot - 1];
             keep_output(outputs, k,
                         map_tile_item(items, k, desk.values[slot], place + k, place + k - its_begin,
                                  segment + desk.numbers[slot], desk.ends[slot] - its_begin));
+            slot += tails >> (item % 32 + k) & 1;
         }
         if (is_aligned && place >= begin && place + kMapItems <= end) {
             store_vectors(results, place, outputs);

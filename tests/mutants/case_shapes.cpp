@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "tests/write_back_cases.h"
+
 namespace segfold::test {
 
 /// Shapes that cross most borders with few elements.
@@ -51,7 +53,7 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
     return shapes;
 }
 
-Shapes mapped_shapes(SegmentForm form)
+Shapes mapped_shapes(const Stage& stage, SegmentForm form)
 {
     Shapes shapes;
     const auto add = [&](const char* name, const std::vector<std::int64_t>& lengths) {
@@ -79,6 +81,9 @@ Shapes mapped_shapes(SegmentForm form)
     add("ones", std::vector<std::int64_t>(4100, 1));
     add("mixed", mixed);
     add("crowd", crowd);
+    if (stage.name == "fused_tiles")
+        for (const auto& lengths : tile_lists(16 * 32))
+            add("a warp's tiles", lengths);
     return shapes;
 }
 

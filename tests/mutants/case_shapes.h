@@ -17,8 +17,8 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties);
 Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties);
 
 /// Shapes at the borders of the kernel that maps, whose tiles have 2048 elements and keep as many ends;
-/// ranges with gaps.
-Shapes mapped_shapes(SegmentForm form);
+/// ranges with gaps. For fused_tiles those of its tiles too, of 16 items a thread.
+Shapes mapped_shapes(const Stage& stage, SegmentForm form);
 
 /// One shape from offsets.
 Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& lengths);

@@ -143,15 +143,13 @@ private:
             pairs_of_lanes();
         if (stage_.name == "group_or_grid")
             pieces(level);
-        if (stage_.name == "thread_per_segment" && level == 0) {
+        if (stage_.name == "thread_per_segment" && level == 0)
             halves();
+        if ((stage_.name == "thread_per_segment" || stage_.name == "fused_tiles") && level == 0)
             maps("told");
-        }
         if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
             if (level == 0)
                 rows();
-        if (stage_.name == "fused_tiles" && level == 0)
-            maps("told");
         if (level == 0)
             return;
         if (stage_.name == "run_stream") {
@@ -208,7 +206,7 @@ private:
         for (const auto form :
              {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::whole, SegmentForm::ranges})
             add_special(
-                op, form, 0, looping(op, form), [=] { return mapped_shapes(form); },
+                op, form, 0, looping(op, form), [this, form] { return mapped_shapes(stage_, form); },
                 {{1, 1, 1, 0}, {2, 3, 1, 1}}, "mapped");
     }
 
