@@ -89,10 +89,12 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         Row rows[kSegmentsPerGroup][kRowsPerStep];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            #pragma unroll
-            for (int u = 0; u < kRowsPerStep; ++u)
-                if (begin + u * stride < lengths[k])
-                    load_numbers(rows[k][u], inputs, begins[k] + begin + u * stride);
+            // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+            if (begin < lengths[k]) {
+                #pragma unroll
+                for (int u = 0; u < kRowsPerStep; ++u)
+                    load_numbers(rows[k][u], inputs, begins[k] + min(begin + u * stride, lengths[k] - 1));
+            }
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {

@@ -29,12 +29,14 @@
 //% let     most_blocks = min(num_multiprocessors * blocks_per_multiprocessor, all_blocks)
 //% let     stream_blocks = num_segments == 0 ? 0 : max(least_blocks, most_blocks)
 //% let     num_shares = stream_blocks * block_groups / feature_blocks
-//% let     join_shares = max(1, block_threads / num_features)
+//% let     join_threads = state_bytes <= 16 ? 1024 : 256
+//% let     join_reads = max(1, 32 / state_bytes)
+//% let     join_shares = max(1, join_threads / num_features)
 //% scratch shares : Index[num_shares + 2]
 //% scratch heads : State[num_shares * num_features]
 //% scratch tails : State[num_shares * num_features]
 //% launch  reduce  grid = stream_blocks  block = block_threads
-//% launch  join  grid = ceil_div(num_shares, join_shares)  block = block_threads
+//% launch  join  grid = ceil_div(num_shares, join_shares)  block = join_threads
 //% use     parts/segment_items.cuh
 
 constexpr int kGroupFeatures = kFeatureLanes * kFeaturesPerLane;
@@ -106,10 +108,12 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     Index after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
     for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
         Row rows[kRowsPerStep];
-        #pragma unroll
-        for (int u = 0; u < kRowsPerStep; ++u)
-            if (row + u < end)
-                load_numbers(rows[u], inputs, row + u);
+        // Behind the share's end the last one's once more: under one condition all are asked for at once.
+        if (row < end) {
+            #pragma unroll
+            for (int u = 0; u < kRowsPerStep; ++u)
+                load_numbers(rows[u], inputs, min(row + u, end - 1));
+        }
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u)
             if (row + u < end)
@@ -191,17 +195,18 @@ __device__ __forceinline__ Index share_of_begin(const Segments& segments, const 
 
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
-// few, else by the block, whose threads take consecutive tails.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
+// tails, for which all others wait: so the block is large.
+extern "C" __global__ void __launch_bounds__(kJoinThreads, 1)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
-    __shared__ State parts[kBlockThreads];
-    __shared__ bool are_many[kBlockThreads];
+    __shared__ State parts[kJoinThreads];
+    __shared__ bool are_many[kJoinThreads];
     const int num_features = int(results.num_features);
     const Index num_shares = shares[0];
     const i64 length = share_length(segments, num_shares);
-    const int width = min(num_features, kBlockThreads);
-    const int block_shares = kBlockThreads / width;
+    const int width = min(num_features, kJoinThreads);
+    const int block_shares = kJoinThreads / width;
     const int column = int(threadIdx.x) % width;
     const int chunk = int(threadIdx.x) / width;
     const Index first_share = Index(blockIdx.x) * block_shares;
@@ -238,7 +243,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
             if (chunk < block_shares && feature < num_features) {
                 const Index begin = first + chunk * chunk_shares;
                 const Index end = min(begin + chunk_shares, share);
-                #pragma unroll 4
+                #pragma unroll kJoinReads
                 for (Index s = begin; s < end; ++s)
                     total = combine(total, tails[i64(s) * num_features + feature]);
             }

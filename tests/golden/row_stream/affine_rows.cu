@@ -26,6 +26,8 @@ constexpr int kBlockThreads = 256;
 constexpr int kFeatureLanes = 16;
 constexpr int kFeaturesPerLane = 4;
 constexpr int kRowsPerStep = 8;
+constexpr int kJoinThreads = 1024;
+constexpr int kJoinReads = 4;
 
 struct Inputs {
     const unsigned* x;
@@ -258,10 +260,12 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     Index after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
     for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
         Row rows[kRowsPerStep];
-        #pragma unroll
-        for (int u = 0; u < kRowsPerStep; ++u)
-            if (row + u < end)
-                load_numbers(rows[u], inputs, row + u);
+        // Behind the share's end the last one's once more: under one condition all are asked for at once.
+        if (row < end) {
+            #pragma unroll
+            for (int u = 0; u < kRowsPerStep; ++u)
+                load_numbers(rows[u], inputs, min(row + u, end - 1));
+        }
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u)
             if (row + u < end)
@@ -339,17 +343,18 @@ __device__ __forceinline__ Index share_of_begin(const Segments& segments, const 
 
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
-// few, else by the block, whose threads take consecutive tails.
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
+// tails, for which all others wait: so the block is large.
+extern "C" __global__ void __launch_bounds__(kJoinThreads, 1)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
-    __shared__ State parts[kBlockThreads];
-    __shared__ bool are_many[kBlockThreads];
+    __shared__ State parts[kJoinThreads];
+    __shared__ bool are_many[kJoinThreads];
     const int num_features = int(results.num_features);
     const Index num_shares = shares[0];
     const i64 length = share_length(segments, num_shares);
-    const int width = min(num_features, kBlockThreads);
-    const int block_shares = kBlockThreads / width;
+    const int width = min(num_features, kJoinThreads);
+    const int block_shares = kJoinThreads / width;
     const int column = int(threadIdx.x) % width;
     const int chunk = int(threadIdx.x) / width;
     const Index first_share = Index(blockIdx.x) * block_shares;
@@ -386,7 +391,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
             if (chunk < block_shares && feature < num_features) {
                 const Index begin = first + chunk * chunk_shares;
                 const Index end = min(begin + chunk_shares, share);
-                #pragma unroll 4
+                #pragma unroll kJoinReads
                 for (Index s = begin; s < end; ++s)
                     total = combine(total, tails[i64(s) * num_features + feature]);
             }
