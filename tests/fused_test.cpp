@@ -10,20 +10,6 @@
 namespace segfold::test {
 namespace {
 
-/// Two columns of rows and one of numbers, one of which lift does not read; results of the segment too.
-Operator rows_of_several()
-{
-    return parse_operator("rows_of_several", R"(
-        operator rows_of_several(x: row i32, y: row i16, weight: u16) -> (sum: i64, first: i32, each near: i32,
-                                                                          each far: i64) {
-            state { sum: i64; first: i32 }
-            lift { sum = i64(x) * i64(weight); first = x }
-            combine(a, b) { sum = a.sum + b.sum; first = a.first }
-            empty { sum = 5; first = 7 }
-            map { near = x - first + i32(y); far = sum * 3 + i64(weight) + i64(length) }
-        })");
-}
-
 Comparison compare(const Workload& workload, const Emitted& emitted, int multiprocessors, std::uint64_t seed)
 {
     return Judge(workload).compare(
@@ -186,6 +172,7 @@ TEST(FusedOnSimt, PlantedBugsInTilesAreFound)
              {"run = combine(run, lift_at(inputs, segments, items, k, place))",
               "run = combine(lift_at(inputs, segments, items, k, place), run)"},
              {"total = combine(total, warp_reduce(run))", "total = combine(warp_reduce(run), total)"},
+             {"__syncwarp();  // what the tile before has left has been read", ";  //"},
              {"__syncwarp();  // no bit is set", ";  //"},
              {"__syncwarp();  // the tile and its ends are there", ";  //"},
              {"__syncwarp();  // all totals are there", ";  //"},
@@ -211,13 +198,16 @@ TEST(FusedOnSimt, PlantedBugsInRowsAreFound)
 {
     const auto& stage = Catalogue::standard().stage("fused_row_groups");
     const auto op = rows_told_back(true);
-    const auto emitted =
-        emitted_for(op, stage, SegmentForm::offsets, 8,
-                    {{"row_lanes", 4}, {"feature_lanes", 2}, {"rows_per_step", 2}, {"kept_steps", 2}});
+    const auto emitted = emitted_for(op, stage, SegmentForm::offsets, 8,
+                                     {{"row_lanes", 4},
+                                      {"feature_lanes", 2},
+                                      {"rows_per_step", 2},
+                                      {"kept_steps", 2},
+                                      {"segments_per_group", 2}});
     std::vector<Workload> workloads;
     for (const std::int64_t num_features : {8, 3})
         workloads.push_back(
-            rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {0, 1, 15, 16, 17, 0, 31, 33, 2, 70}),
+            rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {0, 1, 15, 16, 17, 0, 31, 33, 2, 71}),
                             num_features, 5));
     for (const auto& bug : std::initializer_list<Planted>{
              {"combine(parts[v], shuffle_down(parts[v], delta))",
@@ -225,6 +215,8 @@ TEST(FusedOnSimt, PlantedBugsInRowsAreFound)
              {"combine(totals[v], parts[v])", "combine(parts[v], totals[v])"},
              {"parts[v] = combine(parts[v], state)", "parts[v] = combine(state, parts[v])"},
              {"__any_sync(kFullMask, first < part.length)", "__all_sync(kFullMask, first < part.length)"},
+             {"first + (k + 1) * groups + group", "first + k * groups + group"},
+             {"min(position + k * kStride, part.length - 1)", "position + k * kStride"},
              {"% kWarpThreads - row_lane * kFeatureLanes", "% kWarpThreads"},
              {"row_lane * kRowsPerStep", "row_lane"},
              {"position + k * kStride >= part.length", "position + k * kStride > part.length"},

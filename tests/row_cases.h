@@ -3,6 +3,7 @@
 // fiber executor and on a GPU.
 #include <algorithm>
 #include <cstdlib>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -102,6 +103,20 @@ inline Operator rows_told_back(bool keeps_results)
         })");
 }
 
+/// Two columns of rows and one of numbers, one of which lift does not read; results of the segment too.
+inline Operator rows_of_several()
+{
+    return parse_operator("rows_of_several", R"(
+        operator rows_of_several(x: row i32, y: row i16, weight: u16) -> (sum: i64, first: i32, each near: i32,
+                                                                          each far: i64) {
+            state { sum: i64; first: i32 }
+            lift { sum = i64(x) * i64(weight); first = x }
+            combine(a, b) { sum = a.sum + b.sum; first = a.first }
+            empty { sum = 5; first = 7 }
+            map { near = x - first + i32(y); far = sum * 3 + i64(weight) + i64(length) }
+        })");
+}
+
 struct RowCase {
     std::string stage;
     SegmentForm form;
@@ -144,7 +159,8 @@ inline std::vector<RowCase> row_cases()
             {"row_stream", offsets, first, {2, 256, 1024}, {{"features_per_lane", 2}}},
             {"row_stream", offsets, spmm(), {7, 64}},
             {"row_stream", offsets, mean, {16}, {{"feature_lanes", 4}}},
-            {"row_stream", offsets, affine, {8, 3}, {{"rows_per_step", 1}, {"feature_lanes", 1}}, 64}};
+            {"row_stream", offsets, affine, {8, 3}, {{"rows_per_step", 1}, {"feature_lanes", 1}}, 64},
+            {"fused_row_groups", offsets, rows_told_back(true), {16, 100}, {{"segments_per_group", 2}}}};
 }
 
 /// The lengths of rows that matter: less than a vector, vectors and a rest, one lane's, a warp's, several of
@@ -160,9 +176,14 @@ inline std::vector<RowCase> all_row_cases()
                                              over_rows(standard_operator("max_subarray_i64")),
                                              over_rows(standard_operator("mean_variance_f32")),
                                              spmm(),
-                                             everything_at_once()};
+                                             everything_at_once(),
+                                             rows_told_back(true),
+                                             rows_told_back(false),
+                                             rows_of_several(),
+                                             over_rows(standard_operator("softmax_f32")),
+                                             over_rows(standard_operator("softmax_backward_f64"))};
     std::vector<RowCase> cases;
-    for (const auto* stage : {"row_groups", "row_stream"})
+    for (const auto* stage : {"row_groups", "row_stream", "fused_row_groups"})
         for (const auto form : Catalogue::standard().stage(stage).forms)
             for (const auto& op : operators)
                 if (!Catalogue::standard().unmet(Catalogue::standard().stage(stage), Problem(op, form)))
@@ -174,11 +195,49 @@ inline std::vector<RowCase> all_row_cases()
     return cases;
 }
 
-/// row_cases(), or all where SEGFOLD_ROWS=all asks for them.
+/// `count` of all_row_cases() by lot, each with the length of its configuration and two others.
+inline std::vector<RowCase> sampled_row_cases(std::size_t count, std::uint64_t seed)
+{
+    const auto all = all_row_cases();
+    std::mt19937_64 lot(seed);
+    std::vector<RowCase> cases;
+    while (cases.size() < count) {
+        auto sampled = all[lot() % all.size()];
+        sampled.features.resize(1);
+        for (int i = 0; i < 2; ++i)
+            sampled.features.push_back(kRowLengths[lot() % std::size(kRowLengths)]);
+        sampled.bits = lot() % 4 == 0 ? 64 : 32;
+        cases.push_back(std::move(sampled));
+    }
+    return cases;
+}
+
+/// row_cases() and a few by lot; SEGFOLD_ROWS=all asks for all pairs, SEGFOLD_ROWS=SEED for 60 by another
+/// lot.
 inline std::vector<RowCase> asked_row_cases()
 {
     const auto* asked = std::getenv("SEGFOLD_ROWS");
-    return asked != nullptr && asked == std::string_view("all") ? all_row_cases() : row_cases();
+    if (asked != nullptr && asked == std::string_view("all"))
+        return all_row_cases();
+    auto cases = row_cases();
+    const auto seed = asked == nullptr ? 1 : std::strtoull(asked, nullptr, 10);
+    for (auto& sampled : sampled_row_cases(asked == nullptr ? 4 : 60, seed))
+        cases.push_back(std::move(sampled));
+    return cases;
+}
+
+/// Ranges out of order, with gaps, none of which share an element, as write-back wants them.
+inline Segments ranges_apart(const std::vector<std::int64_t>& lengths)
+{
+    std::vector<std::int64_t> begins, ends;
+    auto at = total(lengths) + 3 * static_cast<std::int64_t>(lengths.size());
+    const auto num_elements = at;
+    for (const auto length : lengths) {
+        at -= length + 3;
+        begins.push_back(at);
+        ends.push_back(at + length);
+    }
+    return segments_from_ranges(index_array(begins), index_array(ends), num_elements);
 }
 
 /// Segments at the borders of groups, shares and steps.
@@ -188,7 +247,9 @@ inline Workload workload_of(const RowCase& row_case, std::int64_t num_features)
     if (!row_case.op.allows_empty())
         std::erase(lengths, 0);
     auto segments = row_case.form == SegmentForm::uniform ? uniform_segments(35 * 9, 9)
-                                                          : segments_in_form(row_case.form, lengths);
+                    : row_case.form == SegmentForm::ranges && row_case.op.map
+                        ? ranges_apart(lengths)
+                        : segments_in_form(row_case.form, lengths);
     return rows_of_numbers(row_case.op, with_index_bits(std::move(segments), row_case.bits), num_features, 5);
 }
 

@@ -17,6 +17,7 @@
 //% tune    row_lanes = 1, 2, 4, 8, 16, 32
 //% tune    rows_per_step = 4, 1, 2, 8
 //% tune    kept_steps = 4, 1, 2, 8, 16
+//% tune    segments_per_group = 1, 2, 4, 8
 //% where   feature_lanes * row_lanes <= 32
 //% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : part
 //% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
@@ -28,10 +29,12 @@
 //% let     most_rows = uniform ? lane_rows : 2 * lane_rows
 //% let     some_steps = ceil_div(most_rows, rows_per_step)
 //% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
+//% prefer  segments_per_group = 1
 //% prefer  block_threads = 32
 //% let     group_lanes = feature_lanes * row_lanes
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
-//% let     block_groups = block_threads / group_lanes
+//% let     block_groups = block_threads / group_lanes * segments_per_group
+//% let     resident_blocks = state_bytes <= 8 ? 1024 / block_threads : 1
 //% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
 //% use     parts/segment_extent.cuh
 
@@ -51,20 +54,37 @@ struct Kept {
 
 // What a lane needs of its segment.
 struct Part {
+    i64 work;  // of a segment and a block of features
     Index segment;
     Index begin;
     Index length;
     int feature;  // the lane's first
 };
 
+// Groups beyond the last segment fold it as well, and store nothing.
+__device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int feature_blocks)
+{
+    const i64 known = min(work, i64(segments.num_segments) * feature_blocks - 1);
+    Part part;
+    part.work = work;
+    part.segment = Index(feature_blocks == 1 ? known : known / feature_blocks);
+    part.begin = segment_first(segments, part.segment);
+    part.length = segment_length(segments, part.segment);
+    part.feature = int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
+    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    return part;
+}
+
 // Loads a lane's rows of a step, from the one at `position` on; those behind the segment's end stay.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
                                           Index position, int num_features, bool is_vector)
 {
-    #pragma unroll
-    for (int k = 0; k < kRowsPerStep; ++k)
-        if (position + k * kStride < part.length)
-            load_numbers(rows[k], inputs, part.begin + position + k * kStride);
+    // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+    if (position < part.length) {
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k)
+            load_numbers(rows[k], inputs, part.begin + min(position + k * kStride, part.length - 1));
+    }
     #pragma unroll
     for (int k = 0; k < kRowsPerStep; ++k)
         if (position + k * kStride < part.length)
@@ -82,25 +102,11 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
 // In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
 //% end
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
-__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segments& segments,
-                                             const Results& results, Kept& kept, bool is_vector)
+__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results& results, Kept& kept,
+                                             const Part& part, bool is_stored, bool is_vector)
 {
-    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
     const int num_features = int(results.num_features);
-    const int group_features = kFeatureLanes * kFeaturesPerLane;
-    const int feature_blocks = (num_features + group_features - 1) / group_features;
     const int row_lane = int(threadIdx.x) / kFeatureLanes % kRowLanes;
-    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
-    const i64 num_works = i64(segments.num_segments) * feature_blocks;
-    // Groups beyond the last segment fold it as well, and store nothing.
-    const i64 asked = i64(blockIdx.x) * groups + group;
-    const i64 work = min(asked, num_works - 1);
-    Part part;
-    part.segment = Index(feature_blocks == 1 ? work : work / feature_blocks);
-    part.begin = segment_first(segments, part.segment);
-    part.length = segment_length(segments, part.segment);
-    part.feature = int(work - i64(part.segment) * feature_blocks) * group_features;
-    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
     //% if commutative
     const Index mine = row_lane;  // the lane's first row in a step
     //% else
@@ -170,7 +176,7 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segment
         //% end
         row_results[v] = finish_row(part.segment, part.length, totals[v]);
     }
-    if (asked >= num_works)
+    if (!is_stored)
         return;
     //% if keeps_results
     if (row_lane == 0)
@@ -195,16 +201,37 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segment
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// A group takes kSegmentsPerGroup segments, one after the other, and asks where the next one lies beforehand.
+__device__ __forceinline__ void take_segments(const Inputs& inputs, const Segments& segments,
+                                              const Results& results, Kept& kept, bool is_vector)
+{
+    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
+    const int group_features = kFeatureLanes * kFeaturesPerLane;
+    const int feature_blocks = (int(results.num_features) + group_features - 1) / group_features;
+    const i64 num_works = i64(segments.num_segments) * feature_blocks;
+    const i64 first = i64(blockIdx.x) * kSegmentsPerGroup * groups;
+    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
+    Part part = part_of(segments, first + group, feature_blocks);
+    #pragma unroll 1
+    for (int k = 0; k < kSegmentsPerGroup; ++k) {
+        Part next = part;
+        if (k + 1 < kSegmentsPerGroup)
+            next = part_of(segments, first + (k + 1) * groups + group, feature_blocks);
+        fold_and_map(inputs, results, kept, part, part.work < num_works, is_vector);
+        part = next;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
 reduce(Inputs inputs, Segments segments, Results results)
 {
     __shared__ Kept kept;
     //% if features_per_lane == 1
-    fold_and_map(inputs, segments, results, kept, true);
+    take_segments(inputs, segments, results, kept, true);
     //% else
     if (rows_are_vectors(inputs, results, int(results.num_features)))
-        fold_and_map(inputs, segments, results, kept, true);
+        take_segments(inputs, segments, results, kept, true);
     else
-        fold_and_map(inputs, segments, results, kept, false);
+        take_segments(inputs, segments, results, kept, false);
     //% end
 }

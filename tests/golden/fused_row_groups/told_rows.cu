@@ -6,6 +6,7 @@
 // kept_steps = 4
 // row_lanes = 2
 // rows_per_step = 4
+// segments_per_group = 1
 //
 // operator told_rows(x: row u32, weight: u16) -> (a: u32, b: u32, each told: u64) {
 //   state { a: u32 = 1; b: u32 = 0 }
@@ -33,6 +34,8 @@ constexpr int kFeaturesPerLane = 4;
 constexpr int kKeptSteps = 4;
 constexpr int kRowLanes = 2;
 constexpr int kRowsPerStep = 4;
+constexpr int kSegmentsPerGroup = 1;
+constexpr int kResidentBlocks = 32;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -246,9 +249,9 @@ __device__ __forceinline__ void store_results(const Results& results, Index segm
 
 // Maps a lane's features of one element, of which `row` has what lift reads.
 __device__ __forceinline__ void map_kept(const Inputs&, const Results& results, const Row& row,
-                                         const RowResult (&row_results)[kFeaturesPerLane], Index index,
-                                         Index position, Index, Index, int feature,
-                                         int num_features, bool is_vector)
+                                           const RowResult (&row_results)[kFeaturesPerLane], Index index,
+                                           Index position, Index, Index, int feature,
+                                           int num_features, bool is_vector)
 {
     const int count = num_features - feature;
     const i64 place = i64(index) * num_features + feature;
@@ -292,20 +295,37 @@ struct Kept {
 
 // What a lane needs of its segment.
 struct Part {
+    i64 work;  // of a segment and a block of features
     Index segment;
     Index begin;
     Index length;
     int feature;  // the lane's first
 };
 
+// Groups beyond the last segment fold it as well, and store nothing.
+__device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int feature_blocks)
+{
+    const i64 known = min(work, i64(segments.num_segments) * feature_blocks - 1);
+    Part part;
+    part.work = work;
+    part.segment = Index(feature_blocks == 1 ? known : known / feature_blocks);
+    part.begin = segment_first(segments, part.segment);
+    part.length = segment_length(segments, part.segment);
+    part.feature = int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
+    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    return part;
+}
+
 // Loads a lane's rows of a step, from the one at `position` on; those behind the segment's end stay.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
                                           Index position, int num_features, bool is_vector)
 {
-    #pragma unroll
-    for (int k = 0; k < kRowsPerStep; ++k)
-        if (position + k * kStride < part.length)
-            load_numbers(rows[k], inputs, part.begin + position + k * kStride);
+    // Behind the segment's end the last one's once more: under one condition all are asked for at once.
+    if (position < part.length) {
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k)
+            load_numbers(rows[k], inputs, part.begin + min(position + k * kStride, part.length - 1));
+    }
     #pragma unroll
     for (int k = 0; k < kRowsPerStep; ++k)
         if (position + k * kStride < part.length)
@@ -319,25 +339,11 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
 // once more.
 // In each step a lane folds consecutive rows, and the lanes of a feature are joined in order.
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
-__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segments& segments,
-                                             const Results& results, Kept& kept, bool is_vector)
+__device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results& results, Kept& kept,
+                                             const Part& part, bool is_stored, bool is_vector)
 {
-    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
     const int num_features = int(results.num_features);
-    const int group_features = kFeatureLanes * kFeaturesPerLane;
-    const int feature_blocks = (num_features + group_features - 1) / group_features;
     const int row_lane = int(threadIdx.x) / kFeatureLanes % kRowLanes;
-    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
-    const i64 num_works = i64(segments.num_segments) * feature_blocks;
-    // Groups beyond the last segment fold it as well, and store nothing.
-    const i64 asked = i64(blockIdx.x) * groups + group;
-    const i64 work = min(asked, num_works - 1);
-    Part part;
-    part.segment = Index(feature_blocks == 1 ? work : work / feature_blocks);
-    part.begin = segment_first(segments, part.segment);
-    part.length = segment_length(segments, part.segment);
-    part.feature = int(work - i64(part.segment) * feature_blocks) * group_features;
-    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
     const Index mine = row_lane * kRowsPerStep;
     Row rows[kRowsPerStep];
     State totals[kFeaturesPerLane];
@@ -384,7 +390,7 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segment
         totals[v] = shuffle(totals[v], int(threadIdx.x) % kWarpThreads - row_lane * kFeatureLanes);
         row_results[v] = finish_row(part.segment, part.length, totals[v]);
     }
-    if (asked >= num_works)
+    if (!is_stored)
         return;
     if (row_lane == 0)
         store_results(results, part.segment, part.feature, num_features, is_vector, row_results);
@@ -407,12 +413,33 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Segment
     }
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+// A group takes kSegmentsPerGroup segments, one after the other, and asks where the next one lies beforehand.
+__device__ __forceinline__ void take_segments(const Inputs& inputs, const Segments& segments,
+                                              const Results& results, Kept& kept, bool is_vector)
+{
+    const int groups = kBlockThreads / (kFeatureLanes * kRowLanes);
+    const int group_features = kFeatureLanes * kFeaturesPerLane;
+    const int feature_blocks = (int(results.num_features) + group_features - 1) / group_features;
+    const i64 num_works = i64(segments.num_segments) * feature_blocks;
+    const i64 first = i64(blockIdx.x) * kSegmentsPerGroup * groups;
+    const int group = int(threadIdx.x) / (kFeatureLanes * kRowLanes);
+    Part part = part_of(segments, first + group, feature_blocks);
+    #pragma unroll 1
+    for (int k = 0; k < kSegmentsPerGroup; ++k) {
+        Part next = part;
+        if (k + 1 < kSegmentsPerGroup)
+            next = part_of(segments, first + (k + 1) * groups + group, feature_blocks);
+        fold_and_map(inputs, results, kept, part, part.work < num_works, is_vector);
+        part = next;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kResidentBlocks)
 reduce(Inputs inputs, Segments segments, Results results)
 {
     __shared__ Kept kept;
     if (rows_are_vectors(inputs, results, int(results.num_features)))
-        fold_and_map(inputs, segments, results, kept, true);
+        take_segments(inputs, segments, results, kept, true);
     else
-        fold_and_map(inputs, segments, results, kept, false);
+        take_segments(inputs, segments, results, kept, false);
 }
