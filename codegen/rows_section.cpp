@@ -236,6 +236,12 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     loads.values = {{"index", word(!holes.lists["row"].empty() || places.contains("index"), "index")},
                     {"position", word(places.contains("position"), "position")},
                     {"segment", word(places.contains("segment"), "segment")}};
+    const bool has_checked =
+        std::ranges::any_of(rows.reads, [&](const auto& r) { return is_checked(r.table); });
+    auto finds = holes;
+    finds.values = {{"row", word(has_checked, "row")}, {"inputs", word(has_checked, "inputs")}};
+    for (const std::string place : {"index", "position", "segment"})
+        finds.values[place] = word(has_checked && places.contains(place), place.c_str());
     auto lifts = holes;
     lifts.values = {
         {"inputs", word(uses_inputs, "inputs")},
@@ -262,6 +268,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
     for (const auto& read : rows.reads)
         add("place_in_" + read.column, place_function(problem, rows, read));
+    add("find_rows", vocabulary("rows.cuh", "find_rows", finds));
     add("load_rows", vocabulary("rows.cuh", "load_rows", loads));
     add("lift_row", vocabulary("rows.cuh", "lift_row", lifts));
     for (const auto* name : {"rows_are_vectors", "store_row", "store_feature", "store_results"})

@@ -13,6 +13,7 @@
 #include "runtime/data/npz.h"
 #include "runtime/data/workload_request.h"
 #include "runtime/judge/compare.h"
+#include "runtime/judge/table_check.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
 #include "tests/files.h"
@@ -99,6 +100,17 @@ TEST(Rows, ReferenceIsThatOfALoop)
     ASSERT_FALSE(comparison.agrees());
     EXPECT_EQ(comparison.first_wrong->segment, 3);
     EXPECT_EQ(comparison.first_wrong->fields.at(0).name, "result of feature 2");
+}
+
+/// A table of rows has as many entries as rows, not as many as numbers.
+TEST(Rows, DataProveThatTheyAreInsideOfTheirTable)
+{
+    auto workload = rows_of_numbers(spmm(), uniform_segments(60, 6), 5, 3);
+    EXPECT_TRUE(unproved_tables(workload).empty());
+    workload.arrays[1].as<std::int32_t>()[7] = 41;
+    EXPECT_EQ(unproved_tables(workload), std::vector<std::string>{"x"});
+    workload.arrays[1].as<std::int32_t>()[7] = 0;
+    EXPECT_EQ(unproved_tables(workload), std::vector<std::string>{"x"});
 }
 
 TEST(Rows, ComeFromFilesInCOrder)

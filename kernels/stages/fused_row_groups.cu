@@ -84,6 +84,11 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
         #pragma unroll
         for (int k = 0; k < kRowsPerStep; ++k)
             load_numbers(rows[k], inputs, part.begin + min(position + k * kStride, part.length - 1));
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k) {
+            const Index its_position = min(position + k * kStride, part.length - 1);
+            find_rows(rows[k], inputs, part.begin + its_position, its_position, part.segment);
+        }
     }
     #pragma unroll
     for (int k = 0; k < kRowsPerStep; ++k)

@@ -98,6 +98,16 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            if (begin < lengths[k]) {
+                #pragma unroll
+                for (int u = 0; u < kRowsPerStep; ++u) {
+                    const Index position = min(begin + u * stride, lengths[k] - 1);
+                    find_rows(rows[k][u], inputs, begins[k] + position, position, owners[k]);
+                }
+            }
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u)
                 if (begin + u * stride < lengths[k])

@@ -113,6 +113,9 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u)
                 load_numbers(rows[u], inputs, min(row + u, end - 1));
+            #pragma unroll
+            for (int u = 0; u < kRowsPerStep; ++u)
+                find_rows(rows[u], inputs, min(row + u, end - 1), 0, 0);
         }
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u)

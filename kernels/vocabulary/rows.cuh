@@ -45,11 +45,14 @@ struct Row {
 //% end
 //% each read
     Features_@word@ @name@;
+//% each checked
+    i64 @name@_place;  // -1 outside of the table
+//% end
 //% end
 };
 
 //% piece load_numbers
-// The first half of loading an element, without which it is not known where its rows are.
+// The first step of loading an element, without which it is not known where its rows are.
 __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, Index@index@)
 {
 //% each number
@@ -57,8 +60,23 @@ __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, I
 //% end
 }
 
+//% piece find_rows
+// The second step, where tables are checked: where the rows are.
+__device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Index@index@, Index@position@,
+                                          Index@segment@)
+{
+//% each read
+//% each checked
+    const i64 @name@_place = @place@;
+    const bool @name@_is_inside = u64(@name@_place) < u64(inputs.@table@.length);
+    inputs.@table@.is_outside |= !@name@_is_inside;
+    row.@name@_place = @name@_is_inside ? @name@_place : -1;
+//% end
+//% end
+}
+
 //% piece load_rows
-// The second half; `feature` is the lane's first one.
+// The last step; `feature` is the lane's first one.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@index@, Index@position@,
                                           Index@segment@, int feature, int num_features, bool is_vector)
 {
@@ -69,15 +87,12 @@ __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index@
     row.@name@ = load_features(inputs.@name@ + i64(index) * num_features + first, count, is_vector);
 //% end
 //% each read
-    const i64 @name@_place = @place@;
 //% each checked
-    const bool @name@_is_inside = u64(@name@_place) < u64(inputs.@table@.length);
-    inputs.@table@.is_outside |= !@name@_is_inside;
-    row.@name@ = load_features(
-        inputs.@table@.at + (@name@_is_inside ? @name@_place : 0) * num_features + first,
-        @name@_is_inside ? count : 0, is_vector);
+    row.@name@ = load_features(inputs.@table@.at + max(row.@name@_place, i64(0)) * num_features + first,
+                               row.@name@_place < 0 ? 0 : count, is_vector);
 //% end
 //% each trusted
+    const i64 @name@_place = @place@;
     row.@name@ = load_features(inputs.@table@ + @name@_place * num_features + first, count, is_vector);
 //% end
 //% end

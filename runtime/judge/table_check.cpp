@@ -76,9 +76,12 @@ public:
         return place->second;
     }
 
+    /// In entries, which may be rows.
     [[nodiscard]] std::int64_t length(const std::string& table) const
     {
-        return static_cast<std::int64_t>(array_of(table).length());
+        const auto parameter = std::ranges::find(workload_.op.parameters, table, &Parameter::name);
+        const auto numbers = static_cast<std::int64_t>(array_of(table).length());
+        return parameter->row ? numbers / std::max<std::int64_t>(1, workload_.num_features) : numbers;
     }
 
 private:

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {
@@ -50,13 +49,7 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
     auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
     if (segments.form == SegmentForm::keys)
         problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
-    if (has_rows(workload.op)) {  // the ranges of rows say nothing of an index
-        for (const auto& parameter : workload.op.parameters)
-            if (parameter.table && !parameter.scalar)
-                problem.checked_tables.push_back(parameter.name);
-    } else {
-        problem.checked_tables = unproved_tables(workload);
-    }
+    problem.checked_tables = unproved_tables(workload);
     return problem;
 }
 

@@ -193,13 +193,19 @@ struct Row {
     Features_u32 x;
 };
 
-// The first half of loading an element, without which it is not known where its rows are.
+// The first step of loading an element, without which it is not known where its rows are.
 __device__ __forceinline__ void load_numbers(Row& row, const Inputs& inputs, Index index)
 {
     row.weight = inputs.weight[index];
 }
 
-// The second half; `feature` is the lane's first one.
+// The second step, where tables are checked: where the rows are.
+__device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
+                                          Index)
+{
+}
+
+// The last step; `feature` is the lane's first one.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -325,6 +331,11 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
         #pragma unroll
         for (int k = 0; k < kRowsPerStep; ++k)
             load_numbers(rows[k], inputs, part.begin + min(position + k * kStride, part.length - 1));
+        #pragma unroll
+        for (int k = 0; k < kRowsPerStep; ++k) {
+            const Index its_position = min(position + k * kStride, part.length - 1);
+            find_rows(rows[k], inputs, part.begin + its_position, its_position, part.segment);
+        }
     }
     #pragma unroll
     for (int k = 0; k < kRowsPerStep; ++k)

@@ -121,12 +121,18 @@ struct Row {
     Features_u32 x;
 };
 
-// The first half of loading an element, without which it is not known where its rows are.
+// The first step of loading an element, without which it is not known where its rows are.
 __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
 
-// The second half; `feature` is the lane's first one.
+// The second step, where tables are checked: where the rows are.
+__device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
+                                          Index)
+{
+}
+
+// The last step; `feature` is the lane's first one.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -238,6 +244,16 @@ __device__ __forceinline__ void fold_groups(const Inputs& inputs, const Segments
                 #pragma unroll
                 for (int u = 0; u < kRowsPerStep; ++u)
                     load_numbers(rows[k][u], inputs, begins[k] + min(begin + u * stride, lengths[k] - 1));
+            }
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            if (begin < lengths[k]) {
+                #pragma unroll
+                for (int u = 0; u < kRowsPerStep; ++u) {
+                    const Index position = min(begin + u * stride, lengths[k] - 1);
+                    find_rows(rows[k][u], inputs, begins[k] + position, position, owners[k]);
+                }
             }
         }
         #pragma unroll

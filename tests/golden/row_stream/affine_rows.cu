@@ -111,12 +111,18 @@ struct Row {
     Features_u32 x;
 };
 
-// The first half of loading an element, without which it is not known where its rows are.
+// The first step of loading an element, without which it is not known where its rows are.
 __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
 
-// The second half; `feature` is the lane's first one.
+// The second step, where tables are checked: where the rows are.
+__device__ __forceinline__ void find_rows(Row&, const Inputs&, Index, Index,
+                                          Index)
+{
+}
+
+// The last step; `feature` is the lane's first one.
 __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index index, Index,
                                           Index, int feature, int num_features, bool is_vector)
 {
@@ -265,6 +271,9 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u)
                 load_numbers(rows[u], inputs, min(row + u, end - 1));
+            #pragma unroll
+            for (int u = 0; u < kRowsPerStep; ++u)
+                find_rows(rows[u], inputs, min(row + u, end - 1), 0, 0);
         }
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u)
