@@ -45,6 +45,11 @@ bool reads_rows_by_place(const Operator& op)
     });
 }
 
+bool gathers_rows(const Operator& op)
+{
+    return std::ranges::any_of(op.parameters, [](const auto& p) { return p.row && p.table; });
+}
+
 bool needs(const Stage& stage, std::string_view fact)
 {
     return std::ranges::any_of(stage.needs, [&](const Formula& need) { return need.text() == fact; });
@@ -69,6 +74,7 @@ FormulaNames facts_of(const Problem& problem)
             {"rows", has_rows(problem.op)},
             {"map", problem.op.map.has_value()},
             {"rows_by_place", reads_rows_by_place(problem.op)},
+            {"gathers_rows", gathers_rows(problem.op)},
             {"row_bytes", row_bytes(problem.op)},
             {"element_bytes", element_bytes(problem.op)},
             {"state_bytes", state_bytes(problem.op)},

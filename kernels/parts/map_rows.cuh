@@ -28,7 +28,7 @@ map_elements(Inputs inputs, Segments segments, Results results)
 //% else
 //% use parts/find_segment.cuh
 //% use parts/segment_items.cuh
-//% let most_map_blocks = num_multiprocessors * 16
+//% let most_map_blocks = num_multiprocessors * 40
 //% launch map_elements grid = min(ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups), most_map_blocks)  block = 256
 // A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, each of them to the
 // end. Four rows are under way; a segment's results are loaded when it begins. `is_vector` is a constant

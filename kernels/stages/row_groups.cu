@@ -4,7 +4,7 @@
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative, rows
 //% let     known = longest_length > 0 && longest_length <= 32 * mean_length
-//% let     is_even = uniform || known && (mean_length <= 16 || num_features <= 64)
+//% let     is_even = uniform || known && (mean_length <= 16 || num_features <= 64 || row_bytes <= 2)
 //% suits   ranges || is_even && mean_length <= 4096 ? 90 : whole ? 10 : 60
 //% let     is_long = costly_combine || state_bytes >= 16
 //% let     row_vector = max(1, 16 / max(1, row_bytes))
@@ -25,7 +25,8 @@
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
 //% prefer  row_lanes = min(32 / feature_lanes, max(1, mean_length / 4))
 //% let     few_rows = uniform ? 32 : 8
-//% prefer  rows_per_step = is_long || mean_length <= 2 ? 2 : mean_length <= few_rows ? 4 : 8
+//% let     is_short = row_bytes <= 2 || gathers_rows || mean_length <= few_rows
+//% prefer  rows_per_step = is_long || mean_length <= 2 ? 2 : is_short ? 4 : 8
 //% prefer  segments_per_group = is_long || !uniform ? 1 : mean_length <= 2 ? 4 : mean_length <= 8 ? 2 : 1
 //% prefer  block_threads = uniform ? 256 : 64
 //% let     group_lanes = feature_lanes * row_lanes

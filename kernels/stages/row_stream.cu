@@ -16,12 +16,14 @@
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
 //% tune    rows_per_step = 8, 1, 2, 4
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 8
-//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : part
+//% let     lane_part = num_features <= 64 ? 2 : num_features <= 128 ? 4 : 8
+//% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : min(part, lane_part)
 //% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
 //% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
-//% prefer  rows_per_step = is_long ? 2 : 8
-//% prefer  blocks_per_multiprocessor = row_bytes <= 2 || num_features > 0 && num_features < 64 ? 8 : 2
+//% prefer  rows_per_step = is_long || gathers_rows || row_bytes <= 2 ? 4 : 8
+//% let     is_narrow = num_features > 0 && num_features <= 64
+//% prefer  blocks_per_multiprocessor = row_bytes <= 2 ? 8 : is_narrow || gathers_rows ? 4 : 2
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / feature_lanes
 //% let     least_blocks = ceil_div(feature_blocks, block_groups)
