@@ -19,6 +19,42 @@ constexpr std::int64_t kEntriesAtOnce = std::int64_t{1} << 16;  // entries that 
 constexpr std::int64_t kEntriesEach = std::int64_t{1}
                                       << 20;  // entries of a thread, at least: it costs the time of some 10^5
 
+/// Entries that a loop takes at a time: of a fixed number the compiler makes vector instructions.
+constexpr std::size_t kEntriesTogether = 256;
+
+template <class Index>
+bool rises(std::span<const Index> values)
+{
+    std::size_t i = 0;
+    for (; i + kEntriesTogether < values.size(); i += kEntriesTogether) {
+        const auto* const at = values.data() + i;
+        Index falls = 0;
+        for (std::size_t j = 0; j < kEntriesTogether; ++j)
+            falls |= at[j + 1] < at[j] ? 1 : 0;
+        if (falls != 0)
+            return false;
+    }
+    for (; i + 1 < values.size(); ++i)
+        if (values[i + 1] < values[i])
+            return false;
+    return true;
+}
+
+/// Writes `from` less `base` to `into`, as long as it; `base` is no larger than any of it.
+template <class From, class Into>
+void subtract(std::span<const From> from, From base, Into* into)
+{
+    std::size_t i = 0;
+    for (; i + kEntriesTogether <= from.size(); i += kEntriesTogether) {
+        const From* __restrict const source = from.data() + i;
+        Into* __restrict const target = into + i;
+        for (std::size_t j = 0; j < kEntriesTogether; ++j)
+            target[j] = static_cast<Into>(source[j] - base);
+    }
+    for (; i < from.size(); ++i)
+        into[i] = static_cast<Into>(from[i] - base);
+}
+
 /// Cuts a window whose last segment is open whole blocks behind that segment's begin.
 void cut_at_block(SegmentWindow& window, std::int64_t block, std::int64_t num_elements)
 {
@@ -181,10 +217,8 @@ private:
             return false;
         std::atomic<bool> is_rising = count == 0 || values[0] >= place_.open_begin;
         parallel_for(count - 1, kEntriesEach, [&](std::int64_t begin, std::int64_t end) {
-            bool rises = true;
-            for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i)
-                rises &= values[i] <= values[i + 1];
-            if (!rises)
+            if (!rises(values.subspan(static_cast<std::size_t>(begin),
+                                      static_cast<std::size_t>(end - begin) + 1)))
                 is_rising = false;
         });
         if (!is_rising)
@@ -397,8 +431,11 @@ Slice slice_of(const SegmentWindow& window, std::vector<Array> arrays, bool has_
         window.ends.visit([&](auto ends) {
             const auto inner_ends = ends.subspan(first);
             parallel_for(count, kEntriesEach, [&](std::int64_t begin_of, std::int64_t end_of) {
-                for (auto s = static_cast<std::size_t>(begin_of); s < static_cast<std::size_t>(end_of); ++s)
-                    offsets[s + 1] = static_cast<Index>(inner_ends[s] - inner_begin);
+                using From = std::remove_const_t<typename decltype(inner_ends)::value_type>;
+                const auto part = inner_ends.subspan(static_cast<std::size_t>(begin_of),
+                                                     static_cast<std::size_t>(end_of - begin_of));
+                subtract<From, Index>(part, static_cast<From>(inner_begin),
+                                      &offsets[static_cast<std::size_t>(begin_of) + 1]);
             });
         });
     });
