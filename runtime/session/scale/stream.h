@@ -33,7 +33,8 @@ struct StreamOptions {
     std::string without_records = {};
     /// Bytes of the buffers of a stream: columns, layout and results of two slices, as one slice is read
     /// while the one before is folded, and of four on a GPU, where this bounds the GPU's memory and the
-    /// host's each. Tables and the scratch memory of plans come on top.
+    /// host's each and slices have 64 MiB of columns at most. Tables and the scratch memory of plans come on
+    /// top.
     std::int64_t memory_bytes = std::int64_t{1} << 30;
     std::function<void(const StreamProgress&)> progress = {};
 };
