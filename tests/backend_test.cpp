@@ -11,6 +11,7 @@
 #include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/bench/bench_workload.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/data/resolve.h"
@@ -305,6 +306,18 @@ TEST(CheckCall, RunsEveryStageAndFindsWrongLawsAndResults)
     EXPECT_EQ(message_of([&] { (void)regress::check_operator(reference, op, request); }),
               "a check runs stages, and the back end reference has none; cuda and simt have, and both are "
               "compared with the reference and Thrust anyway");
+}
+
+TEST(SegmentArrays, AreLent)
+{
+    const std::array<std::int32_t, 4> begins = {0, 2, 2, 5};
+    const auto offsets = segments_from_offsets(Array::of<std::int32_t>(Type::i32, begins), 5);
+    const auto lent = segment_arrays(offsets);
+    ASSERT_EQ(lent.size(), 1U);
+    EXPECT_EQ(lent[0].array.data(), offsets.offsets.data());
+    EXPECT_EQ(lent[0].array.length(), begins.size());
+    const auto drawn = resolve(parse_layout("geometric:mean=3"), 50).segments;
+    EXPECT_EQ(segment_arrays(drawn)[0].array.data(), drawn.offsets.data());
 }
 
 TEST(Timings, OfOthersAreRefusedInWords)

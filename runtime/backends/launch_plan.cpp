@@ -9,6 +9,8 @@
 namespace segfold {
 namespace {
 
+Array lend(const Array& array) { return Array::borrow(array.type(), array.data(), array.length()); }
+
 /// Offsets of items along the segments: the running sum of their lengths.
 template <class Index>
 Array item_offsets(const Segments& segments)
@@ -73,13 +75,13 @@ std::vector<NamedArray> segment_arrays(const Segments& segments, SegmentForm for
 {
     std::vector<NamedArray> arrays;
     if (form == SegmentForm::flags)
-        arrays.push_back({"flags", segments.flags.copy()});
+        arrays.push_back({"flags", lend(segments.flags)});
     if (form == SegmentForm::keys)
-        arrays.push_back({"keys", segments.item_keys.copy()});
+        arrays.push_back({"keys", lend(segments.item_keys)});
     if (form == SegmentForm::offsets)
-        arrays.push_back({"offsets", segments.offsets.copy()});
+        arrays.push_back({"offsets", lend(segments.offsets)});
     if (form == SegmentForm::ranges) {
-        arrays.push_back({"begins", segments.begins.copy()});
+        arrays.push_back({"begins", lend(segments.begins)});
         arrays.push_back({"offsets", segments.index_bits() == 64 ? item_offsets<std::int64_t>(segments)
                                                                  : item_offsets<std::int32_t>(segments)});
     }

@@ -55,7 +55,7 @@ struct SegmentSizes {
 LaunchPlan plan_launches(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
 /// The arrays that the kernel's struct Segments points to and reads, in its order; empty for whole and
-/// uniform.
+/// uniform. What `segments` have is lent, and they must outlive it.
 ///
 /// form offsets: offsets [num_segments + 1]. form ranges: begins [num_segments], then the offsets of items
 /// along the segments [num_segments + 1]. form flags: flags [num_elements]. form keys: keys [num_elements].
