@@ -34,6 +34,11 @@ except ImportError as _error:  # the wheels of the stable ABI do not load there
         "this build of segfold is for Python with its lock, and this interpreter runs without; build segfold from "
         "source with it (pip install --no-binary segfold segfold): importing it then turns the lock on"
     ) from _error
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # the import has not turned it on
+    raise ImportError(
+        "segfold needs the interpreter's lock, which PYTHON_GIL=0 or -X gil=0 keeps off; without them, importing segfold "
+        "turns the lock on"
+    )
 
 from ._segfold import (
     DeviceArray,

@@ -301,19 +301,31 @@ def test_stubs_say_what_is_there():
     assert (sources / "segfold" / "py.typed").exists()
 
 
-def test_an_interpreter_without_its_lock_is_refused_in_words():
-    """Where the extension does not load, as a wheel of the stable ABI does not there."""
-    program = """
+WITHOUT_LOCK = {
+    # The extension does not load, as a wheel of the stable ABI does not there.
+    'sys.modules["segfold._segfold"] = None':
+        "this build of segfold is for Python with its lock, and this interpreter runs without; build segfold from source with it "
+        "(pip install --no-binary segfold segfold): importing it then turns the lock on",
+    # It loads, and the lock stays off, because the user has said so.
+    "":
+        "segfold needs the interpreter's lock, which PYTHON_GIL=0 or -X gil=0 keeps off; without them, importing segfold turns "
+        "the lock on",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("more", WITHOUT_LOCK)
+def test_an_interpreter_without_its_lock_is_refused_in_words(more):
+    program = f"""
 import sys
 sys._is_gil_enabled = lambda: False
-sys.modules["segfold._segfold"] = None
+{more}
 try:
     import segfold
 except ImportError as error:
     print(error)
 """
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
-    assert ran.stdout.startswith("this build of segfold is for Python with its lock, and this interpreter runs without; ")
+    assert ran.stdout == WITHOUT_LOCK[more] + "\n"
 
 
 def test_every_function_says_its_types():

@@ -37,6 +37,17 @@ def wheel(tmp_path_factory):
     return made
 
 
+def test_wheels_serve_python_3_10_to_3_14():
+    """By the table that cibuildwheel reads; a wheel of the stable ABI serves later versions too."""
+    tomllib = pytest.importorskip("tomllib", reason="tomllib comes with Python 3.11")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    built = {int(name.removeprefix("cp3").removesuffix("-*")) for name in project["tool"]["cibuildwheel"]["build"]}
+    stable = int(project["tool"]["scikit-build"]["wheel"]["py-api"].removeprefix("cp3"))
+    assert stable in built
+    assert {minor for minor in range(10, 15) if minor in built or minor >= stable} == set(range(10, 15))
+    assert project["project"]["requires-python"] == f">=3.{min(built)}"
+
+
 def test_what_is_in_the_wheel(wheel):
     files = set(zipfile.ZipFile(wheel).namelist())
     package = {f"segfold/{path.name}" for path in (ROOT / "runtime/python/segfold").iterdir() if path.suffix != ".so" and path.is_file()}
