@@ -154,6 +154,14 @@ TEST_P(NativeBugs, AreNoticed)
                                          20,   31, 17, 32,   1,  30, 22,  18, 5,  20, 31, 17, 32, 1,  30, 22,
                                          18,   5,  20, 31,   17, 32, 1,   30, 22, 18, 5,  20};
     append_short(lengths, 0);
+    // Segments of whole tiles, each with the tile's first item at its begin.
+    const auto tile =
+        std::int64_t{kLanes} * small_configuration(Catalogue::native().stage("lane_scan")).at("lane_items");
+    const auto so_far = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+    lengths.push_back((so_far / tile + 1) * tile - so_far);
+    for (const std::int64_t tiles : {3, 1, 2, 4, 5, 1, 1, 2, 7, 3, 3, 2})
+        lengths.push_back(tiles * tile);
+    lengths.push_back(5);
     const auto workload = make_workload("trace_u64", segments_in_form(SegmentForm::offsets, lengths), 5);
     const Problem problem(workload.op, SegmentForm::offsets);
     auto emitted = emit(problem, stage, small_configuration(stage), Catalogue::native());
@@ -186,6 +194,13 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedBug{"BlockOfHeadsLeftOut", "lane_scan",
                    "if (count == kBlockSegments) {\n            mark_slots(marks, slots, count);",
                    "if (count == kBlockSegments) {"},
+        PlantedBug{"SwappedJoinOfTheInside", "lane_scan", "combine(open, total) : total;",
+                   "combine(total, open) : total;"},
+        PlantedBug{"OpenTotalOfAnotherSegment", "lane_scan",
+                   "segment_begin(segments, segment) < item ? combine(open, total) : total;",
+                   "combine(open, total);"},
+        PlantedBug{"LastTileOfTheInside", "lane_scan", "segment_end(segments, segment) - 1;",
+                   "segment_end(segments, segment);"},
         PlantedBug{"SwappedAppend", "vector_per_segment", "combine(get(totals, lane), later)",
                    "combine(later, get(totals, lane))"},
         PlantedBug{"SwappedJoinOfRows", "row_tree", "combine(get(earlier, lane), get(later, lane))",

@@ -7,10 +7,13 @@
 //% suits   50
 //% tune    lane_items = 128, 32, 64, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144
+//% tune    accumulators = 4, 2, 8
+//% prefer  accumulators = costly_combine ? 2 : 4
 //% let     tile_items = 16 * lane_items
 //% let     totals = tile_items
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_shares.h
+//% use     cpu/parts/fold_items.h
 
 // Segments whose totals are read out of a tile before the first of them is stored.
 constexpr int kBlockSegments = 16 * kLanes;
@@ -292,7 +295,17 @@ static inline Cut tile_begin(const Segments& segments, i64 share)
     return {item, low};
 }
 
-// A share scans its tiles one after the other. No step depends on how long segments are.
+// The items from `item` to `end` - 1 of whole tiles in which `segment` is all there is, and does not end.
+static inline Index items_inside(const Segments& segments, Index segment, Index item, Index end)
+{
+    if (segment == segments.num_segments || segment_begin(segments, segment) > item)
+        return 0;
+    const Index last = segment_end(segments, segment) - 1;
+    const Index inside = (last < end ? last : end) - item;
+    return inside / kTileItems * kTileItems;
+}
+
+// A share scans its tiles one after the other, and folds what lies inside of a segment without a scan.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -310,7 +323,14 @@ extern "C" void fold_share(i64 share,
     Index item = begin.item;
     State open = identity();
     Tile tile;
-    for (; end.item - item >= kTileItems; item += kTileItems) {
+    while (end.item - item >= kTileItems) {
+        const Index inside = items_inside(segments, segment, item, end.item);
+        if (inside > 0) {
+            const State total = fold_items(inputs, segments, segment, item, item + inside);
+            open = segment_begin(segments, segment) < item ? combine(open, total) : total;
+            item += inside;
+            continue;
+        }
         const Index last = mark_heads(tile, segments, item, segment);
         open = scan_tile(tile, inputs, item, open);
         Index first = segment;
@@ -324,6 +344,7 @@ extern "C" void fold_share(i64 share,
         }
         store_tile(tile, segments, results, item, first, last);
         segment = last;
+        item += kTileItems;
     }
     // What is left is less than a tile, behind the last one.
     for (; segment < end.segment; ++segment) {

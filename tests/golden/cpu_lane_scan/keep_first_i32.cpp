@@ -91,6 +91,13 @@ struct States {
     put(states, lane, identity());
 }
 
+// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
+// to memory where they are variables of the loop itself.
+[[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
+{
+    put(totals, lane, combine(get(totals, lane), later));
+}
+
 // Field by field, so that vectors are blended.
 [[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
 {
@@ -294,6 +301,50 @@ extern "C" void join_shares(i64,
                   combine(carry, share_heads[share]));
         carry = share_tails[share];
     }
+}
+
+[[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
+                                                    const Items& items, int k, Index index, Index position,
+                                                    Index segment)
+{
+    append(totals, lane, lift_item(inputs, items, k, lane, index, position, segment));
+}
+
+// The total of the items `begin` to `end` - 1 of a segment. Each lane takes consecutive items, and the lanes'
+// totals are joined from left to right.
+static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
+                               Index end)
+{
+    constexpr int kLaneItems = 8 * kColumns;
+    const Index first = begin < end ? element_of(segments, segment, begin) : 0;
+    [[maybe_unused]] const Index position = begin - segment_begin(segments, segment);
+    const Index count = end - begin;
+    Index done = 0;
+    State total = identity();
+    while (count - done >= kLanes * kColumns) {
+        const int lane_items = count - done >= kLanes * kLaneItems ? kLaneItems : kColumns;
+        States totals;
+        #pragma omp simd
+        for (int lane = 0; lane < kLanes; ++lane)
+            clear(totals, lane);
+        Items items;
+        for (int taken = 0; taken < lane_items; taken += kColumns) {
+            take_items(items, inputs, first + done + taken, lane_items);
+            for (int k = 0; k < kColumns; ++k) {
+                #pragma omp simd
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const Index i = done + taken + k + lane * lane_items;
+                    take_item(totals, lane, inputs, items, k, first + i, position + i, segment);
+                }
+            }
+        }
+        for (int lane = 0; lane < kLanes; ++lane)
+            total = combine(total, get(totals, lane));
+        done += kLanes * lane_items;
+    }
+    for (; done < count; ++done)
+        total = combine(total, load_item(inputs, first + done, position + done, segment));
+    return total;
 }
 
 // Segments whose totals are read out of a tile before the first of them is stored.
@@ -566,7 +617,17 @@ static inline Cut tile_begin(const Segments& segments, i64 share)
     return {item, low};
 }
 
-// A share scans its tiles one after the other. No step depends on how long segments are.
+// The items from `item` to `end` - 1 of whole tiles in which `segment` is all there is, and does not end.
+static inline Index items_inside(const Segments& segments, Index segment, Index item, Index end)
+{
+    if (segment == segments.num_segments || segment_begin(segments, segment) > item)
+        return 0;
+    const Index last = segment_end(segments, segment) - 1;
+    const Index inside = (last < end ? last : end) - item;
+    return inside / kTileItems * kTileItems;
+}
+
+// A share scans its tiles one after the other, and folds what lies inside of a segment without a scan.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -584,7 +645,14 @@ extern "C" void fold_share(i64 share,
     Index item = begin.item;
     State open = identity();
     Tile tile;
-    for (; end.item - item >= kTileItems; item += kTileItems) {
+    while (end.item - item >= kTileItems) {
+        const Index inside = items_inside(segments, segment, item, end.item);
+        if (inside > 0) {
+            const State total = fold_items(inputs, segments, segment, item, item + inside);
+            open = segment_begin(segments, segment) < item ? combine(open, total) : total;
+            item += inside;
+            continue;
+        }
         const Index last = mark_heads(tile, segments, item, segment);
         open = scan_tile(tile, inputs, item, open);
         Index first = segment;
@@ -598,6 +666,7 @@ extern "C" void fold_share(i64 share,
         }
         store_tile(tile, segments, results, item, first, last);
         segment = last;
+        item += kTileItems;
     }
     // What is left is less than a tile, behind the last one.
     for (; segment < end.segment; ++segment) {

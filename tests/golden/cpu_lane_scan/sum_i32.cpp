@@ -1,5 +1,6 @@
 // lane_scan: Equal tiles whatever the segments, a segmented scan along each lane, carries joined in order
 // Segments given as offsets, 32-bit indices.
+// accumulators = 4
 // lane_items = 128
 // share_steps = 65536
 //
@@ -16,6 +17,7 @@
 using Index = int;
 using i64 = long long;
 
+constexpr int kAccumulators = 4;
 constexpr int kLaneItems = 128;
 constexpr int kShareSteps = 65536;
 constexpr int kTileItems = 2048;
@@ -80,6 +82,13 @@ struct States {
 [[gnu::always_inline]] static inline void clear(States& states, int lane)
 {
     put(states, lane, identity());
+}
+
+// What a loop over lanes does stands in functions: a compiler keeps states in registers there, which it moves
+// to memory where they are variables of the loop itself.
+[[gnu::always_inline]] static inline void append(States& totals, int lane, State later)
+{
+    put(totals, lane, combine(get(totals, lane), later));
 }
 
 [[gnu::always_inline]] static inline State choose(bool is_first, State first, State second)
@@ -280,6 +289,72 @@ extern "C" void join_shares(i64,
                   combine(carry, share_heads[share]));
         carry = share_tails[share];
     }
+}
+
+[[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
+                                                    Index index, Index position, Index segment)
+{
+    append(totals, lane, load_item(inputs, index, position, segment));
+}
+
+[[gnu::always_inline]] static inline void join_lanes(States& totals, int lane, const States& others,
+                                                     int other)
+{
+    append(totals, lane, get(others, other));
+}
+
+// The total of the items `begin` to `end` - 1 of a segment. Each lane takes every kLanes-th item, in several
+// totals at once, so that no addition waits for the one before.
+static inline State fold_items(const Inputs& inputs, const Segments& segments, Index segment, Index begin,
+                               Index end)
+{
+    const Index first = begin < end ? element_of(segments, segment, begin) : 0;
+    [[maybe_unused]] const Index position = begin - segment_begin(segments, segment);
+    const Index count = end - begin;
+    constexpr int kStepItems = kAccumulators * kLanes;
+    Index done = 0;
+    State total = identity();
+    if (count >= kLanes) {
+        States totals[kAccumulators];
+        #pragma GCC unroll 8
+        for (int k = 0; k < kAccumulators; ++k) {
+            #pragma omp simd
+            for (int lane = 0; lane < kLanes; ++lane)
+                clear(totals[k], lane);
+        }
+        for (; count - done >= kStepItems; done += kStepItems) {
+            #pragma GCC unroll 8
+            for (int k = 0; k < kAccumulators; ++k) {
+                #pragma omp simd
+                for (int lane = 0; lane < kLanes; ++lane) {
+                    const Index i = done + k * kLanes + lane;
+                    take_item(totals[k], lane, inputs, first + i, position + i, segment);
+                }
+            }
+        }
+        for (; count - done >= kLanes; done += kLanes) {
+            #pragma omp simd
+            for (int lane = 0; lane < kLanes; ++lane) {
+                const Index i = done + lane;
+                take_item(totals[0], lane, inputs, first + i, position + i, segment);
+            }
+        }
+        for (int k = 1; k < kAccumulators; ++k) {
+            #pragma omp simd
+            for (int lane = 0; lane < kLanes; ++lane)
+                join_lanes(totals[0], lane, totals[k], lane);
+        }
+        #pragma GCC unroll 4
+        for (int half = kLanes / 2; half > 0; half /= 2) {
+            #pragma omp simd
+            for (int lane = 0; lane < half; ++lane)
+                join_lanes(totals[0], lane, totals[0], lane + half);
+        }
+        total = get(totals[0], 0);
+    }
+    for (; done < count; ++done)
+        total = combine(total, load_item(inputs, first + done, position + done, segment));
+    return total;
 }
 
 // Segments whose totals are read out of a tile before the first of them is stored.
@@ -552,7 +627,17 @@ static inline Cut tile_begin(const Segments& segments, i64 share)
     return {item, low};
 }
 
-// A share scans its tiles one after the other. No step depends on how long segments are.
+// The items from `item` to `end` - 1 of whole tiles in which `segment` is all there is, and does not end.
+static inline Index items_inside(const Segments& segments, Index segment, Index item, Index end)
+{
+    if (segment == segments.num_segments || segment_begin(segments, segment) > item)
+        return 0;
+    const Index last = segment_end(segments, segment) - 1;
+    const Index inside = (last < end ? last : end) - item;
+    return inside / kTileItems * kTileItems;
+}
+
+// A share scans its tiles one after the other, and folds what lies inside of a segment without a scan.
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
@@ -570,7 +655,14 @@ extern "C" void fold_share(i64 share,
     Index item = begin.item;
     State open = identity();
     Tile tile;
-    for (; end.item - item >= kTileItems; item += kTileItems) {
+    while (end.item - item >= kTileItems) {
+        const Index inside = items_inside(segments, segment, item, end.item);
+        if (inside > 0) {
+            const State total = fold_items(inputs, segments, segment, item, item + inside);
+            open = segment_begin(segments, segment) < item ? combine(open, total) : total;
+            item += inside;
+            continue;
+        }
         const Index last = mark_heads(tile, segments, item, segment);
         open = scan_tile(tile, inputs, item, open);
         Index first = segment;
@@ -584,6 +676,7 @@ extern "C" void fold_share(i64 share,
         }
         store_tile(tile, segments, results, item, first, last);
         segment = last;
+        item += kTileItems;
     }
     // What is left is less than a tile, behind the last one.
     for (; segment < end.segment; ++segment) {
