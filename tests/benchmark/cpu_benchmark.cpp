@@ -6,8 +6,9 @@
 //
 // Each round reads the column once, runs each stage, and runs thrust::reduce_by_key with the operator as C++,
 // compiled with -O3 for this processor, one after the other. Prints for each layout the share of the read
-// rate that the plan of the rule of thumb reaches, by the medians of the rounds and by the best of each,
-// those of the other stages, and how many times as long Thrust takes. Shares count compulsory bytes: columns,
+// rate that the plan of the rule of thumb reaches (the median of the rounds' shares, each by the reading of
+// its round), the middle half of the rounds as a part of it, and the share of the best times; then the shares
+// of the other stages, and how many times as long Thrust takes. Shares count compulsory bytes: columns,
 // offsets and results, each once; Thrust reads keys instead of offsets and has the same bytes counted.
 #define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_OMP
@@ -32,6 +33,8 @@
 #include "dsl/layout.h"
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cpu/native_plan.h"
+#include "runtime/backends/cpu/native_program.h"
+#include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/shape.h"
 #include "runtime/session/traffic.h"
@@ -52,12 +55,14 @@ struct Times {
         work();
         seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
     }
-    [[nodiscard]] double median() const
+    /// The value that `part` of the rounds are below.
+    [[nodiscard]] double quantile(double part) const
     {
         auto sorted = seconds;
-        std::ranges::nth_element(sorted, sorted.begin() + std::ssize(sorted) / 2);
-        return sorted[sorted.size() / 2];
+        std::ranges::sort(sorted);
+        return sorted[static_cast<std::size_t>(part * static_cast<double>(sorted.size()))];
     }
+    [[nodiscard]] double median() const { return quantile(0.5); }
     [[nodiscard]] double best() const { return std::ranges::min(seconds); }
 };
 
@@ -181,14 +186,17 @@ void measure(const Operator& op, const Row& row, const std::vector<float>& value
     };
     std::string others;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        const double median = taken[i].median();
+        Times shares;
+        for (std::size_t round = 0; round < taken[i].seconds.size(); ++round)
+            shares.seconds.push_back(share(taken[i].seconds[round], reading.seconds[round]));
         if (names[i] == chosen.name)
-            std::printf("%-15s %-18s %-19s %5.1f GB/s  share %.2f  best %.2f  Thrust %5.2f times",
-                        op.name.c_str(), row.layout.c_str(), names[i].c_str(),
-                        column / reading.median() / 1e9, share(median, reading.median()),
-                        share(taken[i].best(), reading.best()), thrust_times.median() / median);
+            std::printf(
+                "%-15s %-18s %-19s %5.1f GB/s  share %.2f  spread %.2f  best %.2f  Thrust %5.2f times",
+                op.name.c_str(), row.layout.c_str(), names[i].c_str(), column / reading.median() / 1e9,
+                shares.median(), (shares.quantile(0.75) - shares.quantile(0.25)) / shares.median(),
+                share(taken[i].best(), reading.best()), thrust_times.median() / taken[i].median());
         else
-            others += fmt::format("  {} {:.2f}", names[i], share(median, reading.median()));
+            others += fmt::format("  {} {:.2f}", names[i], shares.median());
     }
     std::printf("%s\n", others.c_str());
     std::fflush(stdout);
@@ -220,6 +228,8 @@ int main(int argc, char** argv)
                    "geometric:mean=32",
                    "zipf:exponent=1.9",
                    "giant:half"};
+    std::printf("%lld elements of f32, %d rounds, %s, %d threads, %s\n", static_cast<long long>(num_elements),
+                rounds, cpu::processor_name().c_str(), num_usable_cores(), cpu::compiler_version().c_str());
     for (const auto* operator_name : {"sum", "mean_variance"})
         for (const auto& layout : layouts) {
             try {
