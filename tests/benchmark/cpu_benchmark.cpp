@@ -7,9 +7,10 @@
 // Each round reads the column once, runs each stage, and runs thrust::reduce_by_key with the operator as C++,
 // compiled with -O3 for this processor, one after the other. Prints for each layout the share of the read
 // rate that the plan of the rule of thumb reaches (the median of the rounds' shares, each by the reading of
-// its round), the middle half of the rounds as a part of it, and the share of the best times; then the shares
-// of the other stages, and how many times as long Thrust takes. Shares count compulsory bytes: columns,
-// offsets and results, each once; Thrust reads keys instead of offsets and has the same bytes counted.
+// its round), the middle half of the rounds as a part of it, the same share by the time that threads were on
+// a core, and the share of the best times; then the shares of the other stages, and how many times as long
+// Thrust takes. Shares count compulsory bytes: columns, offsets and results, each once; Thrust reads keys
+// instead of offsets and has the same bytes counted.
 #define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP
 #define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_OMP
 #define THRUST_WRAPPED_NAMESPACE segfold_cpu_benchmark  // the library has a Thrust of its own
@@ -45,15 +46,26 @@ namespace {
 using namespace segfold;
 using Clock = std::chrono::steady_clock;
 
+/// Seconds of all threads on a core, which others on the machine do not lengthen as they lengthen the
+/// clock's.
+double processor_seconds()
+{
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 struct Times {
-    std::vector<double> seconds;
+    std::vector<double> seconds, processor;
 
     template <class Work>
     void take(const Work& work)
     {
+        const double before = processor_seconds();
         const auto begin = Clock::now();
         work();
         seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+        processor.push_back(processor_seconds() - before);
     }
     /// The value that `part` of the rounds are below.
     [[nodiscard]] double quantile(double part) const
@@ -186,15 +198,19 @@ void measure(const Operator& op, const Row& row, const std::vector<float>& value
     };
     std::string others;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        Times shares;
-        for (std::size_t round = 0; round < taken[i].seconds.size(); ++round)
+        Times shares, processor_shares;
+        for (std::size_t round = 0; round < taken[i].seconds.size(); ++round) {
             shares.seconds.push_back(share(taken[i].seconds[round], reading.seconds[round]));
+            processor_shares.seconds.push_back(share(taken[i].processor[round], reading.processor[round]));
+        }
         if (names[i] == chosen.name)
             std::printf(
-                "%-15s %-18s %-19s %5.1f GB/s  share %.2f  spread %.2f  best %.2f  Thrust %5.2f times",
+                "%-15s %-18s %-19s %5.1f GB/s  share %.2f  spread %.2f  by processor time %.2f  best %.2f  "
+                "Thrust %5.2f times",
                 op.name.c_str(), row.layout.c_str(), names[i].c_str(), column / reading.median() / 1e9,
                 shares.median(), (shares.quantile(0.75) - shares.quantile(0.25)) / shares.median(),
-                share(taken[i].best(), reading.best()), thrust_times.median() / taken[i].median());
+                processor_shares.median(), share(taken[i].best(), reading.best()),
+                thrust_times.median() / taken[i].median());
         else
             others += fmt::format("  {} {:.2f}", names[i], shares.median());
     }
