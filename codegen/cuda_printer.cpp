@@ -8,6 +8,7 @@
 
 #include "codegen/literal_text.h"
 #include "codegen/opaque.h"
+#include "codegen/whole_division.h"
 
 namespace segfold {
 namespace {
@@ -62,18 +63,6 @@ bool is_short_integer(const ExpressionNode& node)
 std::string digits(const ExpressionNode& node)
 {
     return (node.negative ? "-" : "") + std::to_string(node.magnitude);
-}
-
-/// True for an f32 that is a whole number, and not so great or small that a quotient of two could be denormal
-/// or infinite.
-bool is_whole(const ExpressionNode& node)
-{
-    constexpr double kHighest = 1 << 24;
-    if (node.kind == ExpressionKind::integer || node.kind == ExpressionKind::real) {
-        const double value = literal_value(node);
-        return std::abs(value) <= kHighest && value == std::floor(value) && !std::signbit(value);
-    }
-    return node.kind == ExpressionKind::convert && is_integer(*node.arguments[0]->type);
 }
 
 /// A name with the type's behind it: to_f16, divide_i32.
@@ -306,9 +295,7 @@ std::string CudaPrinter::binary(const ExpressionNode& node, int& level) const
         return divide(node, level);
     if (wraps(node))
         return cuda_name(type) + "(" + wrapped_arithmetic(node) + ")";
-    const bool by_number = right->kind != ExpressionKind::convert;
-    if (!is_native_ && type == Type::f32 && symbol == "/" && !by_number && is_whole(*left) &&
-        is_whole(*right))
+    if (!is_native_ && is_whole_division(node))
         return divide_whole(node);
     const int left_level = operand_level(symbol, left, false);
     const int right_level = operand_level(symbol, right, true);

@@ -8,21 +8,12 @@
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
+#include "tests/stream_bugs.h"
 
 namespace segfold::test {
 namespace {
 
-/// A change of the emitted text that makes it wrong.
-struct Bug {
-    std::string name;
-    std::string stage;
-    std::string op;
-    LayoutKind kind;
-    std::string from, to;
-    int occurrence = 0;  ///< which appearance of `from` is changed
-};
-
-const std::vector<Bug> kBugs = {
+const std::vector<Bug> kStageBugs = {
     {"OperandsSwappedAmongBlocks", "grid_reduce", "trace_u64", LayoutKind::whole,
      "combine(total, partials[block])", "combine(partials[block], total)"},
     {"MiddleBarrierDroppedInBlockReduce", "block_per_segment", "sum_i32", LayoutKind::offsets,
@@ -316,113 +307,13 @@ const std::vector<Bug> kBugs = {
      "__threadfence();  // the block's", ";  //"},
     {"StreamTicketDoesNotWrap", "warp_stream", "sum_i32", LayoutKind::offsets,
      "atomicInc(ticket, gridDim.x - 1)", "atomicInc(ticket, gridDim.x)"},
-    {"LeanFirstItemOfARowJoined", "lean_stream", "sum_i32", LayoutKind::offsets, "Bits(lane != 0)",
-     "Bits(0)"},
-    {"LeanRunKeptBehindTheLastItem", "lean_stream", "sum_i32", LayoutKind::offsets, "run = identity();", ";"},
-    {"LeanScanReachesBeyondAnEnd", "lean_stream", "sum_i32", LayoutKind::offsets, "if (delta <= span)",
-     "if (delta <= lane)"},
-    {"LeanScanStopsShort", "lean_stream", "sum_i32", LayoutKind::offsets, "if (delta <= span)",
-     "if (delta < span)"},
-    {"LeanAppendedOperandsSwapped", "lean_stream", "appended_hash", LayoutKind::offsets,
-     "return append(run, items.x[0].at[k], index);",
-     "return combine(append(identity(), items.x[0].at[k], index), run);"},
-    {"LeanAppendedBehindAnEnd", "lean_stream", "appended_hash", LayoutKind::offsets,
-     "if (ends >> item & 1)\n                run = identity();", ""},
-    {"LeanCarryAppendedByEveryLane", "lean_stream", "appended_hash", LayoutKind::offsets,
-     "if (lane != 0)\n            carry = identity();", ""},
-    {"StreamAppendedBehindAnEnd", "warp_stream", "appended_hash", LayoutKind::offsets,
-     "append_item(is_head ? identity() : run,", "append_item(run,"},
-    {"LoadedOperandsSwapped", "warp_per_segment", "appended_hash", LayoutKind::offsets,
-     "return append(run, items.x[0].at[k], index);",
-     "return combine(append(identity(), items.x[0].at[k], index), run);"},
-    {"LeanCarryLost", "lean_stream", "sum_i32", LayoutKind::offsets, "carry = rotated;", ";"},
-    {"LeanEarlierRowsForgotten", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "if (from < Index(place / kItemsPerThread * kItemsPerThread))", "if (false)"},
-    {"LeanEarlierRowsJoinedTwice", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "if (from < Index(place / kItemsPerThread * kItemsPerThread))", "if (true)"},
-    {"LeanEmptySegmentsTakeWhatStandsThere", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "from < behind ? unsigned(behind - 1)", "is_mine ? unsigned(behind - 1) % kTileItems"},
-    {"LeanShareBeginIsNoEnd", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "mark(desk.marks, from - tile_begin - 1);", ";"},
-    {"LeanShareBeginForgottenOnce", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "if (is_marked) {\n            if (lane", "if (false) {\n            if (lane"},
-    {"LeanNextTileInsteadOfTheSame", "lean_stream", "sum_i32", LayoutKind::offsets, "is_marked = !is_done;",
-     "is_marked = false;"},
-    {"LeanRingReadBeyondWhatIsThere", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "Index known = copied - 1;", "Index known = end_segment;"},
-    {"LeanRoomForTotalsForgotten", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "next + held_totals / 2);\n        const Index ended", "end_segment);\n        const Index ended"},
-    {"LeanHeadForgotten", "lean_stream", "sum_i32", LayoutKind::offsets, "desk.staged[0] = desk.staged[1];",
-     ";"},
-    {"LeanOpenTotalWithoutEarlierRows", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "if (from < Index(last / kItemsPerThread * kItemsPerThread))", "if (false)"},
-    {"LeanMirrorOfTheRingNotCopied", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "if ((unsigned(copied) & (ring_offsets - 1)) == 0)", "if (false)"},
-    {"LeanWarpBarrierDroppedBehindTheStates", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "__syncwarp();  // the states of all", "; //"},
-    {"LeanWarpBarrierDroppedBehindTheEnds", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "__syncwarp();  // all ends are", ";  //"},
-    {"LeanWarpBarrierDroppedBehindTheTotals", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "__syncwarp();  // all totals are", ";  //"},
-    {"LeanWarpBarrierDroppedBehindTheItems", "lean_stream", "sum_i32", LayoutKind::offsets,
-     "__syncwarp();  // all items have been", ";  //"},
-    {"LeanByteMarksKept", "lean_stream", "sum_i32", LayoutKind::offsets, "mine[k] = uint4{0, 0, 0, 0};", ""},
-    {"GatherOperandsSwappedInARow", "gather_tiles", "hash_u64", LayoutKind::offsets, ": combine(run, item);",
-     ": combine(item, run);"},
-    {"GatherOperandsSwappedBeforeARow", "gather_tiles", "hash_u64", LayoutKind::offsets,
-     "combine(desk.befores[place / kItemsPerThread], run)",
-     "combine(run, desk.befores[place / kItemsPerThread])"},
-    {"GatherOperandsSwappedAtABorder", "gather_tiles", "hash_u8", LayoutKind::offsets,
-     "combine(other, state) : combine(state, other)", "combine(state, other) : combine(other, state)"},
-    {"GatherTilesJoinedTheWrongWay", "gather_tiles", "hash_u64", LayoutKind::offsets,
-     "run = combine(earlier, run);", "run = combine(run, earlier);"},
-    {"GatherEndJoinedBeforeTiles", "gather_tiles", "hash_u64", LayoutKind::offsets,
-     "end = combine(shuffle(run, 0), end);", "end = combine(end, shuffle(run, 0));"},
-    {"GatherEndJoinedBeforeATileThatCame", "gather_tiles", "hash_u64", LayoutKind::offsets,
-     "end = combine(state_that_came(borders, border, came), end);",
-     "end = combine(end, state_that_came(borders, border, came));"},
-    {"GatherEarlierRowsForgotten", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "return began_before_row ? combine", "return false ? combine"},
-    {"GatherEarlierRowsJoinedTwice", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "return began_before_row ? combine", "return true ? combine"},
-    {"GatherRunJoinedOverAnEnd", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "k == 0 || (ends >> (k - 1) & 1u) != 0 ? item", "k == 0 ? item"},
-    {"GatherOpenRunKeptBehindAnEnd", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "!= 0 ? identity() : run, ends != 0};", "== 0 ? run : run, ends != 0};"},
-    {"GatherCutSegmentStoredTwice", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "if (number > 0 || !is_cut)", "if (true)"},
-    {"GatherKnownSegmentTrusted", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "const bool is_known = from <= begin &&", "const bool is_known = true ||"},
-    {"GatherMarkBeforeTheTile", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "if (ends.at[k] > begin && ends.at[k] <= end)", "if (ends.at[k] >= begin && ends.at[k] <= end)"},
-    {"GatherMarkBehindTheTile", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "if (ends.at[k] > begin && ends.at[k] <= end)", "if (ends.at[k] > begin)"},
-    {"GatherLaterEndsNotRead", "gather_tiles", "sum_i32", LayoutKind::offsets, "if (count < kAtOnce)",
-     "if (true)"},
-    {"GatherBoundsReadBeyondWhatIsKept", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "number < folding ? bounds[number + 1]", "number <= folding ? bounds[number + 1]"},
-    {"GatherBorderNotCleared", "gather_tiles", "sum_i32", LayoutKind::offsets, "borders.words[border] = 0;",
-     ";"},
-    {"GatherJoinedTilesNotCleared", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "borders.words[mine] = 0;", ";"},
-    {"GatherTilesTakenThatHaveNotCome", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "const int taken = min(there, first + 1);", "const int taken = min(kWarpThreads, first + 1);"},
-    {"GatherJoinGoesOnBehindTheBegin", "gather_tiles", "hash_u8", LayoutKind::offsets,
-     "const int taken = min(there, first + 1);", "const int taken = there;"},
-    {"GatherThroughTakenForABegin", "gather_tiles", "sum_i32", LayoutKind::offsets, "if (before == kThrough)",
-     "if (false)"},
-    {"GatherFirstTileNeverBegins", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "before.ends || tile == 0 ? kBegun", "before.ends ? kBegun"},
-    {"GatherBorderWithoutTheStatesFence", "gather_tiles", "hash_u64", LayoutKind::offsets,
-     "__threadfence();  // the state is seen", "; // the state is seen"},
-    {"GatherBarrierDroppedBehindTheItems", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "__syncthreads();  // the items", "; // the items"},
-    {"GatherBarrierDroppedBehindTheRows", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "__syncthreads();  // what is open", "; // what is open"},
-    {"GatherWarpBarrierDroppedBehindTheMarks", "gather_tiles", "sum_i32", LayoutKind::offsets,
-     "__syncwarp();  // no marks are left", "; // no marks are left"},
-    {"GatherMarksKept", "gather_tiles", "sum_i32", LayoutKind::offsets, "desk.marks[k] = 0;", ";"},
 };
+
+const std::vector<Bug> kBugs = [] {
+    auto all = kStageBugs;
+    all.insert(all.end(), kStreamBugs.begin(), kStreamBugs.end());
+    return all;
+}();
 
 std::string planted(std::string text, const Bug& bug)
 {

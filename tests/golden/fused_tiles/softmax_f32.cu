@@ -413,6 +413,13 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
+// Item `item` of a warp's tile, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_at(const Inputs&, const Tile& tile, int item, Index)
+{
+    return lift(*(const float*)((const char*)tile.x
+        + tile_place(item / kItemsPerThread, item % kItemsPerThread * 4, kItemsPerThread * 4)));
+}
+
 // Items `item` to `item` + kMapItems - 1 of a tile, the first of which is the element at `index`; columns that
 // the tile does not have come from memory, `count` elements of them.
 __device__ __forceinline__ MapItems take_map_items(const Tile& tile, const Inputs&, int item,
