@@ -9,7 +9,7 @@
 //% let     most = mean_length < 8 ? 98304 : is_wider ? 8192 : 32768
 //% let     is_few = num_elements <= 2097152 && num_segments <= most
 //% let     has_long = longest_length == 0 || longest_length > (is_wider ? 3072 : 6144)
-//% let     is_uneven = is_few && (has_long || mean_length < 8)
+//% let     is_uneven = is_few && (mean_length < 8 ? longest_length <= 2200 : has_long)
 //% let     is_small = num_elements <= 4194304
 //% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
 //% suits   uniform && is_small || offsets && (is_uneven || has_giant) ? 60 : 0

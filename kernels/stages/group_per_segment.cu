@@ -11,10 +11,12 @@
 //% let     few_longest = is_plain ? wide_longest : num_segments <= 8192 ? 31 : 64
 //% let     enough = costly_combine ? 4194304 : is_wider ? 16777216 : 2097152
 //% let     longest = num_elements > enough ? 192 : few_longest
-//% let     is_odd = is_plain && !is_few && mean_length < 640 && mean_length % 128 != 0
+//% let     are_many = num_elements > (element_bytes >= 8 ? 8388608 : 2097152)
+//% let     is_odd = is_plain && are_many && mean_length < 640 && mean_length % 128 != 0
 //% let     are_known = longest_length > 0
 //% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
-//% let     spread = !is_few ? 32 : is_plain ? 20 : 8
+//% let     most_spread = is_plain || !offsets ? 32 : 12
+//% let     spread = !is_few ? most_spread : is_plain ? 20 : 8
 //% let     are_loose = are_short && longest_length <= spread * mean_length
 //% let     loose = costly_combine ? 0 : is_wider || state_bytes >= 16 ? 2097152 : 4194304
 //% let     are_near = num_segments >= 256 && mean_length >= 8 && longest_length <= 4 * mean_length
@@ -24,7 +26,7 @@
 //% let     is_loose = are_loose && num_elements <= (offsets ? loose : 4194304)
 //% let     is_near = are_near && mean_length < near_mean && num_elements <= (offsets ? near : 4194304)
 //% let     is_same = are_same && mean_length >= 64 && num_elements <= 33554432
-//% let     are_filled = mean_length >= 1 || num_elements <= 16777216
+//% let     are_filled = mean_length >= 1
 //% let     are_tiny = is_plain && !is_few && mean_length < 8 && longest_length <= 16 && are_filled
 //% let     are_gathered = gathers && are_near && mean_length < 64
 //% let     is_apt = are_known && (is_loose || is_near || is_same || are_tiny || are_gathered)

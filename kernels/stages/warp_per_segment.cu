@@ -11,7 +11,7 @@
 //% let     few_rows = element_bytes >= 8 && num_segments < 1024 ? 384 : 1024
 //% let     rows = are_many && is_slow ? 8192 : are_many ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = num_segments >= 2048 && mean_length % 128 != 0
-//% let     most = is_odd ? max(rows, 3072) : rows
+//% let     most = is_odd ? max(rows, num_segments < 4096 ? 5632 : 3072) : rows
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length
 //% let     streams = offsets && element_bytes > 0 && !uses_position && !uses_segment
