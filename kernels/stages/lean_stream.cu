@@ -7,7 +7,6 @@
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
-//% let     are_many = num_elements > 134217728
 //% let     least_mean = element_bytes > 1 ? 8 : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
 //% let     is_long = is_wide ? mean_length >= 4 : mean_length >= least_mean && mean_length <= most_mean
@@ -15,11 +14,10 @@
 //% let     is_fit = mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
 //% let     is_apt = is_fit && num_elements >= fewest && element_bytes <= 4
-//% let     most_skew = element_bytes > 2 ? 14336 : 11264
-//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > most_skew * mean_length
+//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > (element_bytes > 2 ? 14336 : 11264) * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
-//% let     is_known = longest_length > 0 && mean_length >= 128
-//% let     is_gain = is_lean && (!is_wide || !are_many || mean_length < 7 || is_known)
+//% let     is_apart = longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7
+//% let     is_gain = is_lean && (!is_wide || is_apart)
 //% let     is_even = mean_length >= 16 && longest_length > 4 * mean_length && longest_length <= 64 * mean_length
 //% let     is_dear = costly_combine && state_bytes <= 16 && is_even && num_elements >= 4194304 && element_bytes <= 4
 //% let     general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
@@ -57,10 +55,8 @@
 //% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
 //% let     is_tight = state_bytes >= 8 && 2 * tile_ends + 192 <= 256
 //% let     is_uneven = longest_length > 32 * mean_length && state_bytes <= 4
-//% let     mean_ring = 2 * tile_ends + 192 <= 512 ? 512 : 1024
-//% prefer  ring_offsets = is_tight ? 256 : is_uneven ? 1024 : mean_ring
-//% let     few_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8
-//% prefer  held_totals = few_totals ? 256 : is_uneven ? 1024 : 512
+//% prefer  ring_offsets = is_tight ? 256 : is_uneven || 2 * tile_ends + 192 > 512 ? 1024 : 512
+//% prefer  held_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : is_uneven ? 1024 : 512
 //% let     half_bytes = (all_bytes / 2 - 2048) / desk_bytes * 32
 //% prefer  block_threads = half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
 //% let     most_warps = element_bytes <= 2 ? 20 : 16
