@@ -14,8 +14,8 @@ constexpr int kFewestStepItems = 4;
 
 /// Pieces that follow the parts, because they call parts/warp_tile.cuh: Tile, copy_tile(), Items,
 /// take_items(), load_items(), is_aligned(), load_vectors(), lift_item(), lift_at(), take_map_items().
-/// `step_items` is 4, 8 or 16. With more than 4 of single bytes, load_items() is not to be used: they are held
-/// as words.
+/// `step_items` is 4, 8 or 16. With more than 4 of single bytes, load_items() is not to be used: they are
+/// held as words.
 std::vector<Piece> tile_section(const Problem& problem, int step_items = kFewestStepItems);
 
 }  // namespace segfold

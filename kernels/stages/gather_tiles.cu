@@ -8,15 +8,17 @@
 //% suits   gathers && num_elements > 262144 ? 75 : 15
 //% tune    block_threads = 160, 96, 288
 //% tune    items_per_thread = 8, 4, 16
-//% tune    blocks_per_multiprocessor = 6, 1, 2, 3, 4, 5, 7, 8, 10, 12, 20
+//% tune    blocks_per_multiprocessor = 6, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 20
 //% let     folding = block_threads - 32
 //% let     block_bytes = folding * (items_per_thread + 3) * state_bytes + folding * (index_bytes + 2) + 1024
 //% where   block_bytes <= 49152
-//% where   block_threads * blocks_per_multiprocessor <= 2048
+//% let     is_large = cc == 80 || cc == 90 || cc == 100 || cc == 103
+//% let     most_resident = cc == 75 ? 1024 : is_large ? 2048 : 1536
+//% where   block_threads * blocks_per_multiprocessor <= most_resident
 //% where   block_bytes * blocks_per_multiprocessor <= block_shared_bytes
 //% prefer  block_threads = is_light && num_elements > 2097152 ? 288 : 160
 //% prefer  items_per_thread = state_bytes <= 8 ? 8 : 4
-//% let     most_threads = is_light ? 2048 : 1024
+//% let     most_threads = is_light ? most_resident : 1024
 //% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, block_shared_bytes / block_bytes)
 //% let     tile_items = (block_threads - 32) * items_per_thread
 //% let     num_tiles = num_segments == 0 ? 0 : max(1, ceil_div(num_items, tile_items))

@@ -5,7 +5,8 @@
 namespace segfold::simt {
 
 /// Replaces the statements of the asynchronous copies (cp.async and its kin, `asm volatile`), of clusters
-/// (their barrier, mapa), of the conversions of 16-bit floats (cvt) and of the reciprocal by calls to the shim.
+/// (their barrier, mapa), of the conversions of 16-bit floats (cvt) and of the reciprocal by calls to the
+/// shim.
 ///
 /// No line moves. Other statements stay as they are, and the compiler will refuse them.
 std::string replace_ptx(std::string source);
