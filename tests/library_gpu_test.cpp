@@ -1,5 +1,6 @@
 // Every standard operator on a GPU: all stages that it may use, over all layouts, against the reference and
-// Thrust. A program of a shard or a filter takes a part: --gtest_filter='*/LibraryOnGpu.*top*'.
+// Thrust. A program of a shard or a filter takes a part: --gtest_filter='*/LibraryOnGpu.*top*'; with
+// SEGFOLD_STAGE one stage alone runs.
 #include <cstdlib>
 #include <filesystem>
 
@@ -44,7 +45,9 @@ TEST_P(LibraryOnGpu, AgreesWithReferenceAndThrust)
             EXPECT_TRUE(comparison.agrees())
                 << outcome.stage << ", " << outcome.layout << ": " << segfold::print(comparison);
     }
-    EXPECT_GT(runs, request.layouts.size());
+    if (std::getenv("SEGFOLD_STAGE") == nullptr) {
+        EXPECT_GT(runs, request.layouts.size());
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Library, LibraryOnGpu, testing::ValuesIn(library()),
