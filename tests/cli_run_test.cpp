@@ -346,7 +346,7 @@ TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
     EXPECT_EQ(explanation["plan"], "tile_scan block_threads=256 items_per_thread=8, asked for");
     EXPECT_EQ(explanation["lookup"], "none");
     EXPECT_EQ(explanation["reason"], "--stage chooses, and no record is asked");
-    EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("group_per_segment "));
+    EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("thread_per_segment "));
     EXPECT_EQ(explanation["compulsory_bytes"], 440);
     const auto untuned = run({"run", "sum_i32", "--elements", "100", "--no-tune", "--explain"});
     EXPECT_NE(untuned.output.find("--no-tune: no record is asked"), std::string::npos) << untuned.output;

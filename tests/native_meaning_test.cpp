@@ -122,13 +122,13 @@ TEST(NativeMeaning, NamesOfTheVocabularyStayUsable)
         GTEST_SKIP() << reason;
     const auto op = parse_operator("names.seg", R"(
 operator lanes(get: i32, put: table i32, kLanes: i32) -> (choose: i32, store_total: i32) {
-  state { clear: i32 = 0; append: i32 = 0; totals: i32 = 0 }
+  state { clear: i32 = 0; clip: i32 = 0; totals: i32 = 0 }
   lift { let lift_item = get & 7; let fold_items = lift_item + kLanes;
-         clear = fold_items; append = put[lift_item]; totals = get }
+         clear = fold_items; clip = put[lift_item]; totals = get }
   combine(carry, lane) { let take_items = carry.clear + lane.clear; let take_item = take_items;
-                         clear = take_item; append = carry.append + lane.append;
+                         clear = take_item; clip = carry.clip + lane.clip;
                          totals = carry.totals + lane.totals }
-  finish { let share_begin = clear; choose = share_begin; store_total = append + totals }
+  finish { let share_begin = clear; choose = share_begin; store_total = clip + totals }
 })");
     std::mt19937_64 random(3);
     Workload workload{op, {}, uniform_segments(3000, 100)};

@@ -1,7 +1,7 @@
 //% use parts/segment_items.cuh
-// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block that
-// comes second. No block waits for another, so blocks may run in any order.
-constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment that began before it
+// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block
+// that comes second. No block waits for another, so blocks may run in any order.
+constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment begun before it
 constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
 constexpr unsigned kThrough = 3;  // from before: all of a tile in which no segment ends
 constexpr unsigned kBegun = 4;    // from before: what is behind the tile's last end, or all of the first tile
@@ -32,8 +32,8 @@ __device__ __forceinline__ State state_that_came(const Borders& borders, Index b
     return bits.state;
 }
 
-// Brings a state to a border. Gives 0 to the block that comes first; the second one gets the other's word, and
-// leaves 0 behind for the next launch. One lane calls it.
+// Brings a state to a border. Gives 0 to the block that comes first; the second one gets the other's word,
+// and leaves 0 behind for the next launch. One lane calls it.
 __device__ __forceinline__ u64 bring(const Borders& borders, Index border, unsigned what, State state)
 {
     StateBits bits;
@@ -54,8 +54,9 @@ __device__ __forceinline__ u64 bring(const Borders& borders, Index border, unsig
 }
 
 // Joins the end of `segment` with what is before border `border + 1`, tile by tile back to where the segment
-// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's block
-// goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference is to.
+// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's
+// block goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference
+// is to.
 __device__ __noinline__ void join_back(Borders borders,
                                        Segments segments,
                                        Results results,
@@ -102,8 +103,10 @@ __device__ __noinline__ void join_back(Borders borders,
             --border;
         }
         if (is_over) {
-            if (lane == 0)
-                store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), end);
+            if (lane == 0) {
+                const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
+                store(results, segment, length, end);
+            }
             return;
         }
     }

@@ -1,5 +1,5 @@
 //% stage   gather_tiles
-//% title   Equal tiles, a warp beside each finds what ends in it; borders are joined by whoever comes second
+//% title   Equal tiles, a warp beside each finds its ends, borders are joined by whoever comes second
 //% after   lean_stream
 //% source  Equal tiles: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  offsets
@@ -45,7 +45,11 @@ struct Desk {
 
 // Lifts the items of a tile, neighbours by neighbouring lanes: what they look up often lies in one line of
 // memory. All that a lane looks up is under way at once.
-__device__ __forceinline__ void lift_items(const Inputs& inputs, const Desk& desk, Index begin, Index end, int folding)
+__device__ __forceinline__ void lift_items(const Inputs& inputs,
+                                           const Desk& desk,
+                                           Index begin,
+                                           Index end,
+                                           int folding)
 {
     const int thread = threadIdx.x;
     if (begin + folding * kItemsPerThread <= end) {
@@ -97,8 +101,8 @@ __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
     return count;
 }
 
-// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`, since
-// every thread would keep in memory what a reference is to.
+// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`,
+// since every thread would keep in memory what a reference is to.
 __device__ __noinline__ Index find_first(Segments segments, Index place)
 {
     const Index lane = threadIdx.x % kWarpThreads;
@@ -173,7 +177,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
 }
 
 // Walks a thread's row and leaves the run behind each item. Gives what is open behind the row.
-__device__ __forceinline__ Run walk_row(const Desk& desk)
+__device__ __forceinline__ Run fold_row(const Desk& desk)
 {
     const int bit = threadIdx.x * kItemsPerThread;
     const unsigned ends = desk.marks[bit / 32] >> bit % 32 & ((1u << kItemsPerThread) - 1u);
@@ -239,7 +243,7 @@ fold_tiles(Inputs inputs,
 
     Run run = {identity(), false};
     if (folds)
-        run = walk_row(desk);
+        run = fold_row(desk);
     const Run before = block_scan_runs(run);  // for the last warp: what the whole tile leaves open
     if (folds)
         desk.befores[threadIdx.x] = before.total;

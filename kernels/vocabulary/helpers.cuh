@@ -12,8 +12,9 @@ __device__ __forceinline__ @type@ @function@(@type@ x, @type@ y)
 }
 
 //% piece divide_one
-// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole number
-// is so small or so great that one step of Newton's from the hardware's reciprocal would round otherwise.
+// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole
+// number is so small or so great that one step of Newton's from the hardware's reciprocal would round
+// otherwise.
 __device__ __forceinline__ float divide_one(float y)
 {
     float near;

@@ -290,8 +290,8 @@ def of_floats(T):
         def append(a, x):
             total = a.n + 1
             delta = x - a.mean
-            moved = a.mean + delta * (1 / T(total))
-            return dict(n=total, mean=moved, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (x - moved)))
+            step = delta * (1 / T(total))
+            return dict(n=total, mean=a.mean + step, m2=sf.where(a.n == 0, 0.0, a.m2 + delta * (delta - step)))
 
         def finish(s):
             return dict(mean=s.mean, variance=s.m2 / T(s.n))

@@ -20,6 +20,14 @@
 //     mean = a.n == 0 ? b.mean : b.n == 0 ? a.mean : a.mean + delta * share;
 //     m2 = a.n == 0 ? b.m2 : b.n == 0 ? a.m2 : a.m2 + b.m2 + delta * delta * f32(a.n) * share;
 //   }
+//   append(a) {
+//     let total = a.n + 1;
+//     let delta = x - a.mean;
+//     let step = delta * (1 / f32(total));
+//     n = total;
+//     mean = a.mean + step;
+//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (delta - step);
+//   }
 //   finish {
 //     mean = mean;
 //     variance = m2 / f32(n);

@@ -1,4 +1,4 @@
-// gather_tiles: Equal tiles, a warp beside each finds what ends in it; borders are joined by whoever comes second
+// gather_tiles: Equal tiles, a warp beside each finds its ends, borders are joined by whoever comes second
 // Segments given as offsets, 32-bit indices.
 // block_threads = 160
 // blocks_per_multiprocessor = 12
@@ -146,9 +146,9 @@ __device__ __forceinline__ Index segment_end(const Segments& segments, Index seg
     return segments.offsets[segment + 1];
 }
 
-// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block that
-// comes second. No block waits for another, so blocks may run in any order.
-constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment that began before it
+// Where two neighbouring tiles meet, what one leaves open and what the other ends are joined by the block
+// that comes second. No block waits for another, so blocks may run in any order.
+constexpr unsigned kHead = 1;     // from behind: up to the tile's first end, of a segment begun before it
 constexpr unsigned kNoHead = 2;   // from behind: no segment is cut here
 constexpr unsigned kThrough = 3;  // from before: all of a tile in which no segment ends
 constexpr unsigned kBegun = 4;    // from before: what is behind the tile's last end, or all of the first tile
@@ -179,8 +179,8 @@ __device__ __forceinline__ State state_that_came(const Borders& borders, Index b
     return bits.state;
 }
 
-// Brings a state to a border. Gives 0 to the block that comes first; the second one gets the other's word, and
-// leaves 0 behind for the next launch. One lane calls it.
+// Brings a state to a border. Gives 0 to the block that comes first; the second one gets the other's word,
+// and leaves 0 behind for the next launch. One lane calls it.
 __device__ __forceinline__ u64 bring(const Borders& borders, Index border, unsigned what, State state)
 {
     StateBits bits;
@@ -201,8 +201,9 @@ __device__ __forceinline__ u64 bring(const Borders& borders, Index border, unsig
 }
 
 // Joins the end of `segment` with what is before border `border + 1`, tile by tile back to where the segment
-// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's block
-// goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference is to.
+// begins, and stores it. Where a tile has not come to its border yet, the end waits there, and that tile's
+// block goes on. A whole warp calls it. It takes copies: every thread would keep in memory what a reference
+// is to.
 __device__ __noinline__ void join_back(Borders borders,
                                        Segments segments,
                                        Results results,
@@ -249,8 +250,10 @@ __device__ __noinline__ void join_back(Borders borders,
             --border;
         }
         if (is_over) {
-            if (lane == 0)
-                store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment), end);
+            if (lane == 0) {
+                const Index length = segment_end(segments, segment) - segment_begin(segments, segment);
+                store(results, segment, length, end);
+            }
             return;
         }
     }
@@ -294,7 +297,11 @@ struct Desk {
 
 // Lifts the items of a tile, neighbours by neighbouring lanes: what they look up often lies in one line of
 // memory. All that a lane looks up is under way at once.
-__device__ __forceinline__ void lift_items(const Inputs& inputs, const Desk& desk, Index begin, Index end, int folding)
+__device__ __forceinline__ void lift_items(const Inputs& inputs,
+                                           const Desk& desk,
+                                           Index begin,
+                                           Index end,
+                                           int folding)
 {
     const int thread = threadIdx.x;
     if (begin + folding * kItemsPerThread <= end) {
@@ -346,8 +353,8 @@ __device__ __forceinline__ int count_ends(const Ends& ends, Index place)
     return count;
 }
 
-// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`, since
-// every thread would keep in memory what a reference is to.
+// The first segment that ends behind `place`, by a search of the whole warp. It takes a copy of `segments`,
+// since every thread would keep in memory what a reference is to.
 __device__ __noinline__ Index find_first(Segments segments, Index place)
 {
     const Index lane = threadIdx.x % kWarpThreads;
@@ -422,7 +429,7 @@ __device__ __forceinline__ Extent mark_ends(const Segments& segments,
 }
 
 // Walks a thread's row and leaves the run behind each item. Gives what is open behind the row.
-__device__ __forceinline__ Run walk_row(const Desk& desk)
+__device__ __forceinline__ Run fold_row(const Desk& desk)
 {
     const int bit = threadIdx.x * kItemsPerThread;
     const unsigned ends = desk.marks[bit / 32] >> bit % 32 & ((1u << kItemsPerThread) - 1u);
@@ -483,7 +490,7 @@ fold_tiles(Inputs inputs,
 
     Run run = {identity(), false};
     if (folds)
-        run = walk_row(desk);
+        run = fold_row(desk);
     const Run before = block_scan_runs(run);  // for the last warp: what the whole tile leaves open
     if (folds)
         desk.befores[threadIdx.x] = before.total;

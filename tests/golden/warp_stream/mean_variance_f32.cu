@@ -25,10 +25,10 @@
 //   append(a) {
 //     let total = a.n + 1;
 //     let delta = x - a.mean;
-//     let moved = a.mean + delta * (1 / f32(total));
+//     let step = delta * (1 / f32(total));
 //     n = total;
-//     mean = moved;
-//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (x - moved);
+//     mean = a.mean + step;
+//     m2 = a.n == 0 ? 0.0 : a.m2 + delta * (delta - step);
 //   }
 //   finish {
 //     mean = mean;
@@ -59,8 +59,9 @@ constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
-// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole number
-// is so small or so great that one step of Newton's from the hardware's reciprocal would round otherwise.
+// 1 / y for a whole number y, the bits of any division. It does without a division's slow path: no whole
+// number is so small or so great that one step of Newton's from the hardware's reciprocal would round
+// otherwise.
 __device__ __forceinline__ float divide_one(float y)
 {
     float near;
@@ -117,8 +118,8 @@ __device__ __forceinline__ State append(State a, float x)
 {
     const int total = int(unsigned(a.n) + 1);
     const float delta = x - a.mean;
-    const float moved = a.mean + delta * divide_one(float(total));
-    return {total, moved, a.n == 0 ? 0.0f : a.m2 + delta * (x - moved)};
+    const float step = delta * divide_one(float(total));
+    return {total, a.mean + step, a.n == 0 ? 0.0f : a.m2 + delta * (delta - step)};
 }
 
 // Finishes the total of a segment and writes its results.
