@@ -281,10 +281,10 @@ Operator mean_variance()
         op.append([&](auto a, auto& s) {
             auto total = let("total", a.n + 1);
             auto delta = let("delta", x - a.mean);
-            auto moved = let("moved", a.mean + delta * (1 / cast<T>(total)));
+            auto step = let("step", delta * (1 / cast<T>(total)));
             s.n = total;
-            s.mean = moved;
-            s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (x - moved));
+            s.mean = a.mean + step;
+            s.m2 = select(a.n == 0, 0.0, a.m2 + delta * (delta - step));
         });
         op.finish([&](auto s) {
             mean = s.mean;
