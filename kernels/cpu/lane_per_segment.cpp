@@ -6,6 +6,7 @@
 //% let     is_single = num_segments > 0 && longest == 1
 //% suits   costly_combine && is_single ? 95 : ranges && mean_length < 32 ? 60 : 10
 //% tune    share_steps = 65536, 1024, 16384, 262144
+//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  fold_share  grid = num_shares  block = 1
 //% use     cpu/parts/share_cuts.h

@@ -8,6 +8,7 @@
 //% tune    lane_items = 128, 32, 64, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
+//% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536
 //% prefer  accumulators = costly_combine ? 2 : 4
 //% let     tile_items = 16 * lane_items
 //% let     totals = tile_items
@@ -274,17 +275,25 @@ static inline void store_tile(Tile& tile, const Segments& segments, const Result
     }
 }
 
-// Where a share begins: at a tile, and with the first segment that ends behind that place.
+// Where a share begins: at a tile, and with the first segment that ends behind that place. It is near the
+// cut, whose offsets the cache has: steps back from there are doubled until they reach it.
 static inline Cut tile_begin(const Segments& segments, i64 share)
 {
     if (share == 0)
         return {0, 0};
-    Index item = share_begin(segments, share).item;
-    if (item == segments.num_items)
+    const Cut cut = share_begin(segments, share);
+    if (cut.item == segments.num_items)
         return {segments.num_items, segments.num_segments};
-    item = item / kTileItems * kTileItems;
-    Index low = 0;
+    const Index item = cut.item / kTileItems * kTileItems;
+    Index low = cut.segment;
     Index high = segments.num_segments;
+    if (low < high && segment_end(segments, low) > item) {
+        high = low;
+        for (Index step = 1; low > 0 && segment_end(segments, low - 1) > item; step *= 2) {
+            high = low - 1;
+            low = high > step ? high - step : 0;
+        }
+    }
     while (low < high) {
         const Index middle = low + (high - low) / 2;
         if (segment_end(segments, middle) <= item)

@@ -157,14 +157,18 @@ struct Items {
 };
 
 //% piece take_items
-// Takes those of lane l from element first + l * lane_items on, and asks for what lies kPrefetchBytes ahead.
+// Takes those of lane l from element first + l * lane_items on. Asks for what lies kFarBytes ahead, which
+// comes to the second cache while other tiles are folded, and for what each lane takes soon.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
 //% each column
     #pragma GCC unroll 16
-    for (int lane = 0; lane < kLanes; ++lane)
-        __builtin_prefetch((const char*)(inputs.@name@ + first + lane * lane_items) + kPrefetchBytes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const char* row = (const char*)(inputs.@name@ + first + lane * lane_items);
+        __builtin_prefetch(row + kFarBytes, 0, 2);
+        __builtin_prefetch(row + kNearBytes);
+    }
 //% each words
     transpose_words(inputs.@name@ + first, i64(lane_items) * @bytes@, items.@name@);
 //% end
@@ -326,11 +330,11 @@ struct Totals {
 
 //% piece take_row
 // Takes the kLanes items from element `first` on: item `first + l` becomes item 0 of lane l. Asks for what
-// lies kPrefetchBytes ahead.
+// lies kPrefetchBytes ahead, for the second cache.
 [[gnu::always_inline]] static inline void take_row(Items& items, const Inputs& inputs, Index first)
 {
 //% each column
-    __builtin_prefetch((const char*)(inputs.@name@ + first) + kPrefetchBytes);
+    __builtin_prefetch((const char*)(inputs.@name@ + first) + kPrefetchBytes, 0, 2);
 //% each whole
     __builtin_memcpy(items.@name@[0], inputs.@name@ + first, sizeof items.@name@[0]);
 //% end

@@ -3,7 +3,8 @@
     python fold_benchmark.py [--elements N] [--rounds R] [--backend B] [--layouts A,B] [--operators A,B] [--cccl FOLDER]
 
 For every layout and operator, each library folds the same f32 column (2^24 elements) once a round, one after the other, after one
-fold that is not timed. Printed are the medians of the rounds (7), their spread (the middle half of them, as a part of the median), GB/s
+fold that is not timed. Before each call all cores read twice as many bytes as the last cache holds, so that columns come from memory: a
+processor shared by many may keep 2^24 elements in its last cache, and then nothing tells how fast its memory is. Printed are the medians of the rounds (7), their spread (the middle half of them, as a part of the median), GB/s
 of the compulsory bytes (the column, offsets of 32 bits and results, each once), the share of the rate at which all cores read the
 column in the same rounds, and how many times as long as segfold's plan each takes. Results are compared with sums in f64; a
 difference ends with exit code 1. Thrust on OpenMP and the reading of all cores are compiled from host_peers.cpp with the headers of
@@ -210,8 +211,20 @@ def thrust_call(problem, operator, library):
 
 
 def read_call(problem, library):
-    x = problem.x
-    return lambda: library.read_by_all(ctypes.c_void_p(x.ctypes.data), ctypes.c_int64(len(x)))
+    return lambda: read_by_all(problem.x, library)
+
+
+def read_by_all(x, library):
+    if library is None:
+        return x.sum()
+    return library.read_by_all(ctypes.c_void_p(x.ctypes.data), ctypes.c_int64(len(x)))
+
+
+def other_values():
+    """Values that fill the last cache: twice its bytes, at least 64 MiB and at most 2 GiB."""
+    known = "SC_LEVEL3_CACHE_SIZE" in os.sysconf_names
+    cache = os.sysconf("SC_LEVEL3_CACHE_SIZE") if known else 0
+    return np.ones(min(max(2 * cache, 64 << 20), 2 << 30) // 4, np.float32)
 
 
 READING = "read by all cores"
@@ -240,12 +253,13 @@ def is_right(results, problem, operator):
     )
 
 
-def measure(contestants, problem, operator, rounds):
+def measure(contestants, problem, operator, rounds, empty_cache):
     """``{name: seconds of each round}`` and ``{name: whether it is right}``, the contestants taking turns in every round."""
     rights = {name: name == READING or is_right(call(), problem, operator) for name, call in contestants.items()}
     taken = {name: [] for name in contestants}
     for _ in range(rounds):
         for name, call in contestants.items():
+            empty_cache()
             begin = time.perf_counter()
             call()
             taken[name].append(time.perf_counter() - begin)
@@ -286,6 +300,7 @@ def main(arguments=None):
     if library is None:
         print(f"{THRUST}: left out, {reason}")
     x = np.random.default_rng(5).random(words.elements, np.float32)
+    others = other_values()
     is_all_right = True
     print(f"{'operator':14} {'layout':13} {'library':22} {'ms':>9} {'spread':>6} {'GB/s':>7} {'share':>6} {'x plan':>7}")
     for operator in operators:
@@ -297,7 +312,7 @@ def main(arguments=None):
             if library:
                 contestants[THRUST] = thrust_call(problem, operator, library)
             contestants.update((name, make(problem, operator)) for name, make in there.items())
-            taken, rights = measure(contestants, problem, operator, words.rounds)
+            taken, rights = measure(contestants, problem, operator, words.rounds, lambda: read_by_all(others, library))
             medians = {name: statistics.median(seconds) for name, seconds in taken.items()}
             moved = problem.bytes_moved(1 if operator == "sum" else 2)
             for name, seconds in medians.items():

@@ -51,7 +51,8 @@ constexpr int kTileItems = 2048;
 constexpr int kTotals = 2048;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;
-constexpr int kPrefetchBytes = 8192;
+constexpr int kFarBytes = 16384;
+constexpr int kNearBytes = 128;
 constexpr float kNan = __builtin_bit_cast(float, 0x7fffffffu);
 
 struct Inputs {
@@ -255,13 +256,17 @@ struct Items {
     alignas(64) float x[kColumns][kLanes];
 };
 
-// Takes those of lane l from element first + l * lane_items on, and asks for what lies kPrefetchBytes ahead.
+// Takes those of lane l from element first + l * lane_items on. Asks for what lies kFarBytes ahead, which
+// comes to the second cache while other tiles are folded, and for what each lane takes soon.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
     #pragma GCC unroll 16
-    for (int lane = 0; lane < kLanes; ++lane)
-        __builtin_prefetch((const char*)(inputs.x + first + lane * lane_items) + kPrefetchBytes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const char* row = (const char*)(inputs.x + first + lane * lane_items);
+        __builtin_prefetch(row + kFarBytes, 0, 2);
+        __builtin_prefetch(row + kNearBytes);
+    }
     transpose_words(inputs.x + first, i64(lane_items) * 4, items.x);
 }
 
@@ -666,17 +671,25 @@ static inline void store_tile(Tile& tile, const Segments& segments, const Result
     }
 }
 
-// Where a share begins: at a tile, and with the first segment that ends behind that place.
+// Where a share begins: at a tile, and with the first segment that ends behind that place. It is near the
+// cut, whose offsets the cache has: steps back from there are doubled until they reach it.
 static inline Cut tile_begin(const Segments& segments, i64 share)
 {
     if (share == 0)
         return {0, 0};
-    Index item = share_begin(segments, share).item;
-    if (item == segments.num_items)
+    const Cut cut = share_begin(segments, share);
+    if (cut.item == segments.num_items)
         return {segments.num_items, segments.num_segments};
-    item = item / kTileItems * kTileItems;
-    Index low = 0;
+    const Index item = cut.item / kTileItems * kTileItems;
+    Index low = cut.segment;
     Index high = segments.num_segments;
+    if (low < high && segment_end(segments, low) > item) {
+        high = low;
+        for (Index step = 1; low > 0 && segment_end(segments, low - 1) > item; step *= 2) {
+            high = low - 1;
+            low = high > step ? high - step : 0;
+        }
+    }
     while (low < high) {
         const Index middle = low + (high - low) / 2;
         if (segment_end(segments, middle) <= item)

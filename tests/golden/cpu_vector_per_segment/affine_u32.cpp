@@ -23,7 +23,8 @@ using i64 = long long;
 constexpr int kShareSteps = 65536;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;
-constexpr int kPrefetchBytes = 8192;
+constexpr int kFarBytes = 16384;
+constexpr int kNearBytes = 128;
 
 struct Inputs {
     const unsigned* scale;
@@ -171,17 +172,24 @@ struct Items {
     alignas(64) unsigned shift[kColumns][kLanes];
 };
 
-// Takes those of lane l from element first + l * lane_items on, and asks for what lies kPrefetchBytes ahead.
+// Takes those of lane l from element first + l * lane_items on. Asks for what lies kFarBytes ahead, which
+// comes to the second cache while other tiles are folded, and for what each lane takes soon.
 [[gnu::always_inline]] static inline void take_items(Items& items, const Inputs& inputs, Index first,
                                                      int lane_items)
 {
     #pragma GCC unroll 16
-    for (int lane = 0; lane < kLanes; ++lane)
-        __builtin_prefetch((const char*)(inputs.scale + first + lane * lane_items) + kPrefetchBytes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const char* row = (const char*)(inputs.scale + first + lane * lane_items);
+        __builtin_prefetch(row + kFarBytes, 0, 2);
+        __builtin_prefetch(row + kNearBytes);
+    }
     transpose_words(inputs.scale + first, i64(lane_items) * 4, items.scale);
     #pragma GCC unroll 16
-    for (int lane = 0; lane < kLanes; ++lane)
-        __builtin_prefetch((const char*)(inputs.shift + first + lane * lane_items) + kPrefetchBytes);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        const char* row = (const char*)(inputs.shift + first + lane * lane_items);
+        __builtin_prefetch(row + kFarBytes, 0, 2);
+        __builtin_prefetch(row + kNearBytes);
+    }
     transpose_words(inputs.shift + first, i64(lane_items) * 4, items.shift);
 }
 
