@@ -339,6 +339,10 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         const std::vector<std::int64_t> through = {3, 40 * tile, 2};
         shapes.push_back({"a segment through many tiles",
                           segments_from_offsets(index_array(offsets_of(through)), total(through))});
+        // A join that goes back too far meets tiles of the segment before, whose own join is under way.
+        const std::vector<std::int64_t> several(60, 2 * tile + 3);
+        shapes.push_back({"segments through a few tiles each",
+                          segments_from_offsets(index_array(offsets_of(several)), total(several))});
         for (const auto& [name, lengths] : crowded_cases(tile / block * (block - 32)))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
     }
