@@ -111,6 +111,14 @@ TEST_F(StandardProofs, ThatDoNotComeAreSeen)
     EXPECT_EQ(unkept_proofs(claimed, found).size(), 1U);
     commutative->types = {Type::i32};
     EXPECT_TRUE(unkept_proofs(claimed, found).empty());
+    // A proof that comes where the table claims less is no fault; less than a proof is one.
+    auto proved = found, bounded = found;
+    for (auto* table : {&proved, &bounded})
+        std::erase_if(*table, [](const auto& verdict) { return verdict.law != Law::associative; });
+    proved[0].verdict = Verdict::proved;
+    bounded[0].verdict = Verdict::proved_while_nothing_overflows;
+    EXPECT_TRUE(unkept_proofs(bounded, proved).empty());
+    EXPECT_EQ(unkept_proofs(proved, bounded).size(), 1U);
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ struct StandardVerdict {
                                                        const std::vector<StandardOperator>& operators);
 
 /// Proofs, and laws that hold for all states, which `kept` claims and `found` does not give, for the types in
-/// `found`. One sentence each.
+/// `found`; a proof gives all that may be claimed. One sentence each.
 [[nodiscard]] std::vector<std::string> unkept_proofs(const std::vector<StandardVerdict>& kept,
                                                      const std::vector<StandardVerdict>& found);
 
