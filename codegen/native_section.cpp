@@ -138,6 +138,16 @@ Holes lift_arguments(const Operator& op)
 
 }  // namespace
 
+std::vector<NamedConstant> native_constants()
+{
+    constexpr int kLanes = 16;
+    return {{"kLanes", kLanes},
+            {"kColumns", kLanes},
+            {"kPrefetchBytes", 8192},
+            {"kFarBytes", 16384},
+            {"kNearBytes", 128}};
+}
+
 std::vector<Piece> native_helper_pieces(const Target& target)
 {
     std::vector<Piece> pieces = helper_pieces(Dialect::native);

@@ -7,8 +7,9 @@
 
 namespace segfold {
 
-/// Lanes of a vector in a native text, and the columns that take_items() takes at a time.
-inline constexpr int kNativeLanes = 16;
+/// The sizes that native texts share: lanes of a vector, columns that take_items() takes at a time, and how
+/// far ahead it asks for elements.
+std::vector<NamedConstant> native_constants();
 
 /// The 16-bit formats and the small functions that printed expressions call, in the order in which they must
 /// stand.

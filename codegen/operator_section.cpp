@@ -470,11 +470,8 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
     if (dialect == Dialect::native) {
-        constant("int", "kLanes", std::to_string(kNativeLanes));
-        constant("int", "kColumns", std::to_string(kNativeLanes));
-        constant("int", "kPrefetchBytes", "8192");
-        constant("int", "kFarBytes", "16384");
-        constant("int", "kNearBytes", "128");
+        for (const auto& [name, value] : native_constants())
+            constant("int", name, std::to_string(value));
         for (auto& piece : native_helper_pieces(problem.target))
             pieces.push_back(std::move(piece));
         for (auto& piece : Section(problem, problem.op, dialect).functions())

@@ -149,6 +149,35 @@ TEST(CudaNames, PiecesOfAnOperatorAndTheirWordsAreTaken)
     EXPECT_EQ(staying(names), std::set<std::string>());
 }
 
+TEST(CudaNames, WordsAroundAMapAreTaken)
+{
+    // Each of the operator's own names ends in a digit.
+    const auto op = parse_operator("names", R"(
+        operator names(x1: f32, x2: f32) -> (each y1: f32, each y2: f32, y3: f32) {
+            state { t1: f32 = 0; t2: i32 = 0 }
+            lift { t1 = x1; t2 = 1 }
+            combine(a1, b1) { t1 = a1.t1 + b1.t1; t2 = a1.t2 + b1.t2 }
+            finish { let u1 = t1 / f32(t2); y3 = u1 }
+            map {
+                let v1 = y3 * f32(length);
+                let v2 = v1 * x2;
+                y1 = v2 * x1 + f32(position);
+                y2 = y3 + f32(index) + f32(segment)
+            }
+        })");
+    const Problem problem(op, SegmentForm::offsets);
+    std::set<std::string> around = {"finish_row", "segment_values", "map_with_values", "map_element"};
+    std::set<std::string> names;
+    for (const auto& piece :
+         operator_section(problem, {}, [&](std::string_view path) { return part_text(path, problem); }))
+        if (around.erase(piece.name) != 0)
+            for (const auto& word : words_of(piece.text))
+                names.insert(word);
+    EXPECT_EQ(around, std::set<std::string>()) << "pieces missing";
+    std::erase_if(names, [](const auto& name) { return name.back() >= '0' && name.back() <= '9'; });
+    EXPECT_EQ(staying(names), std::set<std::string>());
+}
+
 TEST(CudaNames, FileScopeOfStagesAndProbesIsTaken)
 {
     const auto op = standard_operator("mean_variance_f32");

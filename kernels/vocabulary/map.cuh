@@ -102,10 +102,11 @@ struct SegmentValues {
 };
 
 //% piece segment_values
-// The values of a segment with this total.
-__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State total)
+// The values of a segment whose elements combine to this state. Users may call a result by any name but those
+// of keywords and those taken: `state` is a keyword.
+__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 {
-    const RowResult results = finish_row(segment, length, total);
+    const RowResult results = finish_row(segment, length, state);
 @definitions@    return {@returned@};
 }
 

@@ -146,10 +146,11 @@ struct SegmentValues {
     float share;
 };
 
-// The values of a segment with this total.
-__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State total)
+// The values of a segment whose elements combine to this state. Users may call a result by any name but those
+// of keywords and those taken: `state` is a keyword.
+__device__ __forceinline__ SegmentValues segment_values(Index segment, Index length, State state)
 {
-    const RowResult results = finish_row(segment, length, total);
+    const RowResult results = finish_row(segment, length, state);
     const float greatest = results.greatest;
     const float sum = results.sum;
     const float share = 1.0f / sum;
