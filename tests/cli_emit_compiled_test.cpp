@@ -4,7 +4,9 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "runtime/backends/cuda/cubin.h"
 #include "runtime/backends/cuda/library.h"
@@ -123,18 +125,35 @@ TEST_F(EmitCompiled, UnusableCachesAreOneWarning)
               "segfold: SEGFOLD_CACHE is 'of'; it takes on or off\n");
 }
 
-// In a mount namespace of its own, the folder of NVRTC is empty.
+/// The folders of every NVRTC that the program would find.
+std::set<fs::path> folders_of_nvrtc()
+{
+    std::set<fs::path> folders;
+    const auto add = [&](const fs::path& file) {
+        std::error_code missing;
+        if (const auto found = fs::canonical(file, missing); !missing)
+            folders.insert(found.parent_path());
+    };
+    add(cuda::nvrtc().library.path());
+    for (const auto& file : cuda::nvrtc_files())
+        add(file);
+    return folders;
+}
+
+// In a mount namespace of its own, the folders of NVRTC are empty.
 TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
 {
     EXPECT_FALSE(is_from_disk());
     EXPECT_TRUE(is_from_disk());
-    const auto place = fs::canonical(cuda::nvrtc().library.path()).parent_path();
+    const auto folders = folders_of_nvrtc();
     constexpr int kNoMounts = 77;
     const pid_t child = fork();
     if (child == 0) {
-        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-            mount("none", place.c_str(), "tmpfs", 0, nullptr) != 0)
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
             _exit(kNoMounts);
+        for (const auto& folder : folders)
+            if (mount("none", folder.c_str(), "tmpfs", 0, nullptr) != 0 && errno != ENOENT)
+                _exit(kNoMounts);
         const auto missing = emit({"--resources", "--arch", "sm_80"});
         const bool is_missed = missing.exit_code == 3 &&
                                missing.errors.find("no CUDA compiler on this machine") != std::string::npos;
