@@ -12,13 +12,25 @@
 namespace segfold {
 namespace {
 
-constexpr std::string_view kFile = "native.h";
+Piece declaration_of(std::string_view file, const std::string& piece, std::string name, const Holes& holes,
+                     std::string second_name)
+{
+    return {std::move(name), break_lines(vocabulary(file, piece, holes)), Piece::Kind::declaration,
+            std::move(second_name)};
+}
 
+/// A function of values.
 Piece declaration(const std::string& piece, std::string name, const Holes& holes = {},
                   std::string second_name = {})
 {
-    return {std::move(name), break_lines(vocabulary(kFile, piece, holes)), Piece::Kind::declaration,
-            std::move(second_name)};
+    return declaration_of("native.h", piece, std::move(name), holes, std::move(second_name));
+}
+
+/// What works on the states or items of all lanes.
+Piece of_lanes(const std::string& piece, std::string name, const Holes& holes = {},
+               std::string second_name = {})
+{
+    return declaration_of("lanes.h", piece, std::move(name), holes, std::move(second_name));
 }
 
 bool is_short(Type type) { return size_bytes(type) < 4; }
@@ -181,25 +193,25 @@ std::vector<Piece> native_lane_pieces(const Operator& op, const std::string& pre
     const auto fields = states(op, present);
     const bool is_scalar = op.state.size() == 1 && op.has_identity();
     std::vector<Piece> pieces;
-    pieces.push_back(declaration("States", "States", fields));
-    pieces.push_back(declaration("get", "get", fields));
-    pieces.push_back(declaration("put", "put", fields));
-    pieces.push_back(declaration("clear", "clear"));
-    pieces.push_back(declaration("append", "append"));
-    pieces.push_back(declaration(is_scalar ? "choose_scalar" : "choose", "choose", fields));
+    pieces.push_back(of_lanes("States", "States", fields));
+    pieces.push_back(of_lanes("get", "get", fields));
+    pieces.push_back(of_lanes("put", "put", fields));
+    pieces.push_back(of_lanes("clear", "clear"));
+    pieces.push_back(of_lanes("append", "append"));
+    pieces.push_back(of_lanes(is_scalar ? "choose_scalar" : "choose", "choose", fields));
     for (const char* piece : {"Words", "transpose_words", "transpose_pairs", "part_words", "part_pairs"})
-        pieces.push_back(declaration(piece, piece));
-    pieces.push_back(declaration("kMaskWords", "kMaskWords", {}, "keep_words"));
+        pieces.push_back(of_lanes(piece, piece));
+    pieces.push_back(of_lanes("kMaskWords", "kMaskWords", {}, "keep_words"));
     for (const char* piece :
          {"part_lanes", "clip", "Totals", "get_total", "put_total", "keep_totals", "take_totals"})
-        pieces.push_back(declaration(piece, piece, fields));
-    pieces.push_back(declaration("prefetch", "prefetch"));
-    pieces.push_back(declaration("prefetch_results", "prefetch_results", results(op)));
+        pieces.push_back(of_lanes(piece, piece, fields));
+    pieces.push_back(of_lanes("prefetch", "prefetch"));
+    pieces.push_back(of_lanes("prefetch_results", "prefetch_results", results(op)));
     const auto all_columns = columns(op);
-    pieces.push_back(declaration("Items", "Items", all_columns));
-    pieces.push_back(declaration("take_items", "take_items", all_columns));
-    pieces.push_back(declaration("take_row", "take_row", all_columns));
-    pieces.push_back(declaration("lift_item", "lift_item", lift_arguments(op)));
+    pieces.push_back(of_lanes("Items", "Items", all_columns));
+    pieces.push_back(of_lanes("take_items", "take_items", all_columns));
+    pieces.push_back(of_lanes("take_row", "take_row", all_columns));
+    pieces.push_back(of_lanes("lift_item", "lift_item", lift_arguments(op)));
     return pieces;
 }
 
