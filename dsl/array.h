@@ -77,10 +77,8 @@ class Array {
 public:
     Array() = default;
 
-    /// An array of `length` elements with unspecified values.
-    Array(Type type, std::size_t length)
-        : type_(type), length_(length), owned_(new std::byte[length * size_bytes(type)]), data_(owned_.get())
-    {}
+    /// An array of `length` elements with unspecified values; a large one lies on large pages where it can.
+    Array(Type type, std::size_t length);
 
     /// The caller's memory, which must outlive the array and is only read.
     static Array borrow(Type type, const void* data, std::size_t length)

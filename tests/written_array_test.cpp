@@ -1,9 +1,11 @@
-// Arrays written out where a file could be named.
+// Arrays written out where a file could be named, and the memory of arrays.
 #include "runtime/data/written_array.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <optional>
 
 #include "runtime/data/npz.h"
 #include "tests/files.h"
@@ -56,6 +58,35 @@ TEST(WrittenArrayTest, RefusesWhatIsNone)
     EXPECT_EQ(
         refused("[1 x 1048576, 2]", Type::i32),
         "'[1 x 1048576, 2]': there are more than 1048576 values; longer arrays belong in a file" + ways);
+}
+
+/// Kilobytes of this process on large pages; nothing where the system does not say, or gives none.
+std::optional<long> kilobytes_on_large_pages()
+{
+    std::ifstream enabled("/sys/kernel/mm/transparent_hugepage/enabled"), rollup("/proc/self/smaps_rollup");
+    std::string modes;
+    if (!std::getline(enabled, modes) || modes.find("[never]") != std::string::npos)
+        return std::nullopt;
+    for (std::string word; rollup >> word;)
+        if (long kilobytes = 0; word == "AnonHugePages:" && rollup >> kilobytes)
+            return kilobytes;
+    return std::nullopt;
+}
+
+TEST(ArrayTest, LargeOnesLieOnLargePages)
+{
+    const auto before = kilobytes_on_large_pages();
+    if (!before)
+        GTEST_SKIP() << "this system gives no large pages, or does not say so";
+    constexpr std::size_t kBytes = std::size_t{64} << 20;
+    Array array(Type::u8, kBytes);
+    std::memset(array.data(), 1, kBytes);
+    const auto gained = kilobytes_on_large_pages().value_or(0) - *before;
+    if (gained == 0)
+        GTEST_SKIP() << "no large page is free";
+    EXPECT_LE(gained, static_cast<long>(kBytes >> 10));
+    EXPECT_GT(gained, 32 << 10);
+    EXPECT_EQ(array.as<std::uint8_t>().back(), 1);
 }
 
 }  // namespace
