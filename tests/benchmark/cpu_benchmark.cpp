@@ -30,6 +30,7 @@
 #include <numeric>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "codegen/catalogue.h"
@@ -143,7 +144,7 @@ struct Row {
     Segments segments;
 };
 
-void run_thrust(bool is_sum, const std::vector<int>& keys, const std::vector<float>& values,
+void run_thrust(bool is_sum, const std::vector<int>& keys, std::span<const float> values,
                 std::vector<float>& sums, std::vector<Moments>& moments)
 {
     namespace library = THRUST_NS_QUALIFIER;
@@ -157,7 +158,7 @@ void run_thrust(bool is_sum, const std::vector<int>& keys, const std::vector<flo
             library::make_discard_iterator(), moments.begin(), library::equal_to<int>(), CombineMoments());
 }
 
-void measure(const Operator& op, const Row& row, const std::vector<float>& values, int rounds)
+void measure(const Operator& op, const Row& row, std::span<const float> values, int rounds)
 {
     const auto& segments = row.segments;
     const auto& catalogue = Catalogue::native();
@@ -202,6 +203,8 @@ void measure(const Operator& op, const Row& row, const std::vector<float>& value
         for (std::size_t i = 0; i < plans.size(); ++i)
             taken[i].take([&] { plans[i].run(inputs, lengths, places, outputs); });
         thrust_times.take([&] { run_thrust(op.state.size() == 1, keys, values, sums, moments); });
+        // OpenMP's threads wait for their next loop on the cores for some milliseconds.
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     const auto traffic = compulsory_traffic(op, segments);
     const double bytes = static_cast<double>(traffic.total());
@@ -237,7 +240,8 @@ int main(int argc, char** argv)
 {
     const std::int64_t num_elements = argc > 1 ? std::atoll(argv[1]) : std::int64_t{1} << 24;
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
-    std::vector<float> values(static_cast<std::size_t>(num_elements));
+    Array column(Type::f32, static_cast<std::size_t>(num_elements));
+    const auto values = column.as<float>();
     for (std::size_t i = 0; i < values.size(); ++i)
         values[i] = static_cast<float>(i * 7 % 5);
     std::vector<std::string> layouts(argv + std::min(argc, 3), argv + argc);
