@@ -5,7 +5,7 @@
 //% layout  whole, uniform, offsets
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% suits   50
-//% tune    lane_items = 128, 32, 64, 256
+//% tune    lane_items = 64, 32, 128, 256
 //% tune    share_steps = 65536, 1024, 16384, 262144
 //% tune    accumulators = 4, 2, 8
 //% prefer  share_steps = num_elements >= 16777216 ? 262144 : 65536

@@ -1,6 +1,6 @@
 // lane_scan: Equal tiles whatever the segments, a segmented scan along each lane, carries joined in order
 // Segments given as offsets, 32-bit indices.
-// lane_items = 128
+// lane_items = 64
 // share_steps = 65536
 //
 // First value of the segment; a semigroup: an empty segment has none.
@@ -16,10 +16,10 @@
 using Index = int;
 using i64 = long long;
 
-constexpr int kLaneItems = 128;
+constexpr int kLaneItems = 64;
 constexpr int kShareSteps = 65536;
-constexpr int kTileItems = 2048;
-constexpr int kTotals = 2048;
+constexpr int kTileItems = 1024;
+constexpr int kTotals = 1024;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;
 constexpr int kFarBytes = 16384;

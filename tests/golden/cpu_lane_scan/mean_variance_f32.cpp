@@ -1,7 +1,7 @@
 // lane_scan: Equal tiles whatever the segments, a segmented scan along each lane, carries joined in order
 // Segments given as offsets, 32-bit indices.
 // accumulators = 2
-// lane_items = 128
+// lane_items = 64
 // share_steps = 65536
 //
 // Mean and population variance, merged pairwise (Chan, Golub, LeVeque 1983; after Welford 1962).
@@ -45,10 +45,10 @@ using Index = int;
 using i64 = long long;
 
 constexpr int kAccumulators = 2;
-constexpr int kLaneItems = 128;
+constexpr int kLaneItems = 64;
 constexpr int kShareSteps = 65536;
-constexpr int kTileItems = 2048;
-constexpr int kTotals = 2048;
+constexpr int kTileItems = 1024;
+constexpr int kTotals = 1024;
 constexpr int kLanes = 16;
 constexpr int kColumns = 16;
 constexpr int kFarBytes = 16384;
