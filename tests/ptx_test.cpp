@@ -17,6 +17,9 @@ TEST(ReplacePtx, ACopyTakesItsOperandsInOrder)
                     "\"l\"(p + (i < 3 ? 1 : f(\")\"))));"),
         "__segfold_copy_async(place(a, (b)), p + (i < 3 ? 1 : f(\")\")));")
         << "operands may hold commas, parentheses and text";
+    EXPECT_EQ(
+        replace_ptx("asm volatile(\"cp.async.ca.shared.global [%0], [%1], 4;\" : : \"r\"(to), \"l\"(from));"),
+        "__segfold_copy_word_async(to, from);");
 }
 
 TEST(ReplacePtx, CommentsStayAsTheyAre)

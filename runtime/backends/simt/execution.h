@@ -52,6 +52,7 @@ struct Order {
 struct PendingCopy {
     void* to;
     const void* from;
+    std::uint32_t bytes;
     std::uint32_t group;
 };
 

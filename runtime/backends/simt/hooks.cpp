@@ -80,19 +80,19 @@ void check_alignment(Worker& worker, const void* address, unsigned long bytes, c
                         memory_text(worker.launch(), worker.shared_base(), number(address), 0), bytes));
 }
 
-constexpr unsigned long kVectorBytes = 16;
 constexpr int kNonsense = 0xad;
 
 /// Both ends of an asynchronous copy must be aligned to what it moves.
-void check_vector(const void* address, const void* site)
+void check_copied(const void* address, unsigned bytes, const void* site)
 {
     on_worker([&](Worker& worker) {
-        if (number(address) % kVectorBytes != 0)
+        if (number(address) % bytes != 0)
             worker.fail(
                 Fault::misaligned, site,
-                fmt::format("copies 16 bytes asynchronously from or to {}, whose address must be a multiple "
-                            "of 16",
-                            memory_text(worker.launch(), worker.shared_base(), number(address), 0)));
+                fmt::format(
+                    "copies {0} bytes asynchronously from or to {1}, whose address must be a multiple "
+                    "of {0}",
+                    bytes, memory_text(worker.launch(), worker.shared_base(), number(address), 0)));
     });
 }
 
@@ -173,16 +173,16 @@ PendingCopies& copies_of(Worker& worker)
 }
 
 /// The target counts as written twice, now and when the copy is waited for, and holds nonsense between.
-void copy_async(void* to, const void* from, const void* site)
+void copy_async(void* to, const void* from, unsigned bytes, const void* site)
 {
-    check_vector(to, site);
-    check_vector(from, site);
-    read(from, kVectorBytes, site);
-    write(to, kVectorBytes, site);
-    std::memset(to, kNonsense, kVectorBytes);
+    check_copied(to, bytes, site);
+    check_copied(from, bytes, site);
+    read(from, bytes, site);
+    write(to, bytes, site);
+    std::memset(to, kNonsense, bytes);
     on_worker([&](Worker& worker) {
         auto& pending = copies_of(worker);
-        pending.copies.push_back({to, from, pending.group});
+        pending.copies.push_back({to, from, bytes, pending.group});
     });
 }
 
@@ -200,8 +200,8 @@ void wait_for_copies(unsigned groups_left, const void* site)
         const auto& copy = pending.copies[done];
         if (groups_left > 0 && copy.group + groups_left >= pending.group)
             break;
-        write(copy.to, kVectorBytes, site);
-        std::memcpy(copy.to, copy.from, kVectorBytes);
+        write(copy.to, copy.bytes, site);
+        std::memcpy(copy.to, copy.from, copy.bytes);
     }
     pending.copies.erase(pending.copies.begin(), pending.copies.begin() + static_cast<std::ptrdiff_t>(done));
 }

@@ -48,12 +48,19 @@ __segfold_support void __segfold_store_release_64(unsigned long long* address, u
     __atomic_store_n(address, value, __ATOMIC_RELEASE);
 }
 /// `to` is the lower half of an address in this core's shared memory, which is near the anchor.
-__segfold_support void __segfold_copy_async(unsigned to, const void* from)
+inline void* __segfold_shared_address(unsigned to)
 {
     const unsigned long anchor = reinterpret_cast<unsigned long>(&__segfold_anchor);
     const long distance = static_cast<int>(to - static_cast<unsigned>(anchor));
-    __segfold_hooks.copy_async(reinterpret_cast<void*>(anchor + static_cast<unsigned long>(distance)), from,
-                               __segfold_site);
+    return reinterpret_cast<void*>(anchor + static_cast<unsigned long>(distance));
+}
+__segfold_support void __segfold_copy_async(unsigned to, const void* from)
+{
+    __segfold_hooks.copy_async(__segfold_shared_address(to), from, 16, __segfold_site);
+}
+__segfold_support void __segfold_copy_word_async(unsigned to, const void* from)
+{
+    __segfold_hooks.copy_async(__segfold_shared_address(to), from, 4, __segfold_site);
 }
 __segfold_support void* __segfold_map_shared(const void* mine, unsigned rank)
 {

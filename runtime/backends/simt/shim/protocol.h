@@ -61,9 +61,9 @@ struct SegfoldHooks {
     /// `argument` is the lane, distance or lane mask of a shuffle, in the lowest byte, and its width above.
     unsigned long long (*meet)(unsigned mask, unsigned kind, unsigned long long value, unsigned argument,
                                const void* site);
-    /// Starts a copy of 16 bytes whose target is undefined until a wait; ends a group; waits for all but
+    /// Starts a copy of 4 or 16 bytes whose target is undefined until a wait; ends a group; waits for all but
     /// some.
-    void (*copy_async)(void* to, const void* from, const void* site);
+    void (*copy_async)(void* to, const void* from, unsigned bytes, const void* site);
     void (*commit_copies)();
     void (*wait_for_copies)(unsigned groups_left, const void* site);
     /// Where block `rank` of the cluster has what the caller's block has at `mine` in shared memory.
