@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "dsl/error.h"
 #include "dsl/rows.h"
@@ -27,13 +28,13 @@ std::span<const Peer> peers()
          kTabulateHeader,
          ""},
         {"cub_segmented_hint",
-         "cub::DeviceSegmentedReduce::Reduce",
+         "cub::detail::segmented_reduce::dispatch",
          "cub",
          {uniform, offsets, ranges},
          false,
          true,
-         "cuda/__execution/max_segment_size.h",
-         ""},
+         "cub/device/dispatch/dispatch_segmented_reduce.cuh",
+         "size_t max_segment_size,"},
         {"cub_fixed_size",
          "cub::DeviceSegmentedReduce::Reduce",
          "cub",
@@ -41,7 +42,9 @@ std::span<const Peer> peers()
          false,
          true,
          kSegmentedHeader,
-         "int segment_size,"},
+         "int segment_size,",
+         {},
+         std::numeric_limits<int>::max()},
         {"cub_reduce", "cub::DeviceReduce::Reduce", "cub", {whole}, false, true, kTabulateHeader, ""},
         {"cub_reduce_by_key",
          "cub::DeviceReduce::ReduceByKey",
@@ -118,6 +121,14 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     if (problem.form == ranges && (uses_name(lift, "position") || uses_name(lift, "segment")))
         return "does not tell an element its place in a segment, where ranges may overlap";
     return std::nullopt;
+}
+
+std::optional<std::string> too_long(const Peer& peer, std::int64_t longest)
+{
+    if (longest <= peer.most_length)
+        return std::nullopt;
+    return fmt::format("takes lengths up to {}, and the longest segment has {} elements", peer.most_length,
+                       longest);
 }
 
 }  // namespace segfold

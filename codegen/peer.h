@@ -1,6 +1,8 @@
 #pragma once
 // Peers: the same operator folded by CUB or Thrust, as a CUDA or C++ file of its own that is measured beside
 // the stages.
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -26,6 +28,7 @@ struct Peer {
     std::string_view header;         ///< a header of CCCL, from its include folder on
     std::string_view header_text;    ///< what that header must contain; empty: it must exist
     std::string_view system = {};    ///< of Thrust on the host's cores: "omp" or "tbb"; empty: on a GPU
+    std::int64_t most_length = std::numeric_limits<std::int64_t>::max();  ///< of a segment
 
     /// Whether it folds in the host's memory.
     [[nodiscard]] bool is_of_host() const { return !system.empty(); }
@@ -39,6 +42,9 @@ const Peer& peer(std::string_view name);
 
 /// Why `peer` cannot serve `problem`, as a sentence without its end; nothing if it can.
 std::optional<std::string> unmet(const Peer& peer, const Problem& problem);
+
+/// Why `peer` cannot fold a segment of `longest` elements, as a sentence without its end; nothing if it can.
+std::optional<std::string> too_long(const Peer& peer, std::int64_t longest);
 
 /// The text of a peer, and the arrays that it needs.
 struct EmittedPeer {

@@ -139,10 +139,9 @@ private:
             headers.emplace_back(peer_.name == "cub_reduce" || peer_.is_by_key
                                      ? "cub/device/device_reduce.cuh"
                                      : kSegmentedHeader);
+            if (peer_.name == "cub_segmented_hint")
+                headers.emplace_back(peer_.header);
         }
-        if (peer_.name == "cub_segmented_hint")
-            headers.insert(headers.end(), {"cuda/__execution/guarantee.h", std::string(peer_.header),
-                                           "cuda/std/__execution/env.h", "cuda/stream_ref"});
         std::ranges::sort(headers);
         std::string text;
         for (const auto& header : headers)
@@ -325,18 +324,21 @@ private:
 
     [[nodiscard]] std::string invocation() const
     {
-        Holes holes{{{"call", std::string(peer_.call)}, {"bounds", bounds()}}};
+        Holes holes{{{"call", std::string(peer_.call)}}};
         const auto cub = [&](const std::string& arguments) {
             holes.values["arguments"] = arguments;
             return peer_piece("call of cub", holes);
         };
         if (peer_.name == "cub_segmented")
             return cub("call->num_segments, " + bounds() + ", combination, initial");
+        if (peer_.name == "cub_segmented_hint")  // no public function takes the longest length
+            return cub("call->num_segments, " + bounds() +
+                       ", combination, initial, size_t(call->segment_length)");
         if (peer_.name == "cub_fixed_size")
             return cub("call->num_segments, int(call->segment_length), combination, initial");
         if (peer_.name == "cub_reduce")
             return cub("Index(call->num_elements), combination, initial");
-        if (peer_.name == "cub_segmented_hint" || peer_.name == "cub_reduce_by_key")
+        if (peer_.name == "cub_reduce_by_key")
             return peer_piece("call of " + std::string(peer_.name), holes);
         return peer_piece("call of thrust", holes);
     }

@@ -130,6 +130,34 @@ TEST(Peer, PlacesComeFromKeysOrLengths)
     EXPECT_TRUE(mentions(plain.source, "store(results, Index(place), Index(1), state);"));
 }
 
+TEST(Peer, TheLongestLengthIsGiven)
+{
+    const std::string last = "combination, initial, size_t(call->segment_length),";
+    for (const int bits : {32, 64}) {
+        const auto sum = standard_operator("sum_f32");
+        const auto text = text_of(sum, "cub_segmented_hint", SegmentForm::offsets, bits);
+        EXPECT_TRUE(mentions(text, "return cub::detail::segmented_reduce::dispatch(call->scratch,")) << text;
+        EXPECT_TRUE(mentions(text, "call->num_segments, offsets, offsets + 1, " + last)) << text;
+        EXPECT_TRUE(mentions(text, "#include <cub/device/dispatch/dispatch_segmented_reduce.cuh>"));
+        EXPECT_TRUE(mentions(text_of(sum, "cub_segmented_hint", SegmentForm::uniform, bits),
+                             "call->num_segments, begins, begins + 1, " + last));
+        EXPECT_TRUE(mentions(text_of(sum, "cub_segmented_hint", SegmentForm::ranges, bits),
+                             "call->num_segments, begins, ends, " + last));
+        EXPECT_FALSE(mentions(text_of(sum, "cub_segmented", SegmentForm::offsets, bits), "segment_length)"));
+        EXPECT_TRUE(mentions(text_of(sum, "cub_fixed_size", SegmentForm::uniform, bits),
+                             "call->num_segments, int(call->segment_length), combination, initial"));
+    }
+}
+
+TEST(Peer, LengthsThatAPeerCannotCountAreRefused)
+{
+    constexpr std::int64_t kMost = 2147483647;
+    EXPECT_EQ(too_long(peer("cub_fixed_size"), kMost), std::nullopt);
+    EXPECT_EQ(too_long(peer("cub_fixed_size"), kMost + 1).value_or(""),
+              "takes lengths up to 2147483647, and the longest segment has 2147483648 elements");
+    EXPECT_EQ(too_long(peer("cub_segmented"), kMost + 1), std::nullopt);
+}
+
 TEST(Peer, ThoseThatMixTheOrderAreLeftOut)
 {
     const auto why = [](const char* op, const char* name, SegmentForm form) {

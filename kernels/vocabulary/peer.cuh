@@ -9,8 +9,9 @@ struct PeerCall {
     int* unique_keys;           // [number of runs]
     int* num_runs;              // one
     const int* segment_of_run;  // [number of runs], the segments with an element; null: all
-    long long num_elements, num_segments, segment_length;
-    void* scratch;  // null: only say how many bytes are needed
+    long long num_elements, num_segments;
+    long long segment_length;  // the longest
+    void* scratch;             // null: only say how many bytes are needed
     size_t scratch_bytes;
     cudaStream_t stream;
 };
@@ -154,17 +155,6 @@ extern "C" __attribute__((visibility("default"))) const char* segfold_peer_error
     return @call@(call->scratch, call->scratch_bytes, items, totals,
         @arguments@, call->stream);
 
-//% piece call of cub_segmented_hint
-    if (!call->scratch) {
-        call->scratch_bytes = 1;  // allocates what it needs itself
-        return cudaSuccess;
-    }
-    const auto hint = cuda::execution::guarantee(
-        cuda::execution::max_segment_size<>{size_t(call->segment_length)});
-    return @call@(
-        items, totals, call->num_segments, @bounds@, combination, initial,
-        cuda::std::execution::env{cuda::stream_ref{call->stream}, hint});
-
 //% piece call of cub_reduce_by_key
     return @call@(call->scratch, call->scratch_bytes, call->keys,
         call->unique_keys, items, totals, call->num_runs, combination, Index(call->num_elements),
@@ -196,7 +186,8 @@ struct PeerCall {
     int* unique_keys;
     int* num_runs;
     const int* segment_of_run;  // [number of runs], the segments with an element; null: all
-    long long num_elements, num_segments, segment_length;
+    long long num_elements, num_segments;
+    long long segment_length;   // the longest
     void* scratch;
     size_t scratch_bytes;
     void* stream;

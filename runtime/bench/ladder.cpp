@@ -234,6 +234,8 @@ private:
     {
         if (const auto why = unmet(peer, request_.problem))
             return *why;
+        if (const auto why = too_long(peer, record_.longest_length))
+            return *why;
         if (!request_.problem.checked_tables.empty() && reads_by_rounding(request_.problem.op))
             return "checks no reads of tables, and rounding decides where this operator reads them";
         if (segments_.num_elements == 0)

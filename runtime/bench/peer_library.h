@@ -21,7 +21,7 @@ struct PeerCall {
     const int* segment_of_run = nullptr;
     long long num_elements = 0;
     long long num_segments = 0;
-    long long segment_length = 0;
+    long long segment_length = 0;  ///< the longest
     void* scratch = nullptr;
     std::size_t scratch_bytes = 0;
     void* stream = nullptr;
