@@ -111,7 +111,7 @@ bool is_taken(std::string_view name)
 {
     constexpr std::string_view kHelpers[] = {"to_",      "divide_", "remainder_", "absolute_",
                                              "variant_", "Table_",  "place_in_",  "of_"};
-    constexpr std::string_view kStems[] = {"k", "atomic", "cuda", "nvtx"};
+    constexpr std::string_view kStems[] = {"k", "atomic", "cu", "cuda", "nvtx"};
     return taken_names().contains(name) || is_function_of_f32(name) || is_vector(name) ||
            std::ranges::any_of(kHelpers, [&](auto helper) { return name.starts_with(helper); }) ||
            std::ranges::any_of(kStems, [&](auto stem) { return is_stem_and_capital(name, stem); });

@@ -103,7 +103,9 @@ TEST(CudaNames, TakenNamesAreChanged)
                                                          {"M_PI", "ownM_PI"},
                                                          {"ownState", "ownownState"},
                                                          {"own_x", "ownown_x"},
-                                                         {"cudaStreamLegacy", "cudaStreamLegacy_"}};
+                                                         {"cudaStreamLegacy", "cudaStreamLegacy_"},
+                                                         {"cuArrayCreate", "cuArrayCreate_"},
+                                                         {"cut", "cut"}};
     for (const auto& [name, changed] : expected)
         EXPECT_EQ(cuda_identifier(name), changed);
 }
