@@ -222,6 +222,30 @@ TEST(BenchView, MarkdownIsThatOfTheFile)
     EXPECT_EQ(bench::markdown_mean({}, false), "");
 }
 
+/// The best of all peers, those of newer releases of CUB among them, beside the release.
+TEST(BenchView, MarkdownNamesTheBestPeerAndItsRelease)
+{
+    auto [machine, workloads] = kept();
+    auto record = workloads[0];
+    ASSERT_EQ(record.best_peer()->name, "cub_segmented");
+    auto faster = *record.best_peer();
+    faster.name = "cub_segmented_hint";
+    faster.milliseconds.median /= 1.5;
+    faster.fraction *= 1.5;
+    record.entries.push_back(faster);
+    EXPECT_EQ(bench::markdown_row(record, false),
+              "| `uniform=1024` | 2^28 | warp_per_segment | 0.88 | cub_segmented_hint | 0.66 | 1.33 |\n");
+    faster.name = "cub_fixed_size";
+    faster.milliseconds.median /= 2;
+    faster.fraction *= 2;
+    record.entries.push_back(faster);
+    EXPECT_EQ(bench::markdown_row(record, false),
+              "| `uniform=1024` | 2^28 | warp_per_segment | 0.88 | cub_fixed_size | 1.32 | 0.67 |\n");
+    machine.library = "CCCL 3.5.0";
+    EXPECT_NE(bench::markdown_header(machine).find(", CCCL 3.5.0, "), std::string::npos)
+        << bench::markdown_header(machine);
+}
+
 /// Whoever is fastest with wrong results is no peer to be compared with.
 TEST(BenchRecord, WrongResultsDoNotCount)
 {
@@ -293,7 +317,7 @@ TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
         refusal({"sum", "--peers", "cub,thrist"}),
         "segfold: --peers: unknown peer 'thrist'; the peers are cub_segmented, cub_segmented_hint, "
         "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; cub, "
-        "thrust and none are known too\n");
+        "thrust, none and cccl=DIR are known too\n");
     EXPECT_EQ(
         refusal({"sum,,max"}),
         "segfold: 'sum,,max': an operator's name is missing at a comma; write names such as sum,argmax\n");
@@ -313,6 +337,29 @@ TEST_F(BenchVerb, RefusesNamesThatNobodyHas)
               "segfold: --input gives data to one operator, and several are named\n");
     EXPECT_EQ(refusal({"sum", "--emit-peer", "cub_fixed_size", "--layout", "offsets"}),
               "segfold: cub_fixed_size: takes segments given as uniform, not as offsets\n");
+}
+
+TEST_F(BenchVerb, RefusesFoldersWithoutHeaders)
+{
+    const auto folder = folder_.file("");
+    EXPECT_EQ(refusal({"sum", "--peers", "cccl="}),
+              "segfold: --peers: cccl= names no folder; write cccl=DIR, a folder with the headers of CCCL\n");
+    EXPECT_EQ(refusal({"sum", "--peers", "cub,cccl=absent"}),
+              "segfold: --peers: there is no folder absent; name one with the headers of CCCL\n");
+    EXPECT_EQ(refusal({"sum", "--peers", "cccl=" + folder + ",cub_reduce"}),
+              "segfold: --peers: " + folder +
+                  " has no headers of CCCL; cub/version.cuh must be in it, or in include/cccl or include "
+                  "below\n");
+    std::filesystem::create_directories(folder + "wheel/nvidia/cu13/include/cccl/cub");
+    (void)folder_.write("wheel/nvidia/cu13/include/cccl/cub/version.cuh", "");
+    EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cccl=wheel"}),
+              "segfold: --peers gives cccl twice; all peers of a run take the same headers\n");
+    // Headers that are there leave nothing but the peers to be refused.
+    EXPECT_EQ(refusal({"sum", "--peers", "cccl=wheel,cub_reduse"}),
+              "segfold: --peers: unknown peer 'cub_reduse'; the peers are cub_segmented, cub_segmented_hint, "
+              "cub_fixed_size, cub_reduce, cub_reduce_by_key, thrust_reduce_by_key, thrust_omp, thrust_tbb; "
+              "did you "
+              "mean 'cub_reduce'?; cub, thrust, none and cccl=DIR are known too\n");
 }
 
 TEST_F(BenchVerb, PrintsPeers)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <future>
 
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
@@ -60,6 +61,34 @@ TEST_F(PeerCompile, OperatorsOfAllKinds)
         EXPECT_FALSE(library.is_compiled_before);
         EXPECT_GT(library.compile_seconds, 0);
     }
+}
+
+/// $SEGFOLD_CCCL says which headers; those of CUDA 13.0 have none of these overloads.
+TEST_F(PeerCompile, OverloadsOfNewerReleases)
+{
+    const struct {
+        const char* op;
+        const char* peer;
+        SegmentForm form;
+        int bits;
+    } cases[] = {{"sum_f32", "cub_fixed_size", SegmentForm::uniform, 32},
+                 {"argmax_f32", "cub_fixed_size", SegmentForm::uniform, 64},
+                 {"max_f32", "cub_segmented_hint", SegmentForm::uniform, 32},
+                 {"mean_variance_f32", "cub_segmented_hint", SegmentForm::offsets, 64}};
+    std::vector<std::future<PeerLibrary>> underway;
+    for (const auto& [op, name, form, bits] : cases) {
+        const auto& wanted = peer(name);
+        if (!toolkit_.missing(wanted).empty())
+            continue;
+        const auto source = emit_peer(Problem(standard_operator(op), form, bits), wanted).source;
+        underway.push_back(std::async(std::launch::async, [this, name = name, source] {
+            return toolkit_.compile(name, source, "sm_90");
+        }));
+    }
+    if (underway.empty())
+        GTEST_SKIP() << toolkit_.description() << " has neither; set SEGFOLD_CCCL to newer headers";
+    for (auto& library : underway)
+        EXPECT_NE(library.get().fold, nullptr);
 }
 
 TEST_F(PeerCompile, WhatDoesNotCompileSaysWhere)

@@ -11,6 +11,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/launch_plan.h"
+#include "runtime/bench/cccl.h"
 #include "runtime/bench/peer_library.h"
 #include "runtime/support/host_compiler.h"
 #include "runtime/support/parallel.h"
@@ -26,14 +27,14 @@ struct HostLibraries {
     std::map<std::string, PeerLibrary> libraries;
     std::map<std::string, std::string> failed;
 
-    HostLibraries()
+    explicit HostLibraries(const std::filesystem::path& named)
     {
         try {
             compiler = find_host_compiler("peers");
         } catch (const DeviceError& error) {
             reason = error.what();
         }
-        cccl = cccl_folder();
+        cccl = named.empty() ? cccl_folder() : named;
         if (cccl.empty())
             reason = "there are no headers of CCCL; set SEGFOLD_TOOLKIT to a CUDA toolkit";
     }
@@ -185,6 +186,8 @@ private:
 
 class HostPeers : public PeerLibraries {
 public:
+    explicit HostPeers(const std::filesystem::path& cccl) : shared_(cccl) {}
+
     [[nodiscard]] std::string description() const override
     {
         return shared_.reason.empty() ? cccl_description(shared_.cccl) : "no peers";
@@ -212,6 +215,9 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PeerLibraries> make_host_peers() { return std::make_unique<HostPeers>(); }
+std::unique_ptr<PeerLibraries> make_host_peers(const std::filesystem::path& cccl)
+{
+    return std::make_unique<HostPeers>(cccl);
+}
 
 }  // namespace segfold::bench

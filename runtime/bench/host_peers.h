@@ -6,7 +6,8 @@
 
 namespace segfold::bench {
 
-/// Compiles with the system's C++ compiler and the headers of CCCL; objection() says what is missing here.
-[[nodiscard]] std::unique_ptr<PeerLibraries> make_host_peers();
+/// Compiles with the system's C++ compiler and the headers of CCCL in `cccl`, else those of cccl_folder();
+/// objection() says what is missing here.
+[[nodiscard]] std::unique_ptr<PeerLibraries> make_host_peers(const std::filesystem::path& cccl);
 
 }  // namespace segfold::bench

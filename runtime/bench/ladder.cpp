@@ -293,11 +293,11 @@ private:
 
 }  // namespace
 
-Bench::Bench(Backend& measured)
+Bench::Bench(Backend& measured, const std::filesystem::path& cccl)
     : backend(measured),
       timing(measured.timing()),
       ceiling(timing->read_ceiling()),
-      peers(make_peer_libraries(*timing))
+      peers(make_peer_libraries(*timing, cccl))
 {}
 
 MachineRecord Bench::machine() const

@@ -1,5 +1,6 @@
 #pragma once
 // Every stage and peer on one workload: measured, compared, and told as it goes.
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,8 +15,9 @@ namespace segfold::bench {
 
 /// A back end with all that any number of workloads share: its clock, what was compiled, the ceiling.
 struct Bench {
-    /// `measured` must outlive this object. Throws DeviceError for a back end that is not timed.
-    explicit Bench(Backend& measured);
+    /// Peers take the headers in `cccl` as make_peer_libraries() does. `measured` must outlive this object.
+    /// Throws DeviceError for a back end that is not timed.
+    explicit Bench(Backend& measured, const std::filesystem::path& cccl = {});
 
     Backend& backend;
     std::unique_ptr<Timing> timing;

@@ -7,14 +7,13 @@
 
 #include <atomic>
 #include <boost/crc.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "dsl/error.h"
-#include "runtime/backends/cuda/library.h"
+#include "runtime/bench/cccl.h"
 #include "runtime/support/file.h"
 #include "runtime/support/leftovers.h"
 #include "runtime/support/private_folder.h"
@@ -40,46 +39,6 @@ bool write_text(const fs::path& path, const std::string& text)
     } catch (const InputError&) {
         return false;
     }
-}
-
-std::vector<fs::path> toolkit_folders()
-{
-    std::vector<fs::path> folders;
-    const auto add = [&](const char* variable) {
-        if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-            folders.emplace_back(value);
-    };
-    add("SEGFOLD_TOOLKIT");
-    if (const auto found = find_program("nvcc")) {
-        std::error_code ignored;
-        folders.push_back(fs::canonical(*found, ignored).parent_path().parent_path());
-    }
-    add("CUDA_HOME");
-    add("CUDA_PATH");
-    folders.emplace_back("/usr/local/cuda");
-    try {
-        folders.push_back(fs::path(cuda::nvrtc().library.path()).parent_path().parent_path());
-    } catch (const DeviceError&) {
-        // Without NVRTC there is one place less to look in.
-    }
-    return folders;
-}
-
-/// CCCL's version, 3000001 for 3.0.1; 0 where it is not known.
-int cccl_version(const fs::path& folder)
-{
-    const auto text = read_text(folder / "cuda/std/__cccl/version.h");
-    constexpr std::string_view kDefinition = "#define CCCL_VERSION ";
-    const auto at = text.find(kDefinition);
-    int version = 0;
-    if (at != std::string::npos)
-        std::from_chars(text.data() + at + kDefinition.size(), text.data() + text.size(), version);
-    return version;
-}
-
-std::string cccl_version_text(int version)
-{
-    return fmt::format("{}.{}.{}", version / 1000000, version / 1000 % 1000, version % 1000);
 }
 
 /// The first line of a log that tells of an error.
@@ -117,48 +76,27 @@ PeerLibrary open_library(const fs::path& path)
     return library;
 }
 
-/// CCCL's headers in a toolkit or, as wheels have them, beside one.
-fs::path headers_in(const fs::path& folder)
-{
-    std::error_code ignored;
-    for (const auto* headers : {"include/cccl", "include"})
-        if (fs::is_regular_file(folder / headers / "cub/version.cuh", ignored))
-            return folder / headers;
-    return {};
-}
-
 }  // namespace
 
-fs::path cccl_folder()
+PeerToolkit::PeerToolkit(const fs::path& cccl)
 {
-    for (const auto& folder : toolkit_folders())
-        if (auto headers = headers_in(folder); !headers.empty())
-            return headers;
-    return {};
-}
-
-std::string cccl_description(const fs::path& folder)
-{
-    const int version = cccl_version(folder);
-    return version == 0 ? "CCCL of unknown version" : "CCCL " + cccl_version_text(version);
-}
-
-PeerToolkit::PeerToolkit()
-{
+    const auto named = cccl.empty() ? cccl_of_environment() : cccl;
     std::string places;
     for (const auto& folder : toolkit_folders()) {
         std::error_code ignored;
         places += (places.empty() ? "" : ", ") + folder.string();
         if (!fs::is_regular_file(folder / "bin/nvcc", ignored))
             continue;
-        cccl_ = headers_in(folder);
+        cccl_ = named.empty() ? cccl_in(folder) : named;
         if (cccl_.empty())
             continue;
         nvcc_ = folder / "bin/nvcc";
+        if (!named.empty())
+            require_new_enough(nvcc_, cccl_);
         return;
     }
-    reason_ = fmt::format("there is no nvcc with CUB's headers in {}; set SEGFOLD_TOOLKIT to a CUDA toolkit",
-                          places);
+    reason_ = fmt::format("there is no nvcc{} in {}; set SEGFOLD_TOOLKIT to a CUDA toolkit",
+                          named.empty() ? " with CUB's headers" : "", places);
 }
 
 std::string PeerToolkit::description() const { return cccl_description(cccl_); }

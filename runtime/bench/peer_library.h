@@ -39,9 +39,10 @@ struct PeerLibrary {
 /// The CUDA toolkit that compiles peers.
 class PeerToolkit {
 public:
-    /// Looks for nvcc and CCCL: $SEGFOLD_TOOLKIT, PATH, $CUDA_HOME, $CUDA_PATH, /usr/local/cuda, then beside
-    /// NVRTC.
-    PeerToolkit();
+    /// Looks for nvcc as toolkit_folders() says, and takes the headers in `cccl`, else those that
+    /// $SEGFOLD_CCCL names, else the toolkit's own. Throws InputError for named headers that are not there or
+    /// that refuse this nvcc.
+    explicit PeerToolkit(const std::filesystem::path& cccl = {});
 
     /// Why no peer can be compiled, in one sentence; empty where one can.
     [[nodiscard]] const std::string& reason() const { return reason_; }
@@ -75,11 +76,6 @@ private:
 [[nodiscard]] PeerLibrary compile_peer(const std::string& name, const std::string& source,
                                        const std::vector<std::string>& command,
                                        const std::vector<std::string>& last = {});
-
-/// The folder of CCCL's headers, looked for as PeerToolkit does; empty where there is none.
-[[nodiscard]] std::filesystem::path cccl_folder();
-/// "CCCL 3.0.1"
-[[nodiscard]] std::string cccl_description(const std::filesystem::path& folder);
 
 /// The folder of compiled peers, private to the user. Throws DeviceError where it cannot be had.
 [[nodiscard]] std::filesystem::path peer_directory();

@@ -16,7 +16,9 @@ namespace {
 
 /// What the peers of one GPU share.
 struct CudaPeers {
-    explicit CudaPeers(cuda::CudaTiming& used_timing) : timing(used_timing) {}
+    CudaPeers(cuda::CudaTiming& used_timing, const std::filesystem::path& cccl)
+        : timing(used_timing), toolkit(cccl)
+    {}
 
     cuda::CudaTiming& timing;
     PeerToolkit toolkit;
@@ -110,7 +112,7 @@ private:
 
 class CudaPeerLibraries : public PeerLibraries {
 public:
-    explicit CudaPeerLibraries(cuda::CudaTiming& timing) : peers_(timing) {}
+    CudaPeerLibraries(cuda::CudaTiming& timing, const std::filesystem::path& cccl) : peers_(timing, cccl) {}
 
     [[nodiscard]] std::string description() const override
     {
@@ -136,11 +138,11 @@ private:
 
 }  // namespace
 
-std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing)
+std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing, const std::filesystem::path& cccl)
 {
     if (auto* own = dynamic_cast<cuda::CudaTiming*>(&timing))
-        return std::make_unique<CudaPeerLibraries>(*own);
-    return make_host_peers();
+        return std::make_unique<CudaPeerLibraries>(*own, cccl);
+    return make_host_peers(cccl);
 }
 
 }  // namespace segfold::bench

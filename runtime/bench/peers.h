@@ -1,5 +1,6 @@
 #pragma once
 // The libraries that stages are measured beside, on whichever back end.
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <span>
@@ -54,7 +55,11 @@ public:
 };
 
 /// CUB and Thrust by nvcc where `timing` is a GPU's; elsewhere Thrust on the host's cores by the system's
-/// compiler. `timing` must outlive what is returned.
-[[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing);
+/// compiler. The headers are those in `cccl`; empty: those that $SEGFOLD_CCCL names, else a toolkit's.
+///
+/// `timing` must outlive what is returned. Throws InputError for named headers that are not there or that
+/// refuse nvcc.
+[[nodiscard]] std::unique_ptr<PeerLibraries> make_peer_libraries(Timing& timing,
+                                                                 const std::filesystem::path& cccl = {});
 
 }  // namespace segfold::bench

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/bench/cccl.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/bench/record_json.h"
 #include "runtime/bench/sweep.h"
@@ -47,40 +48,67 @@ constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"given-as", "flags|keys"}};
 constexpr std::array<std::string_view, 2> kFoundForms = {"flags", "keys"};
 
+/// What --peers asks for.
+struct AskedPeers {
+    std::vector<const Peer*> chosen;  ///< each once, in the order of tables
+    bool is_by_name = false;          ///< single peers are named, not libraries alone
+    std::filesystem::path cccl;       ///< the headers that all take; empty: those that bench takes by itself
+};
+
 /// What the command line asks for, read before a device is looked for.
 struct BenchRequest {
     std::vector<Operator> operators;
     bench::SweepRequest sweep;
+    std::filesystem::path cccl;
 };
 
-/// "none", or names of peers and libraries with commas between them.
-std::vector<const Peer*> peers_argument(const Arguments& arguments)
+/// "none", or names of peers and libraries with commas between them, and cccl=DIR among them.
+AskedPeers peers_argument(const Arguments& arguments)
 {
-    const auto list = arguments.value("peers").value_or("cub,thrust");
-    std::vector<const Peer*> chosen;
-    for (std::size_t at = 0; at <= list.size() && list != "none";) {
+    constexpr std::string_view kHeaders = "cccl=";
+    AskedPeers asked;
+    std::vector<std::string> words;
+    const auto list = arguments.value("peers").value_or("");
+    for (std::size_t at = 0; at <= list.size();) {
         const auto comma = std::min(list.find(',', at), list.size());
-        const auto word = list.substr(at, comma - at);
+        auto word = list.substr(at, comma - at);
         at = comma + 1;
+        if (!word.starts_with(kHeaders)) {
+            words.push_back(std::move(word));
+            continue;
+        }
+        word.erase(0, kHeaders.size());
+        if (word.empty())
+            throw InputError(
+                "--peers: cccl= names no folder; write cccl=DIR, a folder with the headers of CCCL");
+        if (!asked.cccl.empty())
+            throw InputError("--peers gives cccl twice; all peers of a run take the same headers");
+        asked.cccl = bench::named_cccl(word, "--peers");
+    }
+    if (!arguments.value("peers") || words.empty())
+        words = {"cub", "thrust"};
+    if (words == std::vector<std::string>{"none"})
+        words.clear();
+    for (const auto& word : words) {
         bool is_library = false;
         for (const auto& candidate : peers())
             if (candidate.library == word) {
                 is_library = true;
-                chosen.push_back(&candidate);
+                asked.chosen.push_back(&candidate);
             }
-        if (!is_library) {
-            try {
-                chosen.push_back(&peer(word));
-            } catch (const InputError& error) {
-                throw InputError(
-                    fmt::format("--peers: {}; cub, thrust and none are known too", error.what()));
-            }
+        if (is_library)
+            continue;
+        asked.is_by_name = true;
+        try {
+            asked.chosen.push_back(&peer(word));
+        } catch (const InputError& error) {
+            throw InputError(
+                fmt::format("--peers: {}; cub, thrust, none and cccl=DIR are known too", error.what()));
         }
     }
-    // Each once, in the order of tables.
-    std::ranges::sort(chosen);
-    chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-    return chosen;
+    std::ranges::sort(asked.chosen);
+    asked.chosen.erase(std::unique(asked.chosen.begin(), asked.chosen.end()), asked.chosen.end());
+    return asked;
 }
 
 std::vector<bench::AskedPlan> asked_plans(const Arguments& arguments)
@@ -97,9 +125,11 @@ BenchRequest bench_request(const Arguments& arguments)
     all.operators = operator_arguments(arguments);
     auto& request = all.sweep;
     request.workload = workload_request(arguments, all.operators.front(), true);
-    request.peers = peers_argument(arguments);
+    auto asked_peers = peers_argument(arguments);
+    request.peers = std::move(asked_peers.chosen);
+    all.cccl = std::move(asked_peers.cccl);
     // Peers that do not take the form of the segments are passed over where libraries alone are named.
-    request.only_fitting_peers = arguments.value("peers").value_or("cub").find('_') == std::string::npos;
+    request.only_fitting_peers = !asked_peers.is_by_name;
     request.options.repeats = static_cast<int>(arguments.integer("repeat", 1, 10000).value_or(21));
     if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
         request.sweep = bench::Sweep::lot;
@@ -295,7 +325,7 @@ int verb_bench(const Words& words)
                      "is for tuners and for whoever looks at what they compile; plans are timed as they run");
     if (arguments.has("emit-peer"))
         return emit_peer_text(arguments);
-    const auto [operators, asked] = bench_request(arguments);
+    const auto [operators, asked, cccl] = bench_request(arguments);
     const Kernels kernels(arguments);
     const auto& catalogue = takes_native_stages(arguments) ? Catalogue::native() : kernels.catalogue();
     if (const auto& stage = asked.plans.chosen.stage)
@@ -306,7 +336,7 @@ int verb_bench(const Words& words)
     for (const auto& op : operators)
         options.assume = assumed_laws(arguments, op);
     Session session(timed_backend_argument(arguments), options);
-    bench::Bench bench(session.backend());
+    bench::Bench bench(session.backend(), cccl);
     BenchReport report(arguments, bench.machine(), operators.size() > 1);
     const auto listener = report.listener();
     for (const auto& op : operators) {
