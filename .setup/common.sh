@@ -125,8 +125,55 @@ fetch_toolkit() {
         ln -sf "${library##*/}" "${library%%.so.*}.so"
     done
     is_toolkit "$home" || return 1
+    [[ -d $root/.toolkit/cccl-newest ]] && mv "$root/.toolkit/cccl-newest" "$home"
     rm -rf "$root/.toolkit"
     mv "$home" "$root/.toolkit" && rm -rf "$work"
+}
+
+# Sets SEGFOLD_CCCL to the folder that it asks for (newest, toolkit or a folder), by itself to the newest CCCL that was
+# fetched before; the toolkit's own are taken where it is not set.
+choose_cccl() {
+    case ${SEGFOLD_CCCL:-} in
+        "") [[ ! -d $root/.toolkit/cccl-newest ]] || export SEGFOLD_CCCL=$root/.toolkit/cccl-newest ;;
+        newest) find_newest_cccl ;;
+        toolkit) unset SEGFOLD_CCCL ;;
+    esac
+}
+
+# Gives peers the newest CCCL of the package index, fetched once: sets SEGFOLD_CCCL, or removes it where none can be had.
+find_newest_cccl() {
+    local headers=$root/.toolkit/cccl-newest
+    mkdir -p "$build" || exit 3
+    if [[ -e $headers/cub/version.cuh ]] || (
+        flock 9
+        [[ -e $headers/cub/version.cuh ]] || fetch_newest_cccl "$headers"
+    ) 9>"$build/.lock"; then
+        export SEGFOLD_CCCL=$headers
+    else
+        say "the newest CCCL cannot be had from the package index ($build/cccl.log); peers take the toolkit's own"
+        rm -rf "$root/.toolkit.cccl"
+        unset SEGFOLD_CCCL
+    fi
+}
+
+fetch_newest_cccl() {
+    local work=$root/.toolkit.cccl wheel found
+    rm -rf "$work"
+    mkdir -p "$work"
+    python3 -m pip --version >/dev/null 2>&1 || (install_packages python3-pip) || return 1
+    say "fetching the newest CCCL (headers, about 4 MB) into .toolkit/cccl-newest"
+    python3 -m pip download --quiet --disable-pip-version-check --retries 2 --no-deps --only-binary=:all: \
+        --dest "$work" nvidia-cuda-cccl >"$build/cccl.log" 2>&1 || return 1
+    for wheel in "$work"/*.whl; do
+        python3 -m zipfile -e "$wheel" "$work/unpacked" >>"$build/cccl.log" 2>&1 || return 1
+    done
+    found=$(compgen -G "$work/unpacked/nvidia/cu*/include/cccl/cub/version.cuh") || {
+        echo "the wheel has no cub/version.cuh where it is looked for: nvidia/cu*/include/cccl" >>"$build/cccl.log"
+        return 1
+    }
+    mkdir -p "${1%/*}"
+    rm -rf "$1"
+    mv "${found%/cub/version.cuh}" "$1" && rm -rf "$work"
 }
 
 # Sets `python` to the interpreter of a virtual environment in which the Python package is built and tested; empty, with the

@@ -1,4 +1,4 @@
-// Which headers of CCCL peers take: the layouts of folders, and what names them.
+// Which headers of CCCL peers take: the layouts of folders, what names them, and what ./segfold fetches.
 #include "runtime/bench/cccl.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +8,7 @@
 
 #include "codegen/peer.h"
 #include "runtime/bench/peer_library.h"
+#include "runtime/support/process.h"
 #include "tests/files.h"
 
 namespace segfold::bench {
@@ -197,6 +198,84 @@ TEST_F(Cccl, OverloadsAreLookedForInTheHeaders)
               "max_segment_size,'");
     write("headers/cub/device/dispatch/dispatch_segmented_reduce.cuh", "  size_t max_segment_size,\n");
     EXPECT_EQ(peers.missing(peer("cub_segmented_hint")), "");
+}
+
+/// ./segfold of a checkout of its own, with a program that prints $SEGFOLD_CCCL and a package index of one
+/// wheel.
+class Launcher : public Cccl {
+protected:
+    void SetUp() override
+    {
+        const fs::path source = SEGFOLD_SOURCE_DIR;
+        fs::create_directories(path("root/.setup"));
+        fs::copy_file(source / "segfold", path("root/segfold"));
+        fs::copy_file(source / ".setup/common.sh", path("root/.setup/common.sh"));
+        for (const auto* watched :
+             {"dsl", "codegen", "kernels", "papers", "runtime", "CMakeLists.txt", "CMakePresets.json"})
+            write(std::string("root/") + watched, "");
+        write_program("root/build/launch/runtime/segfold", "#!/bin/sh\necho \"takes $SEGFOLD_CCCL\"\n");
+        write("root/build/launch/.program-built", "");
+        // Stands in for pip and zipfile.
+        write_program("bin/python3", R"(#!/bin/bash
+echo "$2 $3" >>"$CALLS"
+case "$2 $3" in
+    "pip download")
+        [[ $INDEX == reached ]] || { echo "no route"; exit 1; }
+        while [[ $1 != --dest ]]; do shift; done
+        touch "$2/nvidia_cuda_cccl-13.3.whl"
+        ;;
+    "zipfile -e")
+        mkdir -p "$5/$INSIDE/cub"
+        touch "$5/$INSIDE/cub/version.cuh"
+        ;;
+esac
+)");
+    }
+
+    [[nodiscard]] std::string launch(const std::string& settings) const
+    {
+        return run_process({"/bin/bash", "-c",
+                            "PATH=" + folder_.file("bin") + ":$PATH CALLS=" + folder_.file("calls") + " " +
+                                settings + " " + folder_.file("root/segfold")})
+            .output;
+    }
+
+    [[nodiscard]] std::string headers() const { return folder_.file("root/.toolkit/cccl-newest"); }
+};
+
+constexpr const char* kReached = "INDEX=reached INSIDE=nvidia/cu13/include/cccl ";
+
+TEST_F(Launcher, FetchesTheNewestOnceAndTakesItFromThenOn)
+{
+    EXPECT_EQ(launch(kReached), "takes \n");
+    EXPECT_FALSE(fs::exists(path("calls")));
+    EXPECT_EQ(launch(std::string(kReached) + "SEGFOLD_CCCL=newest"),
+              "segfold: fetching the newest CCCL (headers, about 4 MB) into .toolkit/cccl-newest\ntakes " +
+                  headers() + "\n");
+    EXPECT_TRUE(fs::exists(headers() + "/cub/version.cuh"));
+    EXPECT_FALSE(fs::exists(path("root/.toolkit.cccl")));
+    const auto calls = read_text(folder_.file("calls"));
+    EXPECT_EQ(calls, "pip --version\npip download\nzipfile -e\n");
+    EXPECT_EQ(launch("SEGFOLD_CCCL=newest"), "takes " + headers() + "\n");
+    EXPECT_EQ(launch(""), "takes " + headers() + "\n");
+    EXPECT_EQ(launch("SEGFOLD_CCCL=toolkit"), "takes \n");
+    EXPECT_EQ(launch("SEGFOLD_CCCL=/elsewhere"), "takes /elsewhere\n");
+    EXPECT_EQ(read_text(folder_.file("calls")), calls);
+}
+
+TEST_F(Launcher, SaysThatTheIndexCannotBeReached)
+{
+    const auto expected =
+        "segfold: fetching the newest CCCL (headers, about 4 MB) into .toolkit/cccl-newest\n"
+        "segfold: the newest CCCL cannot be had from the package index (" +
+        folder_.file("root/build/launch/cccl.log") + "); peers take the toolkit's own\ntakes \n";
+    EXPECT_EQ(launch("INDEX=silent SEGFOLD_CCCL=newest"), expected);
+    EXPECT_EQ(read_text(folder_.file("root/build/launch/cccl.log")), "no route\n");
+    EXPECT_FALSE(fs::exists(headers()));
+    EXPECT_FALSE(fs::exists(path("root/.toolkit.cccl")));
+    EXPECT_EQ(launch("INDEX=reached INSIDE=elsewhere SEGFOLD_CCCL=newest"), expected);
+    EXPECT_EQ(read_text(folder_.file("root/build/launch/cccl.log")),
+              "the wheel has no cub/version.cuh where it is looked for: nvidia/cu*/include/cccl\n");
 }
 
 }  // namespace
