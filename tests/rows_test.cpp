@@ -245,6 +245,47 @@ TEST(RowsOnSimt, SessionsFoldRowsAndNoteReadsOutside)
     EXPECT_EQ(into, (std::vector<std::int64_t>{1, 2, 19, 24}));
 }
 
+/// No native stage serves, so the cores of the host run a GPU's text; sizes of a plan are its rows'.
+TEST(RowsOnCores, SessionsFoldRowsAndWriteBack)
+{
+    SessionOptions options;
+    options.backend = "cpu";
+    Session session(options);
+    const auto op = rows_told_back(true);
+    for (const std::int64_t num_features : {1, 3, 33}) {
+        const auto workload =
+            rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {3, 0, 1, 40, 2}), num_features, 3);
+        const auto wanted = reduce_sequentially(workload);
+        std::vector<ArrayView> inputs;
+        for (std::size_t i = 0; i < workload.arrays.size(); ++i) {
+            const auto& array = workload.arrays[i];
+            const ArrayView view(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
+            inputs.push_back(op.parameters[i].row ? rows_of(view, num_features) : view);
+        }
+        const std::vector<std::int64_t> offsets = offsets_of({3, 0, 1, 40, 2});
+        FoldOptions fold;
+        fold.check = true;
+        const auto folded = session.fold(op, inputs, segfold::offsets(std::span(offsets)), fold);
+        EXPECT_TRUE(folded.agrees());
+        EXPECT_TRUE(folded.plan().starts_with("row_") || folded.plan().starts_with("fused_row"))
+            << folded.plan();
+        ASSERT_EQ(folded.results().size(), wanted.size());
+        PlanOptions plan_options;
+        plan_options.num_features = num_features;
+        auto plan = session.plan(op, segfold::offsets(std::span(offsets)), 46, plan_options);
+        std::vector<Array> arrays;
+        std::vector<MutableArrayView> into;
+        for (const auto& result : wanted)
+            arrays.emplace_back(result.array.type(), result.array.length());
+        for (auto& array : arrays)
+            into.emplace_back(array.type(), array.data(), static_cast<std::int64_t>(array.length()));
+        plan.run(inputs, segfold::offsets(std::span(offsets)), into);
+        for (std::size_t f = 0; f < wanted.size(); ++f)
+            EXPECT_EQ(std::memcmp(arrays[f].data(), wanted[f].array.data(), arrays[f].bytes()), 0)
+                << wanted[f].name << ", " << num_features << " features";
+    }
+}
+
 struct Planted {
     const char* stage;
     const char* from;

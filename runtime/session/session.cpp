@@ -69,10 +69,10 @@ struct Session::State {
         return backend;
     }
 
-    /// The stages that `backend` runs. A reproducible plan is a GPU's everywhere.
-    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool is_reproducible = false) const
+    /// The stages that `backend` runs; with `takes_gpu_text` those of a GPU, which a native one runs too.
+    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool takes_gpu_text = false) const
     {
-        const bool is_native = of.dialect() == Dialect::native && !is_reproducible;
+        const bool is_native = of.dialect() == Dialect::native && !takes_gpu_text;
         if (is_native && own_catalogue)
             throw InputError(fmt::format(
                 "the folder of kernels has stages of CUDA, which the back end {} does not run; take simt",
@@ -91,6 +91,13 @@ struct Session::State {
 };
 
 namespace {
+
+/// Whether a fold's plan is a GPU's everywhere: one that is reproducible, and one of rows or of a map, which
+/// no native stage serves.
+bool takes_gpu_text(const Operator& op, const PlanRequest& request)
+{
+    return request.is_reproducible || (!request.stage && (has_rows(op) || op.map));
+}
 
 std::string plan_text(const Stage& stage, const Configuration& configuration)
 {
@@ -170,7 +177,8 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = on_data(state_->laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
-    auto chosen = choose(problem, shape_of(workload), laws, request, without_records);
+    auto chosen = choose_among(state_->catalogue(*backend, takes_gpu_text(workload.op, request)), problem,
+                               shape_of(workload), laws, request, without_records);
     chosen.warnings = law_warnings(laws, workload.op);
     if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
@@ -180,8 +188,15 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
 Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                        const PlanRequest& request, const std::string& without_records)
 {
+    return choose_among(state_->catalogue(*state_->running(), request.is_reproducible), problem, shape, laws,
+                        request, without_records);
+}
+
+Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
+                             const OperatorLaws& laws, const PlanRequest& request,
+                             const std::string& without_records)
+{
     Chosen chosen;
-    const auto& catalogue = state_->catalogue(*state_->running(), request.is_reproducible);
     auto reason = without_records;
     if (reason.empty() && !state_->options.asks_records)
         reason = "the session asks no records";
@@ -263,7 +278,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                    const PlanOptions& options)
 {
     const auto backend = state_->running();
-    const auto& catalogue = state_->catalogue(*backend, options.request.is_reproducible);
+    const auto& catalogue = state_->catalogue(*backend, takes_gpu_text(op, options.request));
     PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state_->options.asks_records)

@@ -102,6 +102,10 @@ public:
     [[nodiscard]] const Catalogue& catalogue();
 
 private:
+    [[nodiscard]] Chosen choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
+                                      const OperatorLaws& laws, const PlanRequest& request,
+                                      const std::string& without_records);
+
     struct State;
     std::unique_ptr<State> state_;
 };

@@ -133,6 +133,8 @@ private:
                          RunTimes& times) override
     {
         using Clock = std::chrono::steady_clock;
+        if (plan->emitted.dialect == Dialect::cuda && !plan->emitted.is_reproducible && !has_compiler())
+            return reduce_sequentially(workload);
         if (plan->emitted.dialect == Dialect::cuda)
             return run_as_gpu(workload, *plan, circumstances, times);
         check_workload(workload);
