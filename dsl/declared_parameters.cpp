@@ -19,9 +19,8 @@ std::vector<DeclaredParameter> declared_parameters(std::string name, std::string
         cursor.expect(":");
         const bool scalar = cursor.peek(1).kind == TokenKind::word && cursor.accept("scalar");
         const bool table = scalar || cursor.accept("table");
-        if (!scalar && cursor.peek(1).kind == TokenKind::word)
-            cursor.accept("row");
-        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table, scalar});
+        const bool row = !scalar && cursor.peek(1).kind == TokenKind::word && cursor.accept("row");
+        parameters.push_back({std::move(parameter), find_type(cursor.name("a type")), table, scalar, row});
     } while (cursor.accept(","));
     return parameters;
 }

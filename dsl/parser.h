@@ -25,6 +25,7 @@ struct DeclaredParameter {
     std::optional<Type> type;  ///< nothing where it is `T`, or no type at all
     bool table = false;        ///< or a scalar
     bool scalar = false;
+    bool row = false;  ///< a column or a table of rows
 };
 
 /// The parameters of the operator in `text`, of which no more is read. Throws SpecError.

@@ -1,6 +1,7 @@
 #include "runtime/python/bind/array_in.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -45,20 +46,47 @@ std::string class_name(nb::handle object)
                              elements));
 }
 
-void require_one_dimension(const std::string& what, std::int64_t dimensions, const std::string& shape)
+template <class Sizes>
+std::string shape_text(const Sizes& sizes)
 {
-    if (dimensions != 1)
-        refuse(what, fmt::format("has shape {}; an array of one dimension is needed", shape));
+    return fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
 }
 
-void require_no_gaps(const std::string& what, std::int64_t length, std::int64_t stride_bytes,
-                     std::int64_t item_bytes)
+void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes)
 {
-    if (length > 1 && stride_bytes != item_bytes)
-        refuse(what,
-               fmt::format("has a stride of {} bytes for elements of {}; elements must lie side by side, "
-                           "and segfold copies nothing by itself: give a contiguous copy",
-                           stride_bytes, item_bytes));
+    if (holds == Holds::numbers && sizes.size() != 1)
+        refuse(what, fmt::format("has shape {}; an array of one dimension is needed", shape_text(sizes)));
+    if (holds == Holds::rows && sizes.size() != 2)
+        refuse(what, fmt::format("has shape {}; an array of two dimensions is needed, a row of features for "
+                                 "each entry",
+                                 shape_text(sizes)));
+    if (holds == Holds::rows && sizes[1] == 0)
+        refuse(what, fmt::format("has shape {}; a row has at least one feature", shape_text(sizes)));
+}
+
+/// `strides` in bytes.
+void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
+                     std::span<const std::int64_t> strides, std::int64_t item_bytes)
+{
+    if (sizes.size() == 1) {
+        if (sizes[0] > 1 && strides[0] != item_bytes)
+            refuse(what,
+                   fmt::format("has a stride of {} bytes for elements of {}; elements must lie side by side, "
+                               "and segfold copies nothing by itself: give a contiguous copy",
+                               strides[0], item_bytes));
+        return;
+    }
+    const std::array wanted = {sizes[1] * item_bytes, item_bytes};
+    const bool is_right = sizes[0] == 0 || ((sizes[0] == 1 || strides[0] == wanted[0]) &&
+                                            (sizes[1] == 1 || strides[1] == wanted[1]));
+    if (is_right)
+        return;
+    const bool is_fortran = strides[0] == item_bytes && strides[1] == sizes[0] * item_bytes;
+    refuse(what, fmt::format("of shape {} {} strides of {} bytes; rows must lie one behind the other, with "
+                             "strides of {} bytes, and segfold copies nothing by itself: give a contiguous "
+                             "copy in C order",
+                             shape_text(sizes), is_fortran ? "is in Fortran order, with" : "has",
+                             shape_text(strides), shape_text(wanted)));
 }
 
 [[noreturn]] void refuse_read_only(const std::string& what)
@@ -66,13 +94,13 @@ void require_no_gaps(const std::string& what, std::int64_t length, std::int64_t 
     refuse(what, "is read-only, and results are to be written there");
 }
 
-template <class Sizes>
-std::string shape_text(const Sizes& sizes, std::size_t dimensions)
+/// The numbers of a tuple, each times `factor`.
+std::vector<std::int64_t> numbers_of(const nb::handle tuple, std::int64_t factor = 1)
 {
-    std::string text = "(";
-    for (std::size_t i = 0; i < dimensions; ++i)
-        text += fmt::format("{}{}", i == 0 ? "" : ", ", sizes[i]);
-    return text + (dimensions == 1 ? ",)" : ")");
+    std::vector<std::int64_t> numbers;
+    for (const nb::handle number : nb::borrow<nb::tuple>(tuple))
+        numbers.push_back(nb::cast<std::int64_t>(number) * factor);
+    return numbers;
 }
 
 /// The type that a format of the struct module says; none for one that the language lacks.
@@ -238,8 +266,8 @@ Kind kind_of(nb::handle object)
     return kind;
 }
 
-ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access)
-    : kind_(kind_of(object)), object_(nb::borrow(object))
+ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Holds holds)
+    : kind_(kind_of(object)), holds_(holds), object_(nb::borrow(object))
 {
     if (kind_ == Kind::torch)
         take_torch(what);
@@ -266,6 +294,7 @@ ArrayIn& ArrayIn::operator=(ArrayIn&& other) noexcept
 {
     std::swap(view_, other.view_);
     std::swap(kind_, other.kind_);
+    std::swap(holds_, other.holds_);
     std::swap(device_, other.device_);
     std::swap(own_stream_, other.own_stream_);
     std::swap(object_, other.object_);
@@ -279,6 +308,18 @@ ArrayIn::~ArrayIn()
 {
     if (buffer_)
         PyBuffer_Release(buffer_.get());
+}
+
+void ArrayIn::take_memory(const std::string& what, Type type, const void* data, Place place,
+                          std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides)
+{
+    if (!strides.empty())
+        require_no_gaps(what, sizes, strides, static_cast<std::int64_t>(size_bytes(type)));
+    view_ = ArrayView(type, data, sizes[0], place);
+    if (holds_ == Holds::rows) {
+        view_.length *= sizes[1];
+        view_.num_features = sizes[1];
+    }
 }
 
 void ArrayIn::take_bfloat16(const std::string& what, Access access)
@@ -312,15 +353,17 @@ void ArrayIn::take_buffer(const std::string& what, Access access)
     }
     buffer_ = std::move(buffer);
     const auto& taken = *buffer_;
-    require_one_dimension(what, taken.ndim, shape_text(taken.shape, static_cast<std::size_t>(taken.ndim)));
+    const std::vector<std::int64_t> sizes(taken.shape, taken.shape + taken.ndim);
+    require_dimensions(what, holds_, sizes);
     const std::string_view format = taken.format == nullptr ? "B" : taken.format;
     const auto type = type_of_format(format, taken.itemsize);
     if (!type)
         refuse_elements(what,
                         kind_ == Kind::numpy ? text_of(object_.attr("dtype")) : fmt::format("'{}'", format));
-    require_no_gaps(what, taken.shape[0], taken.strides == nullptr ? taken.itemsize : taken.strides[0],
-                    taken.itemsize);
-    view_ = ArrayView(*type, taken.buf, taken.shape[0]);
+    std::vector<std::int64_t> strides;
+    if (taken.strides != nullptr)
+        strides.assign(taken.strides, taken.strides + taken.ndim);
+    take_memory(what, *type, taken.buf, Place::host, sizes, strides);
     if (view_.length > 0 && reinterpret_cast<std::uintptr_t>(view_.data) % size_bytes(*type) != 0)
         refuse(what, "does not begin at a multiple of its elements' size; give an aligned copy");
 }
@@ -332,16 +375,14 @@ void ArrayIn::take_torch(const std::string& what)
     const auto type = torch_types().find(dtype);
     if (!type)
         refuse_elements(what, text_of(dtype));
-    const auto shape = nb::borrow<nb::tuple>(object_.attr(n.shape));
-    if (shape.size() != 1)
-        require_one_dimension(what, static_cast<std::int64_t>(shape.size()), text_of(nb::tuple(shape)));
-    const auto length = nb::cast<std::int64_t>(shape[0]);
-    const nb::object contiguous = called(object_, n.is_contiguous);
-    if (contiguous.ptr() != Py_True)
-        require_no_gaps(
-            what, length,
-            nb::cast<std::int64_t>(object_.attr("stride")(0)) * static_cast<std::int64_t>(size_bytes(*type)),
-            static_cast<std::int64_t>(size_bytes(*type)));
+    const nb::object shape = object_.attr(n.shape);
+    const auto sizes = numbers_of(shape);
+    require_dimensions(what, holds_, sizes);
+    std::vector<std::int64_t> strides;
+    if (const nb::object contiguous = called(object_, n.is_contiguous); contiguous.ptr() != Py_True)
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            strides.push_back(nb::cast<std::int64_t>(object_.attr("stride")(i)) *
+                              static_cast<std::int64_t>(size_bytes(*type)));
     if (object_.attr(n.requires_grad).ptr() == Py_True)
         refuse(what,
                "asks for its gradient; segfold.torch.fold knows gradients of sums, and x.detach() goes "
@@ -356,18 +397,16 @@ void ArrayIn::take_torch(const std::string& what)
     if (kind != "cpu" && kind != "cuda")
         refuse(what,
                fmt::format("lies on a device of kind '{}'; segfold folds on CPUs and CUDA devices", kind));
-    view_ = ArrayView(*type, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(address)), length,
-                      is_on_host ? Place::host : Place::device);
+    take_memory(what, *type, reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(address)),
+                is_on_host ? Place::host : Place::device, sizes, strides);
 }
 
 void ArrayIn::take_cuda_interface(const std::string& what, Access access)
 {
     exported_ = object_.attr(names().cuda_array_interface);
     const auto facts = nb::cast<nb::dict>(exported_);
-    const auto shape = nb::cast<nb::tuple>(facts["shape"]);
-    if (shape.size() != 1)
-        require_one_dimension(what, static_cast<std::int64_t>(shape.size()), text_of(nb::tuple(shape)));
-    const auto length = nb::cast<std::int64_t>(shape[0]);
+    const auto sizes = numbers_of(facts["shape"]);
+    require_dimensions(what, holds_, sizes);
     const auto text = nb::cast<std::string>(facts["typestr"]);  // "<f4", "|b1"
     std::optional<Type> type;
     if (text.size() == 3 && (text[0] == '<' || text[0] == '|')) {
@@ -387,9 +426,9 @@ void ArrayIn::take_cuda_interface(const std::string& what, Access access)
     }
     if (!type)
         refuse_elements(what, text);
-    const auto item = static_cast<std::int64_t>(size_bytes(*type));
+    std::vector<std::int64_t> strides;
     if (facts.contains("strides") && !facts["strides"].is_none())
-        require_no_gaps(what, length, nb::cast<std::int64_t>(nb::cast<nb::tuple>(facts["strides"])[0]), item);
+        strides = numbers_of(facts["strides"]);
     const auto data = nb::cast<nb::tuple>(facts["data"]);
     if (access == Access::write && nb::cast<bool>(data[1]))
         refuse_read_only(what);
@@ -398,7 +437,7 @@ void ArrayIn::take_cuda_interface(const std::string& what, Access access)
     const auto* address = reinterpret_cast<const void*>(nb::cast<std::uintptr_t>(data[0]));
     device_ =
         kind_ == Kind::cupy ? nb::cast<int>(object_.attr("device").attr("id")) : device_of_address(address);
-    view_ = ArrayView(*type, address, length, Place::device);
+    take_memory(what, *type, address, Place::device, sizes, strides);
 }
 
 void ArrayIn::take_dlpack(const std::string& what, Access access)
@@ -413,19 +452,16 @@ void ArrayIn::take_dlpack(const std::string& what, Access access)
         }
         refuse(what, fmt::format("is a {} whose __dlpack__ gives no tensor", class_name(object_)));
     }
-    if (imported_.ndim() != 1) {
-        std::vector<std::int64_t> sizes;
-        for (std::size_t i = 0; i < imported_.ndim(); ++i)
-            sizes.push_back(static_cast<std::int64_t>(imported_.shape(i)));
-        require_one_dimension(what, static_cast<std::int64_t>(sizes.size()), shape_text(sizes, sizes.size()));
-    }
+    std::vector<std::int64_t> sizes, strides;
+    for (std::size_t i = 0; i < imported_.ndim(); ++i)
+        sizes.push_back(static_cast<std::int64_t>(imported_.shape(i)));
+    require_dimensions(what, holds_, sizes);
     const auto type = type_of_dlpack(imported_.dtype());
     if (!type)
         refuse_elements(what, fmt::format("DLPack code {}, {} bits, {} lanes", imported_.dtype().code,
                                           imported_.dtype().bits, imported_.dtype().lanes));
-    const auto length = static_cast<std::int64_t>(imported_.shape(0));
-    const auto item = static_cast<std::int64_t>(size_bytes(*type));
-    require_no_gaps(what, length, imported_.stride(0) * item, item);
+    for (std::size_t i = 0; i < imported_.ndim(); ++i)
+        strides.push_back(imported_.stride(i) * static_cast<std::int64_t>(size_bytes(*type)));
     const auto device = imported_.device_type();
     const bool is_on_host = device == nb::device::cpu::value || device == nb::device::cuda_host::value;
     if (!is_on_host && device != nb::device::cuda::value && device != nb::device::cuda_managed::value)
@@ -438,7 +474,7 @@ void ArrayIn::take_dlpack(const std::string& what, Access access)
             refuse_read_only(what);
     }
     device_ = is_on_host ? 0 : imported_.device_id();
-    view_ = ArrayView(*type, imported_.data(), length, is_on_host ? Place::host : Place::device);
+    take_memory(what, *type, imported_.data(), is_on_host ? Place::host : Place::device, sizes, strides);
 }
 
 }  // namespace segfold::python

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include "runtime/session/array_view.h"
@@ -23,15 +24,20 @@ enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other };
 /// What an array is taken for.
 enum class Access : std::uint8_t { read, write };
 
+/// What an array holds: numbers, in one dimension, or rows of them, [n, K] in C order.
+enum class Holds : std::uint8_t { numbers, rows };
+
 /// An array of the caller's, held for as long as this object lives; never copied.
 class ArrayIn {
 public:
     ArrayIn() = default;
     /// `what` names the argument in messages: "x", "offsets".
     ///
-    /// Throws InputError for what is no array, has more than one dimension, lies with gaps, has elements that
-    /// the language does not have, or may not be written though `access` says so.
-    ArrayIn(nb::handle object, const std::string& what, Access access = Access::read);
+    /// Throws InputError for what is no array, has other dimensions than `holds` says, lies with gaps or in
+    /// another order, has elements that the language does not have, or may not be written though `access`
+    /// says so.
+    ArrayIn(nb::handle object, const std::string& what, Access access = Access::read,
+            Holds holds = Holds::numbers);
     /// A number of Python as a scalar of `type`: an array of one, on the host. An array is taken as one.
     ///
     /// Throws InputError for what is no number, or none of this type.
@@ -46,6 +52,8 @@ public:
         return {view_.type, const_cast<void*>(view_.data), view_.length, view_.place};
     }
     [[nodiscard]] Kind kind() const { return kind_; }
+    /// Elements or, where it holds rows, these.
+    [[nodiscard]] std::int64_t num_entries() const { return view_.length / view_.num_features; }
     /// The ordinal of the GPU that it lies on.
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] nb::handle object() const { return object_; }
@@ -57,11 +65,15 @@ private:
     void take_buffer(const std::string& what, Access access);
     void take_bfloat16(const std::string& what, Access access);
     void take_torch(const std::string& what);
+    /// The memory as an array, once its sizes and its strides in bytes (none: C order) are found right.
+    void take_memory(const std::string& what, Type type, const void* data, Place place,
+                     std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides);
     void take_cuda_interface(const std::string& what, Access access);
     void take_dlpack(const std::string& what, Access access);
 
     ArrayView view_;
     Kind kind_ = Kind::other;
+    Holds holds_ = Holds::numbers;
     int device_ = 0;
     std::uintptr_t own_stream_ = 0;
     nb::object object_;

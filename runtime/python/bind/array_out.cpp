@@ -78,21 +78,24 @@ nb::dlpack::dtype dlpack_type(Type type)
 /// Memory of a GPU that segfold has allocated, for frameworks that lend none to be written.
 class DeviceArray {
 public:
-    DeviceArray(const cuda::Context& context, Type type, std::int64_t length)
-        : buffer_(std::make_shared<cuda::DeviceBuffer>(context,
-                                                       static_cast<std::size_t>(length) * size_bytes(type))),
+    DeviceArray(const cuda::Context& context, Type type, const ShapeOut& shape)
+        : buffer_(std::make_shared<cuda::DeviceBuffer>(
+              context,
+              static_cast<std::size_t>(shape.length * std::max<std::int64_t>(shape.num_features, 1)) *
+                  size_bytes(type))),
           type_(type),
-          length_(length),
+          shape_(shape),
           device_(context.info().ordinal)
     {}
 
     [[nodiscard]] DeviceArray first(std::int64_t length) const
     {
         auto part = *this;
-        part.length_ = length;
+        part.shape_.length = length;
         return part;
     }
-    [[nodiscard]] std::int64_t length() const { return length_; }
+    [[nodiscard]] std::int64_t length() const { return shape_.length; }
+    [[nodiscard]] nb::tuple shape() const { return shape_.tuple(); }
     [[nodiscard]] std::string dtype() const { return dtype_name(type_); }
     [[nodiscard]] int device() const { return device_; }
     [[nodiscard]] void* data() const { return reinterpret_cast<void*>(buffer_->address()); }
@@ -105,7 +108,7 @@ public:
                             : is_signed_integer(type_) ? 'i'
                                                        : 'u';
         nb::dict facts;
-        facts["shape"] = nb::make_tuple(length_);
+        facts["shape"] = shape();
         facts["typestr"] =
             fmt::format("{}{}{}", size_bytes(type_) == 1 ? '|' : '<', letter, size_bytes(type_));
         facts["data"] = nb::make_tuple(reinterpret_cast<std::uintptr_t>(data()), false);
@@ -116,33 +119,40 @@ public:
     }
     [[nodiscard]] nb::object lent(const nb::object& self) const
     {
-        const std::size_t shape[] = {static_cast<std::size_t>(length_)};
-        return nb::cast(nb::ndarray<nb::array_api>(data(), 1, shape, self, nullptr, dlpack_type(type_),
-                                                   nb::device::cuda::value, device_));
+        const auto sizes = shape_.sizes();
+        return nb::cast(nb::ndarray<nb::array_api>(data(), shape_.dimensions(), sizes.data(), self, nullptr,
+                                                   dlpack_type(type_), nb::device::cuda::value, device_));
     }
 
 private:
     std::shared_ptr<cuda::DeviceBuffer> buffer_;
     Type type_;
-    std::int64_t length_;
+    ShapeOut shape_;
     int device_;
 };
 
-nb::object borrowed_array(Kind kind, Type type, const void* data, std::int64_t length, nb::handle owner)
+/// What the libraries' functions for new arrays take: a number where there is one dimension.
+nb::object size_of_new(const ShapeOut& shape)
 {
-    const std::size_t shape[] = {static_cast<std::size_t>(length)};
+    return shape.num_features == 0 ? nb::object(nb::int_(shape.length)) : nb::object(shape.tuple());
+}
+
+nb::object borrowed_array(Kind kind, Type type, const void* data, const ShapeOut& shape, nb::handle owner)
+{
+    const auto dimensions = shape.dimensions();
+    const auto sizes = shape.sizes();
     auto* const memory = const_cast<void*>(data);
     if (kind == Kind::torch)
-        return nb::cast(nb::ndarray<nb::pytorch>(memory, 1, shape, owner, nullptr, dlpack_type(type),
-                                                 nb::device::cpu::value));
+        return nb::cast(nb::ndarray<nb::pytorch>(memory, dimensions, sizes.data(), owner, nullptr,
+                                                 dlpack_type(type), nb::device::cpu::value));
     if (kind == Kind::jax) {
         static Imported from_dlpack("jax", "dlpack.from_dlpack");
         return from_dlpack.get()(nb::cast(nb::ndarray<nb::array_api>(
-            memory, 1, shape, owner, nullptr, dlpack_type(type), nb::device::cpu::value)));
+            memory, dimensions, sizes.data(), owner, nullptr, dlpack_type(type), nb::device::cpu::value)));
     }
     const auto stored = type == Type::bf16 ? Type::u16 : type;
-    nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, 1, shape, owner, nullptr, dlpack_type(stored),
-                                                       nb::device::cpu::value));
+    nb::object array = nb::cast(nb::ndarray<nb::numpy>(memory, dimensions, sizes.data(), owner, nullptr,
+                                                       dlpack_type(stored), nb::device::cpu::value));
     // NumPy has two types of 64 bits and one name; int64 is the one that people mean.
     if (type == Type::bf16 || type == Type::i64 || type == Type::u64)
         array = array.attr("view")(dtype_of(Kind::numpy, type));
@@ -151,42 +161,55 @@ nb::object borrowed_array(Kind kind, Type type, const void* data, std::int64_t l
 
 }  // namespace
 
+nb::tuple ShapeOut::tuple() const
+{
+    return num_features == 0 ? nb::make_tuple(length) : nb::make_tuple(length, num_features);
+}
+
+std::array<std::size_t, 2> ShapeOut::sizes() const
+{
+    return {static_cast<std::size_t>(length), static_cast<std::size_t>(num_features)};
+}
+
 nb::object host_array(Kind kind, const Array& array, const std::shared_ptr<const Folded>& owner)
 {
+    const auto row_length = array.row_length();
+    const ShapeOut shape{static_cast<std::int64_t>(array.length() / std::max<std::size_t>(row_length, 1)),
+                         static_cast<std::int64_t>(row_length)};
     if (array.length() == 0)
-        return new_on_host(kind, array.type(), 0);
+        return new_on_host(kind, array.type(), shape);
     const nb::capsule keeper(new std::shared_ptr<const Folded>(owner), [](void* pointer) noexcept {
         delete static_cast<std::shared_ptr<const Folded>*>(pointer);
     });
-    return borrowed_array(kind, array.type(), array.data(), static_cast<std::int64_t>(array.length()),
-                          keeper);
+    return borrowed_array(kind, array.type(), array.data(), shape, keeper);
 }
 
-nb::object new_on_host(Kind kind, Type type, std::int64_t length)
+nb::object new_on_host(Kind kind, Type type, const ShapeOut& shape)
 {
     if (kind == Kind::torch) {
         static Imported empty("torch", "empty");
-        return empty.get()(length, nb::arg("dtype") = dtype_of(kind, type));
+        return empty.get()(size_of_new(shape), nb::arg("dtype") = dtype_of(kind, type));
     }
     static Imported empty("numpy", "empty");
-    return empty.get()(length, dtype_of(Kind::numpy, type));
+    return empty.get()(size_of_new(shape), dtype_of(Kind::numpy, type));
 }
 
-nb::object new_on_device(const ArrayIn& model, Type type, std::int64_t length, Session& session)
+nb::object new_on_device(const ArrayIn& model, Type type, const ShapeOut& shape, Session& session)
 {
     if (model.kind() == Kind::torch)
-        return model.object().attr(names().new_empty)(length, nb::arg("dtype") = dtype_of(Kind::torch, type));
+        return model.object().attr(names().new_empty)(size_of_new(shape),
+                                                      nb::arg("dtype") = dtype_of(Kind::torch, type));
     if (model.kind() == Kind::cupy) {
         static Imported empty("cupy", "empty"), current("cupy", "cuda.runtime.getDevice");
         if (nb::cast<int>(current.get()()) == model.device())
-            return empty.get()(length, dtype_of(Kind::cupy, type));
+            return empty.get()(size_of_new(shape), dtype_of(Kind::cupy, type));
         const nb::object device = model.object().attr("device");
         device.attr("__enter__")();
-        const nb::object array = empty.get()(length, dtype_of(Kind::cupy, type));
+        const nb::object array = empty.get()(size_of_new(shape), dtype_of(Kind::cupy, type));
         device.attr("__exit__")(nb::none(), nb::none(), nb::none());
         return array;
     }
-    return nb::cast(DeviceArray(*session.backend().context(), type, length));
+    return nb::cast(DeviceArray(*session.backend().context(), type, shape));
 }
 
 nb::object finished(Kind kind, const nb::object& array, std::int64_t length)
@@ -233,7 +256,7 @@ void bind_device_array(nb::module_& module)
         "An array on a GPU, as results are given where the caller's framework has no arrays to "
         "write. Speaks DLPack and ``__cuda_array_interface__``.")
         .def("__len__", &DeviceArray::length)
-        .def_prop_ro("shape", [](const DeviceArray& array) { return nb::make_tuple(array.length()); })
+        .def_prop_ro("shape", &DeviceArray::shape)
         .def_prop_ro("dtype", &DeviceArray::dtype, "The elements' type by NumPy's word, ``\"float32\"``.")
         .def_prop_ro("device", &DeviceArray::device, "The ordinal of the GPU.")
         .def_prop_ro("__cuda_array_interface__", &DeviceArray::cuda_array_interface)

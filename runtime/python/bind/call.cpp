@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "dsl/suggest.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
@@ -147,30 +146,17 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                              segfold::name(segments_.second.type)));
         }
     }
+    if (typed_->has_rows)
+        num_features_ = num_features_of(typed_->op, inputs_);
     num_elements_ = num_elements_of(typed_->op, inputs_, segments_);
     if (out_object_.is_valid())
         take_out();
     require_one_place();
 }
 
-namespace {
-
-void refuse_rows_and_maps(const Operator& op)
-{
-    if (has_rows(op) || op.map)
-        throw InputError(
-            fmt::format("operator {} has {}, which Python does not take; fold it by 'segfold "
-                        "run' or in C++",
-                        op.name, has_rows(op) ? "rows" : "a map"));
-}
-
-}  // namespace
-
 void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
 {
     const auto& parameters = op.parameters();
-    if (!op.is_generic())
-        refuse_rows_and_maps(op.fixed_pointer()->op);  // before an array of rows is refused as such
     arrays_.reserve(columns.size() + 2);
     std::optional<Type> generic;
     for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -179,12 +165,12 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
             arrays_.emplace_back();  // taken below, once its type is known
             continue;
         }
-        arrays_.emplace_back(columns[i], parameters[i].name);
+        arrays_.emplace_back(columns[i], parameters[i].name, Access::read,
+                             parameters[i].row ? Holds::rows : Holds::numbers);
         if (!parameters[i].type && !generic)
             generic = arrays_.back().view().type;
     }
     typed_ = op.is_generic() ? op.typed_pointer(generic.value_or(op.types().front())) : op.fixed_pointer();
-    refuse_rows_and_maps(typed_->op);
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (parameters[i].scalar)
             arrays_[i] = ArrayIn::scalar(columns[i], parameters[i].name, typed_->op.parameters[i].type);
@@ -277,8 +263,8 @@ std::vector<std::string> Call::field_names() const
     std::vector<std::string> names;
     if (segments_.kind == LayoutKind::keys)
         names.emplace_back("keys");
-    for (const auto& result : typed_->op.results)
-        names.push_back(result.name);
+    for (const auto& field : typed_->fields)
+        names.push_back(field.name);
     return names;
 }
 
@@ -306,7 +292,14 @@ void Call::take_out()
                                      fmt::join(names, ", ")));
     for (std::size_t i = 0; i < objects.size(); ++i) {
         const auto label = objects.size() == 1 ? std::string("out") : fmt::format("out.{}", names[i]);
-        out_.emplace_back(objects[i], label, Access::write);
+        const bool is_keys = i == 0 && segments_.kind == LayoutKind::keys;
+        const bool has_rows = typed_->has_rows && !is_keys;
+        out_.emplace_back(objects[i], label, Access::write, has_rows ? Holds::rows : Holds::numbers);
+        if (has_rows && out_.back().view().num_features != num_features_)
+            throw InputError(
+                fmt::format("'{}' has rows of {} features, and the results have rows of {}; they "
+                            "must agree",
+                            label, out_.back().view().num_features, num_features_));
         for (std::size_t j = 0; j < arrays_.size(); ++j)
             if (share_memory(out_.back().view(), arrays_[j].view()))
                 throw InputError(

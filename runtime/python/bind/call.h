@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/python/bind/array_in.h"
+#include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/operator.h"
 
 namespace segfold::python {
@@ -28,6 +28,14 @@ public:
     [[nodiscard]] const FoldWords& words() const { return words_; }
     void set_words(const FoldWords& words) { words_ = words; }
     [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
+    /// Numbers of each row; 1 for an operator without rows.
+    [[nodiscard]] std::int64_t num_features() const { return num_features_; }
+    [[nodiscard]] PlanOptions plan_options() const { return words_.plan_options(num_features_); }
+    /// The shape of an array of `length` results.
+    [[nodiscard]] ShapeOut shape_of(std::int64_t length) const
+    {
+        return {length, typed_->has_rows ? num_features_ : 0};
+    }
     /// The first column, whose kind the results have.
     [[nodiscard]] const ArrayIn& model() const { return arrays_[model_]; }
     [[nodiscard]] bool is_on_device() const { return model().view().place == Place::device; }
@@ -70,6 +78,7 @@ private:
     std::vector<ArrayIn> out_;
     FoldWords words_;
     std::int64_t num_elements_ = 0;
+    std::int64_t num_features_ = 1;
 };
 
 /// The results of a call: the only one itself, else a named tuple.
@@ -90,5 +99,11 @@ private:
 
 /// Where segments are given so that their number is known: how many there are.
 [[nodiscard]] std::int64_t num_segments_of(const Call& call);
+
+/// How many entries the array of `typed->fields[field]` has, by the number of segments.
+[[nodiscard]] inline std::int64_t length_of(const Call& call, std::size_t field, std::int64_t num_segments)
+{
+    return call.typed()->is_output(field) ? call.num_elements() : num_segments;
+}
 
 }  // namespace segfold::python

@@ -34,16 +34,18 @@ struct HostFold {
 };
 
 /// Copies what a fold has given into the caller's array.
-void store(const std::string& field, const Array& array, const ArrayIn& out)
+void store(const std::string& field, const Array& array, const ArrayIn& out, bool is_output)
 {
     const auto target = out.mutable_view();
     if (target.type != array.type())
         throw InputError(fmt::format("the results of '{}' are {}, and the array for them holds {}", field,
                                      dtype_name(array.type()), dtype_name(target.type)));
-    if (target.length < static_cast<std::int64_t>(array.length()))
-        throw InputError(
-            fmt::format("the results of '{}' are {} segments, and the array for them has room for {}", field,
-                        array.length(), target.length));
+    if (target.length < static_cast<std::int64_t>(array.length())) {
+        const auto width = std::max<std::size_t>(array.row_length(), 1);
+        throw InputError(fmt::format("the results of '{}' are {} {}, and the array for them has room for {}",
+                                     field, array.length() / width, is_output ? "elements" : "segments",
+                                     out.num_entries()));
+    }
     if (array.bytes() != 0)
         std::memcpy(target.data, array.data(), array.bytes());
 }
@@ -53,12 +55,12 @@ class DeviceResults {
 public:
     DeviceResults(const Call& call, Session& session) : call_(call), session_(session)
     {
-        const auto& op = call.op();
+        const auto& fields = call.typed()->fields;
         const auto room = call.finds_segments() ? call.num_elements() : num_segments();
-        if (call.segments().kind == LayoutKind::keys)
-            add(call.segments().first.type, room);
-        for (const auto& result : op.results)
-            add(result.type, room);
+        if (has_keys())
+            add(call.segments().first.type, {room});
+        for (std::size_t i = 0; i < fields.size(); ++i)
+            add(fields[i].type, call.shape_of(length_of(call, i, room)));
         if (call.finds_segments())
             add_word(index_type(call));
     }
@@ -66,8 +68,7 @@ public:
     /// In the operator's order, without keys.
     [[nodiscard]] std::span<const MutableArrayView> fields() const
     {
-        return std::span(views_).subspan(call_.segments().kind == LayoutKind::keys ? 1 : 0,
-                                         call_.op().results.size());
+        return std::span(views_).subspan(has_keys() ? 1 : 0, call_.typed()->fields.size());
     }
     [[nodiscard]] SegmentsView segments() const
     {
@@ -88,14 +89,18 @@ public:
         } else if (!is_ordered_by_stream(call_.model().kind())) {
             synchronize(stream);
         }
-        for (auto& object : objects_)
-            object = finished(call_.model().kind(), object, length);
+        for (std::size_t i = 0; i < objects_.size(); ++i) {
+            const bool is_keys = has_keys() && i == 0;
+            objects_[i] = finished(call_.model().kind(), objects_[i],
+                                   is_keys ? length : length_of(call_, has_keys() ? i - 1 : i, length));
+        }
         return results_of(call_, std::move(objects_));
     }
 
 private:
     [[nodiscard]] std::int64_t num_segments() const { return num_segments_of(call_); }
-    void add(Type type, std::int64_t room)
+    [[nodiscard]] bool has_keys() const { return call_.segments().kind == LayoutKind::keys; }
+    void add(Type type, const ShapeOut& room)
     {
         const auto& out = call_.out();
         if (objects_.size() < out.size()) {
@@ -104,13 +109,13 @@ private:
             return;
         }
         objects_.push_back(new_on_device(call_.model(), type, room, session_));
-        made_.emplace_back(objects_.back(), "results", Access::write);
+        made_.emplace_back(objects_.back(), "results", Access::write, room.holds());
         views_.push_back(made_.back().mutable_view());
     }
     /// The number of segments, which a kernel writes.
     void add_word(Type type)
     {
-        objects_.push_back(new_on_device(call_.model(), type, 1, session_));
+        objects_.push_back(new_on_device(call_.model(), type, {1}, session_));
         made_.emplace_back(objects_.back(), "results", Access::write);
         views_.push_back(made_.back().mutable_view());
     }
@@ -157,7 +162,7 @@ std::shared_ptr<const PlanCache::Entry> make_entry(const Call& call, const PlanK
             entry->plan->resize(call.segments(), call.num_elements());
     } else {
         entry->plan = std::make_shared<Plan>(
-            session->plan(call.op(), call.segments(), call.num_elements(), call.words().plan_options()));
+            session->plan(call.op(), call.segments(), call.num_elements(), call.plan_options()));
     }
     return entry;
 }
@@ -179,7 +184,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         const auto& parameter = op.parameters[i];
         const auto& input = call.inputs()[i];
         if ((parameter.table && !parameter.scalar) || input.type != parameter.type ||
-            (!parameter.scalar && input.length != num_elements))
+            (!parameter.scalar && input.length / input.num_features != num_elements))
             return nullptr;
     }
     const auto longest = longest_segment(segments, num_elements);
@@ -187,12 +192,13 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         return nullptr;
     const auto num_segments = num_segments_of(call);
     for (std::size_t i = 0; i < call.out().size(); ++i)
-        if (const auto& view = call.out()[i].view();
-            view.type != op.results[i].type || view.length < num_segments)
+        if (const auto& out = call.out()[i]; out.view().type != call.typed()->fields[i].type ||
+                                             out.num_entries() < length_of(call, i, num_segments))
             return nullptr;
     const PlanKey key{segments.kind,
                       segments.first.type,
                       num_elements,
+                      call.num_features(),
                       segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
                       PlanKey::kHost,
                       0,
@@ -212,7 +218,7 @@ std::shared_ptr<const PlanCache::Entry> host_entry(Call& call, const std::shared
         std::shared_ptr<Plan> plan;
     };
     const auto making = std::make_shared<Making>(
-        Making{call.typed(), session, segments, num_elements, words.plan_options(), false, nullptr});
+        Making{call.typed(), session, segments, num_elements, call.plan_options(), false, nullptr});
     making->options.longest = *longest;
     const auto known = call.typed()->asks_data.find(words.session.assume);
     if (known != call.typed()->asks_data.end() && known->second)
@@ -253,7 +259,7 @@ std::int64_t num_segments_of(const Call& call)
 
 nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std::shared_ptr<Session>& session)
 {
-    const auto& op = call.op();
+    const auto& fields = call.typed()->fields;
     struct Run {
         std::shared_ptr<Plan> plan;
         std::shared_ptr<Session> session;
@@ -267,14 +273,15 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     const auto num_segments = num_segments_of(call);
     const bool is_new = call.out().empty();
     std::vector<ArrayIn> made;
-    for (std::size_t i = 0; i < op.results.size(); ++i) {
+    for (std::size_t i = 0; i < fields.size(); ++i) {
         if (!is_new) {
             objects.push_back(nb::borrow(call.out()[i].object()));
             run->results.push_back(call.out()[i].mutable_view());
             continue;
         }
-        objects.push_back(new_on_host(kind, op.results[i].type, num_segments));
-        made.emplace_back(objects.back(), op.results[i].name, Access::write);
+        const auto shape = call.shape_of(length_of(call, i, num_segments));
+        objects.push_back(new_on_host(kind, fields[i].type, shape));
+        made.emplace_back(objects.back(), fields[i].name, Access::write, shape.holds());
         run->results.push_back(made.back().mutable_view());
     }
     for (auto& array : made)
@@ -288,8 +295,8 @@ nb::object run_on_host(Call& call, const std::shared_ptr<Plan>& plan, const std:
     } else {
         run_interruptible(work, call.arrays());
     }
-    for (auto& object : objects)
-        object = finished(is_new ? kind : Kind::other, object, num_segments);
+    for (std::size_t i = 0; i < objects.size(); ++i)
+        objects[i] = finished(is_new ? kind : Kind::other, objects[i], length_of(call, i, num_segments));
     return results_of(call, std::move(objects));
 }
 
@@ -344,13 +351,16 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
         arrays.push_back(&result.array);
     std::vector<nb::object> objects;
     const auto names = call.field_names();
+    const auto num_outputs = call.op().outputs.size();
     for (std::size_t i = 0; i < arrays.size(); ++i) {
         if (call.out().empty()) {
             objects.push_back(host_array(call.model().kind(), *arrays[i], folded));
             continue;
         }
-        store(names[i], *arrays[i], call.out()[i]);
-        objects.push_back(finished(Kind::other, nb::borrow(call.out()[i].object()), folded->num_segments()));
+        const bool is_output = i + num_outputs >= arrays.size();
+        store(names[i], *arrays[i], call.out()[i], is_output);
+        objects.push_back(finished(Kind::other, nb::borrow(call.out()[i].object()),
+                                   is_output ? call.num_elements() : folded->num_segments()));
     }
     return results_of(call, std::move(objects));
 }
@@ -381,6 +391,7 @@ nb::object fold(Call& call)
     const PlanKey key{segments.kind,
                       segments.first.type,
                       call.num_elements(),
+                      call.num_features(),
                       segments.kind == LayoutKind::uniform ? segments.uniform_length : segments.first.length,
                       model.device(),
                       stream,

@@ -22,7 +22,8 @@ std::vector<DeclaredParameter> parameters_of(const Operator& op)
 {
     std::vector<DeclaredParameter> parameters;
     for (const auto& parameter : op.parameters)
-        parameters.push_back({parameter.name, parameter.type, parameter.table, parameter.scalar});
+        parameters.push_back(
+            {parameter.name, parameter.type, parameter.table, parameter.scalar, parameter.row});
     return parameters;
 }
 
@@ -40,7 +41,8 @@ constexpr const char* kCallDoc =
     R"(Folds each segment of the columns.
 
 Columns, tables and scalars are given by position, by name, or in one dictionary; a column is a contiguous array of one
-dimension and of the type that the operator declares, a scalar a number. Segments are given by one of
+dimension and of the type that the operator declares, a scalar a number. A column or a table of rows (``x: row f32``) is
+an array ``[n, K]`` in C order, and all rows of a call are of K features. Segments are given by one of
 
 * ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
 * ``lengths=``: S integers that add up to the number of elements;
@@ -52,7 +54,8 @@ dimension and of the type that the operator declares, a scalar a number. Segment
 or by none of them: one segment of all elements.
 
 Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
-several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
+several results, or segments are given by keys, a named tuple of arrays. Results over rows are ``[S, K]``. Results for
+every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
 the results, as one array, a sequence or a dictionary. An array ``bins`` among the results is an array each for ``bins_0``,
 ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued on the current
 stream of the arrays' library.
@@ -199,11 +202,12 @@ std::string PyOperator::signature() const
         return header_of(text_);
     std::string list;
     for (const auto& parameter : parameters_)
-        list += fmt::format("{}{}: {}{}", list.empty() ? "" : ", ", parameter.name,
-                            parameter.scalar  ? "scalar "
-                            : parameter.table ? "table "
-                                              : "",
-                            parameter.type ? segfold::name(*parameter.type) : "T");
+        list +=
+            fmt::format("{}{}: {}{}{}", list.empty() ? "" : ", ", parameter.name,
+                        parameter.scalar  ? "scalar "
+                        : parameter.table ? "table "
+                                          : "",
+                        parameter.row ? "row " : "", parameter.type ? segfold::name(*parameter.type) : "T");
     return fmt::format("{}({})", name_, list);
 }
 
@@ -279,14 +283,35 @@ void bind_operator(nb::module_& module)
             },
             "The names of parameters that are one number each.")
         .def_prop_ro(
+            "rows",
+            [](const PyOperator& op) {
+                nb::list list;
+                for (const auto& parameter : op.parameters())
+                    if (parameter.row)
+                        list.append(parameter.name);
+                return nb::tuple(list);
+            },
+            "The names of columns and tables that hold rows of features: arrays of two dimensions.")
+        .def_prop_ro(
             "results",
             [](const PyOperator& op) {
                 nb::list list;
-                for (const auto& result : op.fixed().op.results)
-                    list.append(nb::make_tuple(result.name, std::string(segfold::name(result.type))));
+                for (const auto& field : op.fixed().fields)
+                    list.append(nb::make_tuple(field.name, std::string(segfold::name(field.type))));
                 return nb::tuple(list);
             },
-            "``(name, type)`` of each result. Raises InputError for an operator without a type.")
+            "``(name, type)`` of each array that a call returns: results of segments, then those of "
+            "elements. "
+            "Raises InputError for an operator without a type.")
+        .def_prop_ro(
+            "outputs",
+            [](const PyOperator& op) {
+                nb::list list;
+                for (const auto& output : op.example().outputs)
+                    list.append(output.name);
+                return nb::tuple(list);
+            },
+            "The names of results that have a value for every element: what ``map`` gives.")
         .def_prop_ro(
             "description", [](const PyOperator& op) { return op.example().description; },
             "The comment above the operator.")

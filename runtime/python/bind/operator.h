@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "dsl/parser.h"
+#include "dsl/rows.h"
 #include "runtime/python/bind/plan_cache.h"
 
 namespace segfold::python {
@@ -18,9 +19,19 @@ namespace nb = nanobind;
 
 /// An operator of fixed types, with what calls of it need again.
 struct TypedOperator {
-    explicit TypedOperator(Operator checked) : op(std::move(checked)) {}
+    explicit TypedOperator(Operator checked)
+        : op(std::move(checked)), fields(returned_fields(op)), has_rows(segfold::has_rows(op))
+    {}
+
+    /// Whether `fields[field]` is as long as the input: an output of `map`.
+    [[nodiscard]] bool is_output(std::size_t field) const
+    {
+        return field + op.outputs.size() >= fields.size();
+    }
 
     Operator op;
+    std::vector<ResultField> fields;  ///< what a fold returns, without keys
+    bool has_rows;                    ///< then every field holds rows
     PlanCache plans;
     /// Whether a fold must look at the data for what it may rely on, by the laws that are assumed. Guarded by
     /// the interpreter's lock.

@@ -26,11 +26,12 @@ public:
           words_(call.words()),
           session_(call.is_on_device() ? session_of_gpu(words_.session, call.model().device())
                                        : session_of(words_.session)),
+          num_features_(call.num_features()),
           is_on_device_(call.is_on_device())
     {
         const nb::gil_scoped_release released;
         plan_ = std::make_shared<Plan>(
-            session_->plan(op_.fixed().op, call.segments(), call.num_elements(), words_.plan_options()));
+            session_->plan(op_.fixed().op, call.segments(), call.num_elements(), call.plan_options()));
     }
 
     nb::object run(const nb::args& arrays, const nb::kwargs& words)
@@ -77,6 +78,11 @@ private:
             throw InputError(fmt::format("the arrays lie on {}, and the plan of {} was made for arrays on {}",
                                          call.is_on_device() ? "a GPU" : "the host", op_.name(),
                                          is_on_device_ ? "a GPU" : "the host"));
+        if (call.num_features() != num_features_)
+            throw InputError(
+                fmt::format("the arrays have rows of {} features, and the plan of {} was made for "
+                            "rows of {}; make another plan",
+                            call.num_features(), op_.name(), num_features_));
         if (!call.words().key().empty() || call.words().check)
             throw InputError(
                 "stage, settings and the like are given when a plan is made, not when it is run");
@@ -86,6 +92,7 @@ private:
     FoldWords words_;
     std::shared_ptr<Session> session_;
     std::shared_ptr<Plan> plan_;
+    std::int64_t num_features_;
     bool is_on_device_;
 };
 

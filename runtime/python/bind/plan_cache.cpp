@@ -10,10 +10,11 @@
 
 namespace segfold::python {
 
-PlanOptions FoldWords::plan_options() const
+PlanOptions FoldWords::plan_options(std::int64_t num_features) const
 {
     PlanOptions options;
     options.request = request;
+    options.num_features = num_features;
     options.longest = longest;
     options.validates_segments = validates_segments;
     options.trusts_tables = trusts_tables;

@@ -22,7 +22,7 @@ struct FoldWords {
     bool trusts_tables = false;
     bool assumes_finite = false;
 
-    [[nodiscard]] PlanOptions plan_options() const;
+    [[nodiscard]] PlanOptions plan_options(std::int64_t num_features) const;
     /// All that a plan depends on, as a text; empty where nothing is asked for.
     [[nodiscard]] std::string key() const;
 };
@@ -34,8 +34,9 @@ struct PlanKey {
     LayoutKind kind = LayoutKind::whole;
     Type index = Type::i32;  ///< of the first array of segments
     std::int64_t num_elements = 0;
-    std::int64_t num_entries = 0;  ///< of the first array of segments, or the uniform length
-    int device = 0;                ///< a GPU's ordinal, or kHost
+    std::int64_t num_features = 1;  ///< of rows
+    std::int64_t num_entries = 0;   ///< of the first array of segments, or the uniform length
+    int device = 0;                 ///< a GPU's ordinal, or kHost
     std::uintptr_t stream = 0;
     std::string words;
     std::int64_t longest = 0;   ///< the longest segment of the host's arrays, where it was looked at

@@ -17,6 +17,7 @@
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
+#include "runtime/session/scale/slice_operators.h"
 #include "runtime/session/scale/stream.h"
 
 namespace segfold::python {
@@ -285,6 +286,8 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     if (columns.size() != parameters.size())
         throw InputError(fmt::format("{} columns and tables are given; operator {} takes {}", columns.size(),
                                      op.name(), op.signature()));
+    if (const auto reason = reason_against_slices(op.example()); !reason.empty())
+        throw InputError(reason + "; fold it in one piece, by a call of the operator");
     StreamInput input;
     std::optional<Type> generic;
     for (std::size_t i = 0; i < parameters.size(); ++i) {

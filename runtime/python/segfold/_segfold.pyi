@@ -58,7 +58,8 @@ class Operator:
         Folds each segment of the columns.
 
         Columns, tables and scalars are given by position, by name, or in one dictionary; a column is a contiguous array of one
-        dimension and of the type that the operator declares, a scalar a number. Segments are given by one of
+        dimension and of the type that the operator declares, a scalar a number. A column or a table of rows (``x: row f32``) is
+        an array ``[n, K]`` in C order, and all rows of a call are of K features. Segments are given by one of
 
         * ``offsets=``: S + 1 non-decreasing integers, the first 0, the last the number of elements;
         * ``lengths=``: S integers that add up to the number of elements;
@@ -70,7 +71,8 @@ class Operator:
         or by none of them: one segment of all elements.
 
         Returns an array of S results, of the same kind and on the same device as the first column; where the operator has
-        several results, or segments are given by keys, a named tuple of arrays. ``out=`` takes arrays to write instead, in the order of
+        several results, or segments are given by keys, a named tuple of arrays. Results over rows are ``[S, K]``. Results for
+        every element (``each``) are as long as the input, ``[n]`` or ``[n, K]``. ``out=`` takes arrays to write instead, in the order of
         the results, as one array, a sequence or a dictionary. An array ``bins`` among the results is an array each for ``bins_0``,
         ``bins_1``, ..., and ``bins`` the tuple of them. Arrays are never copied; on a GPU the fold is queued on the current
         stream of the arrays' library.
@@ -113,9 +115,21 @@ class Operator:
         """The names of parameters that are one number each."""
 
     @property
+    def rows(self) -> tuple:
+        """
+        The names of columns and tables that hold rows of features: arrays of two dimensions.
+        """
+
+    @property
     def results(self) -> tuple:
         """
-        ``(name, type)`` of each result. Raises InputError for an operator without a type.
+        ``(name, type)`` of each array that a call returns: results of segments, then those of elements. Raises InputError for an operator without a type.
+        """
+
+    @property
+    def outputs(self) -> tuple:
+        """
+        The names of results that have a value for every element: what ``map`` gives.
         """
 
     @property

@@ -15,7 +15,6 @@ SPREAD = sf.operator(
     "combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) } }"
 )
 GATHER = sf.operator("operator gather(i: i32, t: table f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b }")
-ROWS = sf.operator("operator rows(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }")
 
 
 def read_only(array):
@@ -138,17 +137,6 @@ CASES = [
     (lambda: SUM.typed("float"), sf.InputError,
      "no type is called 'float'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64"),
     (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
-    # Rows of features, and write-back.
-    (lambda: ROWS(np.ones((4, 3), np.float32), uniform=2), sf.InputError,
-     "operator rows has rows, which Python does not take; fold it by 'segfold run' or in C++"),
-    (lambda: sf.plan(ROWS, np.ones((4, 3), np.float32), uniform=2), sf.InputError,
-     "operator rows has rows, which Python does not take; fold it by 'segfold run' or in C++"),
-    (lambda: sf.bench(ROWS, np.ones((4, 3), np.float32), uniform=2, backend="cpu"), sf.InputError,
-     "operator rows has rows, which Python does not take; fold it by 'segfold run' or in C++"),
-    (lambda: sf.standard.softmax(X, offsets=OFFSETS), sf.InputError,
-     "operator softmax has a map, which Python does not take; fold it by 'segfold run' or in C++"),
-    (lambda: sf.plan(sf.standard.softmax, X, offsets=OFFSETS), sf.InputError,
-     "operator softmax has a map, which Python does not take; fold it by 'segfold run' or in C++"),
     # Plans.
     (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X[:5], offsets=np.array([0, 1, 2, 3, 5])), sf.InputError,
      "the elements of 'x' are 5; the plan is for 9"),
