@@ -132,9 +132,12 @@ PyOperator traced_operator(const nb::dict& facts)
     op.position = reader.place(facts["line"]);
     for (const nb::handle parameter : nb::iter(facts["parameters"]))
         op.parameters.push_back({Reader::text(parameter[0]), type_of(parameter[1]),
-                                 nb::cast<bool>(parameter[2]), op.position, nb::cast<bool>(parameter[3])});
+                                 nb::cast<bool>(parameter[2]), op.position, nb::cast<bool>(parameter[3]),
+                                 nb::cast<bool>(parameter[4])});
     for (const nb::handle result : nb::iter(facts["results"]))
         op.results.push_back({Reader::text(result[0]), type_of(result[1]), op.position});
+    for (const nb::handle output : nb::iter(facts["outputs"]))
+        op.outputs.push_back({Reader::text(output[0]), type_of(output[1]), op.position});
     for (const nb::handle field : nb::iter(facts["state"])) {
         StateField made{Reader::text(field[0]), type_of(field[1]), std::nullopt, op.position};
         if (!nb::object(field[2]).is_none())
@@ -151,9 +154,11 @@ PyOperator traced_operator(const nb::dict& facts)
         op.finish = reader.block(facts["finish"]);
     if (!facts["empty"].is_none())
         op.empty = reader.block(facts["empty"]);
+    if (!facts["map"].is_none())
+        op.map = reader.block(facts["map"]);
     op.laws.commutative = nb::cast<bool>(facts["commutative"]);
     op.laws.idempotent = nb::cast<bool>(facts["idempotent"]);
-    if (op.results.empty() && op.state.size() == 1)
+    if (op.results.empty() && op.outputs.empty() && op.state.size() == 1)
         op.results.push_back({kResultName, op.state.front().type, op.position});
     return PyOperator(check(std::move(op)));
 }

@@ -3,14 +3,15 @@
 import inspect
 import keyword
 import sys
+import typing
 
 from . import _segfold
 from ._expressions import Table, Type, Value, as_value, make, refuse
 
-_PARTS = ("lift", "combine", "append", "finish", "empty")
+_PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
 _WORDS = set(
-    "operator state lift combine append finish empty laws let table commutative idempotent true false inf nan lowest highest "
+    "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
     "ceil round fma popcount clz isnan isfinite copysign bool i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 T".split()
 )
@@ -75,12 +76,12 @@ def _of_class(made, words):
         fields=fields,
         parts={part: vars(made).get(part) for part in _PARTS},
         laws={law: law in laws or bool(words.get(law)) for law in _LAWS},
-        results=_declared_results(getattr(made, "results", None), at),
+        declared=_declared_results(getattr(made, "results", None), at),
     )
 
 
 def _of_function(function, words):
-    allowed = ("identity", "lift", "append", "finish", "empty", *_LAWS)
+    allowed = ("identity", *_PARTS[:1], *_PARTS[2:], *_LAWS)
     unknown = [word for word in words if word not in allowed]
     if unknown:
         raise TypeError(f"operator() of a function takes {', '.join(allowed)}, and {', '.join(unknown)} are given")
@@ -95,10 +96,10 @@ def _of_function(function, words):
         refuse(f"the values of operator {function.__name__} have no type, or two", "write def total(a: sf.f32, b: sf.f32)", at)
     kind = kinds.pop()
     lift = words.get("lift")
-    columns = [("x", kind, False, False)]
+    columns = [_Column("x", kind)]
     if lift is not None:
         lifted = _columns(inspect.get_annotations(lift, eval_str=True), at) if callable(lift) else []
-        columns = lifted or [(name, kind, False, False) for name in inspect.signature(lift).parameters]
+        columns = lifted or [_Column(name, kind) for name in inspect.signature(lift).parameters]
     return _build(
         at=at,
         name=function.__name__ if function.__name__.isidentifier() else "expression",
@@ -107,7 +108,7 @@ def _of_function(function, words):
         fields=[("value", kind, words.get("identity"))],
         parts={"lift": lift or (lambda x: x), "combine": function, **{part: words.get(part) for part in _PARTS[2:]}},
         laws={law: bool(words.get(law)) for law in _LAWS},
-        results=[],
+        declared=[],
     )
 
 
@@ -118,38 +119,59 @@ def _place_of(definition):
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
 
+class _Column(typing.NamedTuple):
+    """A column, a table or a scalar; a scalar is a table as well."""
+
+    name: str
+    type: Type
+    is_table: bool = False
+    is_scalar: bool = False
+    is_row: bool = False
+
+
 def _columns(annotations, at):
-    from .trace import scalar, table
+    from .trace import row, scalar, table
 
     columns = []
     for name, kind in annotations.items():
         if name == "return":
             continue
-        if isinstance(kind, (table, scalar)):
-            columns.append((name, kind.type, True, isinstance(kind, scalar)))
-        elif isinstance(kind, Type):
-            columns.append((name, kind, False, False))
-        else:
-            refuse(f"column '{name}' has no type of segfold", f"write {name}: sf.f32, or {name}: sf.table(sf.f32)", at)
+        is_table, is_scalar = isinstance(kind, table), isinstance(kind, scalar)
+        is_row = isinstance(kind, row) or (is_table and kind.is_row)
+        type = kind.type if is_table or is_scalar or is_row else kind
+        if not isinstance(type, Type):
+            refuse(f"column '{name}' has no type of segfold",
+                   f"write {name}: sf.f32, {name}: sf.row(sf.f32), or {name}: sf.table(sf.f32)", at)
+        columns.append(_Column(name, type, is_table or is_scalar, is_scalar, is_row))
     return columns
 
 
 def _declared_results(results, at):
+    """``(name, type, is_each)`` of what ``results`` declares."""
+    from .trace import each
+
     if results is None:
         return []
-    if isinstance(results, Type):
-        return [("result", results)]
-    return list(results.items()) if isinstance(results, dict) else list(inspect.get_annotations(results, eval_str=True).items())
+    if isinstance(results, (Type, each)):
+        results = {"result": results}
+    elif not isinstance(results, dict):
+        results = inspect.get_annotations(results, eval_str=True)
+    declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
+    for name, type, _ in declared:
+        if not isinstance(type, Type):
+            refuse(f"result '{name}' has no type of segfold", f"write {name}=sf.f32, or {name}=sf.each(sf.f32)", at)
+    return declared
 
 
 class _Tracer:
     """Runs the parts of one operator."""
 
-    def __init__(self, name, columns, fields):
+    def __init__(self, name, columns, fields, declared):
         self.name = name
         self.columns = columns
         self.fields = fields
-        self.results = []
+        self.results = [(name, type) for name, type, is_each in declared if not is_each]
+        self.outputs = [(name, type) for name, type, is_each in declared if is_each]
 
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
@@ -168,18 +190,24 @@ class _Tracer:
             return value
         return _State(which, self.fields)
 
+    def column(self, column):
+        if column.is_scalar:
+            return Table(column.name, column.type)[0]
+        return Table(column.name, column.type) if column.is_table else make("name", (column.name,), (), column.type)
+
     def arguments(self, part, function):
         given = list(inspect.signature(function).parameters)
         if part == "append" and not given:
             refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
-        if part in ("lift", "append"):
-            known = {name: Table(name, kind)[0] if is_scalar else Table(name, kind) if is_table else make("name", (name,), (), kind)
-                     for name, kind, is_table, is_scalar in self.columns}  # fmt: skip
+        if part in ("lift", "append", "map"):
+            known = {column.name: self.column(column) for column in self.columns if part != "map" or not column.is_table}
+            if part == "map":
+                known.update((name, make("name", (name,), (), kind)) for name, kind in self.results)
             states, given = (given[:1], given[1:]) if part == "append" else ([], given)
             for name in given:
                 if name not in known:
-                    refuse(f"{part} of operator {self.name} takes '{name}', which is no column",
-                           f"the columns are {', '.join(known)}", _place_of(function))
+                    refuse(f"{part} of operator {self.name} takes '{name}', which is no column{' and no result' * (part == 'map')}",
+                           f"the columns{' and results' * (part == 'map')} are {', '.join(known)}", _place_of(function))
             return [*(self.operand("earlier") for _ in states), *(known[name] for name in given)]
         wanted = {"combine": 2, "finish": 1, "empty": 0}[part]
         if len(given) != wanted:
@@ -197,7 +225,8 @@ class _Tracer:
         return self.block(part, returned, found, _place_of(function))
 
     def block(self, part, returned, found, at):
-        targets = [name for name, *_ in self.fields] if part in _PARTS[:3] else [name for name, _ in self.results]
+        kinds = self.fields if part in _PARTS[:3] else self.outputs if part == "map" else self.results
+        targets = [name for name, *_ in kinds]
         if isinstance(returned, _State):
             returned = returned._fields
         if isinstance(returned, dict):
@@ -213,6 +242,8 @@ class _Tracer:
             sets = {targets[0] if targets else "result": as_value(returned)}
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
+        if part == "map" and not self.outputs:
+            self.outputs = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         names, lets, known = {}, [], {}
         for value, name in self.lets(sets, found):
             lets.append((name, self.node(value, names, {}), value.line))
@@ -237,7 +268,7 @@ class _Tracer:
                 used.add(value)
                 open_values.extend(value.arguments)
         taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, *_ in self.fields}
-        taken |= {name for name, _ in self.results}
+        taken |= {name for name, _ in self.results + self.outputs}
         lets = {}
         for name, value in found.items():
             if isinstance(value, Value) and value in used and value.arguments and value not in lets:
@@ -267,22 +298,25 @@ def _run(function, arguments):
     return returned, {name: value for name, value in found.items() if all(value is not given for given in arguments)}
 
 
-def _build(at, name, description, columns, fields, parts, laws, results):
+def _build(at, name, description, columns, fields, parts, laws, declared):
     for part in ("lift", "combine"):
         if parts[part] is None:
             refuse(f"operator {name} has no {part}", f"write def {part}", at)
-    if all(is_table for _, _, is_table, _ in columns):
+    if all(column.is_table for column in columns):
         refuse(f"operator {name} has no column", "write x: sf.f32 in the class", at)
     if any(identity is None for *_, identity in fields) and any(identity is not None for *_, identity in fields):
         refuse(f"operator {name} has fields with an identity and fields without", "all have one, or none", at)
     if keyword.iskeyword(name):
         name += "_"
-    tracer = _Tracer(name, columns, fields)
-    tracer.results = results
+    tracer = _Tracer(name, columns, fields, declared)
+    state_results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
+    keeps_results = parts["map"] is None or bool(tracer.results)
+    if not keeps_results:  # map alone sees the results, which are the fields of the state
+        tracer.results = [(field, kind) for field, kind, _ in fields]
     blocks = {"lift": tracer.run("lift", parts["lift"]), "combine": tracer.run("combine", parts["combine"])}
-    for part in ("append", "finish", "empty"):
-        if part == "empty" and parts[part] is not None and not tracer.results:
-            tracer.results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
+    for part in _PARTS[2:]:
+        if part in ("empty", "map") and parts[part] is not None and not tracer.results:
+            tracer.results = state_results
         blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
     names = list(inspect.signature(parts["combine"]).parameters)
     return _segfold.traced_operator({
@@ -290,8 +324,9 @@ def _build(at, name, description, columns, fields, parts, laws, results):
         "line": at[1],
         "name": name,
         "description": description or "",
-        "parameters": [(column, kind.name, is_table, is_scalar) for column, kind, is_table, is_scalar in columns],
-        "results": [(result, kind.name) for result, kind in tracer.results],
+        "parameters": [column._replace(type=column.type.name) for column in columns],
+        "results": [(result, kind.name) for result, kind in tracer.results] if keeps_results else [],
+        "outputs": [(output, kind.name) for output, kind in tracer.outputs],
         "state": [(field, kind.name, None if identity is None else tracer.node(as_value(identity), {}, {}))
                   for field, kind, identity in fields],
         "earlier": names[0],

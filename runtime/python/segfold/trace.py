@@ -147,27 +147,45 @@ def epsilon(type):
 
 
 def index():
-    """The element's place in the input, an i64; in ``lift``."""
+    """The element's place in the input, an i64; in ``lift`` and ``map``."""
     return make("name", ("index",), (), i64)
 
 
 def position():
-    """The element's place in its segment, an i64; in ``lift``."""
+    """The element's place in its segment, an i64; in ``lift`` and ``map``."""
     return make("name", ("position",), (), i64)
 
 
 def segment():
-    """The segment's number, an i64; in ``lift``, ``finish`` and ``empty``."""
+    """The segment's number, an i64; in ``lift``, ``finish``, ``empty`` and ``map``."""
     return make("name", ("segment",), (), i64)
 
 
 def length():
-    """The number of elements of the segment, an i64; in ``finish`` and ``empty``."""
+    """The number of elements of the segment, an i64; in ``finish``, ``empty`` and ``map``."""
     return make("name", ("length",), (), i64)
 
 
 class table:
-    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``."""
+    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``.
+
+    ``sf.table(sf.row(sf.f32))`` is a table of rows of features.
+    """
+
+    def __init__(self, type):
+        self.type = type.type if isinstance(type, row) else type
+        self.is_row = isinstance(type, row)
+
+
+class row:
+    """The annotation of a column of rows: ``x: sf.row(sf.f32)`` is an array ``[n, K]``; the operator folds each of K features alone."""
+
+    def __init__(self, type):
+        self.type = type
+
+
+class each:
+    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` gives it."""
 
     def __init__(self, type):
         self.type = type
@@ -220,7 +238,7 @@ def _logical(symbol, a, b):
 __all__ = (
     ["Type", "Value", "inf", "nan", "minimum", "maximum", "absolute", "power", "copysign", "fma", "isnan", "isfinite",
      "where", "logical_and", "logical_or", "logical_not", "lowest", "highest", "epsilon", "index", "position",
-     "segment", "length", "table", "scalar", "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
+     "segment", "length", "table", "scalar", "row", "each", "bool_", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f16", "bf16",
      "f32", "f64"]
     + _REAL.split()
     + _BITS.split()

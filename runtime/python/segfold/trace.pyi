@@ -43,14 +43,30 @@ class Value:
     def __abs__(self) -> Value: ...
 
 class table:
-    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``."""
+    """The annotation of a side table: ``weights: sf.table(sf.f32)`` is read at any place, as ``weights[i]``.
+
+    ``sf.table(sf.row(sf.f32))`` is a table of rows of features.
+    """
 
     type: Type
-    def __init__(self, type: Type) -> None: ...
+    is_row: bool
+    def __init__(self, type: typing.Union[Type, row]) -> None: ...
     def __getitem__(self, at: Operand) -> Value: ...
 
 class scalar:
     """The annotation of a scalar: ``threshold: sf.scalar(sf.f32)`` is one number for all elements, given with each call."""
+
+    type: Type
+    def __init__(self, type: Type) -> None: ...
+
+class row:
+    """The annotation of a column of rows: ``x: sf.row(sf.f32)`` is an array ``[n, K]``; the operator folds each of K features alone."""
+
+    type: Type
+    def __init__(self, type: Type) -> None: ...
+
+class each:
+    """In ``results``, a value for every element: ``results = dict(mean=sf.f32, centred=sf.each(sf.f32))``; ``map`` gives it."""
 
     type: Type
     def __init__(self, type: Type) -> None: ...

@@ -234,7 +234,7 @@ def all_of(T):
             return a + b
 
     made = [affine, all, any, argmax, argmin, count, dot, keep_first, max, min, max_subarray, mean, product, sum]
-    made.append(of_floats(T) if T.is_float else trace_of(T))
+    made.append(of_floats(T) + write_back_of(T) if T.is_float else trace_of(T))
     found = {}
     for op in made:
         for one in op if isinstance(op, list) else [op]:
@@ -302,6 +302,85 @@ def of_floats(T):
         laws = "commutative"
 
     return [log_sum_exp, mean_variance]
+
+
+def write_back_of(T):
+    @sf.operator(commutative=True)
+    class centre:
+        x: T
+
+        class state:
+            sum: T = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            return a + b
+
+        def map(x, sum):
+            return x - sum / T(sf.length())
+
+    @sf.operator
+    class softmax:
+        x: T
+
+        class state:
+            greatest: T = -sf.inf
+            sum: T = 0
+
+        def lift(x):
+            return dict(greatest=sf.where(sf.isnan(x), -sf.inf, x), sum=sf.where(sf.isnan(x), sf.nan, 1))
+
+        def combine(a, b):
+            ahead = b.greatest - a.greatest
+            scale = sf.exp(sf.minimum(sf.where(ahead > 0, -ahead, ahead), 0))
+            return dict(
+                greatest=sf.maximum(a.greatest, b.greatest),
+                sum=sf.where(ahead > 0, a.sum * scale + b.sum, a.sum + b.sum * scale),
+            )
+
+        def map(x, greatest, sum):
+            share = 1 / sum
+            return sf.exp(x - greatest) * share
+
+        laws = "commutative"
+        results = sf.each(T)
+
+    @sf.operator
+    class standardise:
+        x: T
+
+        class state:
+            n: sf.i32 = 0
+            mean: T = 0
+            m2: T = 0
+
+        def lift(x):
+            return dict(n=1, mean=x, m2=0)
+
+        def combine(a, b):
+            total = a.n + b.n
+            delta = b.mean - a.mean
+            share = T(b.n) / T(total)
+            return dict(
+                n=total,
+                mean=sf.where(a.n == 0, b.mean, sf.where(b.n == 0, a.mean, a.mean + delta * share)),
+                m2=sf.where(a.n == 0, b.m2, sf.where(b.n == 0, a.m2, a.m2 + b.m2 + delta * delta * T(a.n) * share)),
+            )
+
+        def finish(s):
+            return dict(mean=s.mean, scale=sf.where(s.m2 == 0, 0, 1 / sf.sqrt(s.m2 / T(s.n))))
+
+        empty = dict(mean=sf.nan, scale=sf.nan)
+
+        def map(x, mean, scale):
+            return (x - mean) * scale
+
+        laws = "commutative"
+        results = dict(mean=T, scale=T, result=sf.each(T))
+
+    return [centre, softmax, standardise]
 
 
 def trace_of(T):

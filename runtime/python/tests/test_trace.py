@@ -112,6 +112,139 @@ def test_functions():
     np.testing.assert_array_equal(found, [3, np.nan])
 
 
+def test_rows_and_write_back_are_the_texts():
+    @sf.operator
+    class told:
+        x: sf.row(sf.u32)
+        column: sf.i32
+        vectors: sf.table(sf.row(sf.u32))
+        add: sf.scalar(sf.u32)
+
+        class state:
+            a: sf.u32 = 1
+            b: sf.u32 = 0
+
+        def lift(x, column, vectors, add):
+            read = vectors[column]
+            return dict(a=x * 2 + add, b=x + read)
+
+        def combine(p, q):
+            return dict(a=p.a * q.a, b=p.b * q.a + q.b)
+
+        def empty():
+            return dict(a=sf.u32(5), b=sf.u32(6))
+
+        def map(x, b, column, a):
+            both = sf.u64(a) * 31 + sf.u64(b)
+            return dict(told=both + sf.u64(x) + sf.u64(sf.position()) + sf.u64(sf.length()), of=column + sf.i32(a))
+
+        results = dict(a=sf.u32, b=sf.u32, told=sf.each(sf.u64), of=sf.each(sf.i32))
+
+    text = sf.operator("""
+    operator told(x: row u32, column: i32, vectors: table row u32, add: scalar u32)
+        -> (a: u32, b: u32, each told: u64, each of: i32) {
+      state { a: u32 = 1; b: u32 = 0 }
+      lift { let read = vectors[column]; a = x * 2 + add; b = x + read }
+      combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+      empty { a = u32(5); b = u32(6) }
+      map { let both = u64(a) * 31 + u64(b); told = both + u64(x) + u64(position) + u64(length); of = column + i32(a) }
+    }""")
+    assert told == text, told.text
+    assert told.rows == ("x", "vectors") and told.outputs == ("told", "of")
+    assert told != sf.operator(text.text.replace("row ", ""))
+    x, vectors = np.arange(12, dtype=np.uint32).reshape(6, 2), np.ones((3, 2), np.uint32)
+    column = np.array([0, 2, 1, 1, 0, 0], np.int32)
+    for found, wanted in zip(told(x, column, vectors, 3, uniform=3), text(x, column, vectors, 3, uniform=3, backend="reference")):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_outputs_may_be_told_by_what_map_returns():
+    """Without results the fields of the state are known to map alone; results that are declared are kept."""
+
+    class parts:
+        x: sf.row(sf.f32)
+
+        class state:
+            sum: sf.f32 = 0
+
+        def lift(x):
+            return x
+
+        def combine(a, b):
+            return a + b
+
+    def of(**more):
+        body = {name: value for name, value in vars(parts).items() if not name.startswith("__") or name == "__annotations__"}
+        return sf.operator(type("part", (), {**body, **more}))
+
+    alone = of(map=lambda x, sum: x / sum)
+    assert alone == sf.operator(
+        "operator part(x: row f32) -> each f32 { state sum: f32 = 0 lift x combine(a, b) a + b map x / sum }"
+    ), alone.text
+    kept = of(map=lambda x, total: dict(share=x / total), results=dict(total=sf.f32))
+    assert kept == sf.operator(
+        "operator part(x: row f32) -> (total: f32, each share: f32) { state sum: f32 = 0 lift x combine(a, b) a + b map x / total }"
+    ), kept.text
+
+    @sf.operator(identity=0, commutative=True, map=lambda x, value: x - value)
+    def rest(a: sf.i32, b: sf.i32):
+        return a + b
+
+    assert rest == sf.operator("operator rest(x: i32) -> each i32 { state value: i32 = 0 lift x combine(a, b) a + b map x - value "
+                               "laws commutative }"), rest.text
+    np.testing.assert_array_equal(rest(np.array([1, 2, 4, 5], np.int32), uniform=2), [-2, -1, -5, -4])
+
+
+def test_wrong_maps():
+    def wrong(map, **more):
+        @sf.operator
+        class wrong:
+            x: sf.row(sf.f32)
+            t: sf.table(sf.row(sf.f32))
+
+            class state:
+                sum: sf.f32 = 0
+
+            def lift(x, t):
+                return x + t[0]
+
+            def combine(a, b):
+                return a + b
+
+            locals().update(map=map, **more)
+
+    for map, more, message in (
+        (lambda x, y: x, {}, "map of operator wrong takes 'y', which is no column and no result; the columns and results are x, sum"),
+        (lambda x, t: x, {}, "map of operator wrong takes 't', which is no column and no result; the columns and results are x, sum"),
+        (lambda x: None, {}, "map of operator wrong returns nothing; return a value, or dict(field=value, ...)"),
+        (lambda: 1, {}, "map of operator wrong gives result 'result' no type; convert it, as in sf.f32(0)"),
+        (lambda x: x, {"results": dict(a=sf.each(sf.f32), b=sf.each(sf.f32))},
+         "map of operator wrong returns one value for a, b; return dict(a=..., b=...)"),
+        (lambda x: x, {"results": dict(x=sf.f32)}, "map cannot tell the result 'x' from the parameter of that name; give the result another name"),
+        (lambda x: x, {"results": dict(a=float)}, "result 'a' has no type of segfold; write a=sf.f32, or a=sf.each(sf.f32)"),
+        (None, {"results": sf.each(sf.f32)}, "operator wrong has no map; map gives each element its output, e.g. map x - mean"),
+    ):  # fmt: skip
+        with pytest.raises(sf.SpecError, match=re.escape(message)):
+            wrong(map, **more)
+    with pytest.raises(sf.SpecError, match="the result 'count' does not depend on a row"):
+        @sf.operator
+        class counted:
+            x: sf.row(sf.f32)
+
+            class state:
+                sum: sf.f32 = 0
+                n: sf.i32 = 0
+
+            def lift(x):
+                return dict(sum=x, n=1)
+
+            def combine(a, b):
+                return dict(sum=a.sum + b.sum, n=a.n + b.n)
+
+            def finish(s):
+                return dict(sum=s.sum, count=s.n)
+
+
 def line_of(error):
     return int(re.search(r"test_trace\.py:(\d+): ", str(error.value)).group(1))
 
