@@ -49,7 +49,7 @@ def stream(
     is folded the next one is read, on a thread that calls the iterables.
 
     Yields an array for each part, or a named tuple of arrays where an operator has several results or segments are given by
-    keys. Raises what a fold raises, and what an iterable raises.
+    keys. Raises what a fold raises, and what an iterable raises; InputError for operators over rows and with a ``map``.
 
     >>> import numpy as np, segfold as sf
     >>> days = (np.full(1000, day, np.float32) for day in range(365))

@@ -21,10 +21,11 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
     * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
       operator, ``"sum"`` or ``"sum_f32"``. Where the text has ``T`` for a type, it is that of the arrays.
     * A path (``pathlib.Path``) of a file with such a text.
-    * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``finish`` and ``empty``
-      its functions, ``laws`` what it claims. The functions are called once, with traced values.
-    * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``finish``, ``empty``,
-      ``commutative`` and ``idempotent`` are further words.
+    * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
+      ``empty`` and ``map`` its functions, ``results`` what it gives, ``laws`` what it claims. The functions are called once, with
+      traced values. ``x: sf.row(sf.f32)`` is a column of rows, ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
+    * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
+      ``map``, ``commutative`` and ``idempotent`` are further words.
 
     Raises SpecError, whose message points at the line, for a definition that is wrong.
 
@@ -204,7 +205,9 @@ def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) 
 
     Takes arrays and segments as a call of the operator does, and ``seconds`` (60) and ``evaluations`` (200), the limits of
     the search. Later folds and plans take the winner, tensors of 64-bit offsets apart: indices of 32 bits are measured. Returns a
-    :class:`Tuned`. Raises DeviceError for a back end that is not timed.
+    :class:`Tuned`. Raises DeviceError for a back end that is not timed, InputError on the host for operators over rows and with a
+    ``map``, which have no stage there. Plans of rows are measured on a GPU, and no later plan asks for what was found: records do
+    not tell rows of different lengths apart.
     """
     return Tuned(**_segfold.tune(operator, *arrays, **words))
 
@@ -267,7 +270,8 @@ def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any)
 
     Takes arrays and segments as a call of the operator does, and ``repeats`` (21), ``stages`` (names; all that can serve)
     and ``peers`` (names; of a GPU). Results are compared with each other and, up to 2^20 elements, with the reference. Returns
-    a :class:`Bench`. Raises DeviceError for a back end that is not timed.
+    a :class:`Bench`. Raises DeviceError for a back end that is not timed, InputError on the host for operators over rows and with a
+    ``map``, which have no stage there.
     """
     facts = _segfold.bench(operator, *arrays, **words)
     made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))

@@ -83,8 +83,9 @@ def fold(op, *columns, **words):
     """Folds tensors as ``op(*columns, ...)`` does; columns by position or by name, segments in one of the ways of a call.
 
     Returns a tensor, or a named tuple of tensors. Gradients are those of sums: of an operator of one floating-point field whose
-    ``combine`` is ``a + b``, without ``finish`` and ``empty``, and whose ``lift`` is a column or a product of two columns. Raises
-    RuntimeError where another operator's gradient is asked for, and what the call raises.
+    ``combine`` is ``a + b``, without ``finish``, ``empty`` and ``map``, and whose ``lift`` is a column or a product of two columns.
+    A column may be one of rows; the gradient of a column of numbers beside it is summed over the features. Raises RuntimeError
+    where another operator's gradient is asked for, and what the call raises.
     """
     return function(op)(*columns, **words)
 
@@ -122,7 +123,10 @@ def _(text, arrays, layout, segments, uniform):
         length = segments[0].shape[0]
     else:  # known when the fold has run
         length = _torch.library.get_ctx().new_dynamic_size()
-    results = [column.new_empty((length,), dtype=_DTYPES[type]) for _, type in op.results]
+    row = [array.shape[1] for array, (name, _, _) in zip(arrays, op.parameters) if name in op.rows][:1]
+    results = [
+        column.new_empty((column.shape[0] if name in op.outputs else length, *row), dtype=_DTYPES[type]) for name, type in op.results
+    ]
     if layout == "keys":
         results.insert(0, segments[0].new_empty((length,)))
     return results
@@ -139,32 +143,36 @@ def _backward(ctx, gradients):
     factors = _segfold.factors_of_sum(op)
     if factors is None:
         raise RuntimeError(
-            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one"
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
+            "and without tables"
         )
     arrays, segments = ctx.saved_tensors[: ctx.num_arrays], ctx.saved_tensors[ctx.num_arrays :]
     names = [name for name, _, _ in op.parameters]
-    of_each = _spread(gradients[-1], arrays[0].shape[0], ctx.layout, segments, ctx.uniform)
+    num_elements = arrays[names.index(factors[0])].shape[0]
+    of_each = _spread(gradients[-1], num_elements, ctx.layout, segments, ctx.uniform)
     found = [None] * len(arrays)
     for i, name in enumerate(factors):
         others = [arrays[names.index(other)] for j, other in enumerate(factors) if j != i]
         part = of_each
-        for other in others:
-            part = part * other
+        for other in others:  # a number beside rows is that of every feature
+            part = part * (other if other.dim() == part.dim() else other.unsqueeze(1))
         at = names.index(name)
+        if arrays[at].dim() < part.dim():
+            part = part.sum(1)
         found[at] = part if found[at] is None else found[at] + part
     return None, found, None, [None] * len(segments), None
 
 
 def _spread(gradient, num_elements, layout, segments, uniform):
-    """The gradient of each element's segment."""
+    """The gradient of each element's segment, a row of it where rows are summed."""
     if layout == "whole":
-        return gradient.expand(num_elements)
+        return gradient.expand(num_elements, *gradient.shape[1:])
     if layout == "uniform":
-        return gradient.repeat_interleave(uniform, output_size=num_elements)
+        return gradient.repeat_interleave(uniform, dim=0, output_size=num_elements)
     if layout == "offsets":
-        return gradient.repeat_interleave(segments[0].diff(), output_size=num_elements)
+        return gradient.repeat_interleave(segments[0].diff(), dim=0, output_size=num_elements)
     if layout == "lengths":
-        return gradient.repeat_interleave(segments[0], output_size=num_elements)
+        return gradient.repeat_interleave(segments[0], dim=0, output_size=num_elements)
     if layout == "ranges":
         raise RuntimeError("sums over ranges have no gradient here, because ranges may overlap; give offsets")
     if layout == "flags":

@@ -138,6 +138,60 @@ def test_segments_that_the_kernel_finds(driver, torch):
     assert sf.standard.sum(torch.tensor(X), flags=torch.tensor(np.ones(4096, bool))).shape == (2,)
 
 
+ROW_SUM = "operator row_sum(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b laws commutative }"
+CENTRED = (
+    "operator centred(x: row f32) -> (sum: f32, each rest: f32) { state sum: f32 = 0 lift x combine(a, b) a + b map x - sum "
+    "laws commutative }"
+)
+
+
+def test_rows_are_queued_as_they_lie(driver, torch):
+    op = sf.operator(ROW_SUM)
+    rows, offsets = X.reshape(512, 8), np.arange(0, 513, 4)
+    x, offsets = torch.tensor(rows), torch.tensor(offsets)
+    copied, made = bytes_copied(driver), torch.Tensor.made
+    found = op(x, offsets=offsets)
+    assert found.shape == (128, 8) and found.dtype is torch.float32
+    assert (bytes_copied(driver), torch.Tensor.made) == (copied, made + 1)
+    before = launches(driver), allocations(driver), waits(driver)
+    out = torch.tensor(np.zeros((128, 8), np.float32))
+    assert op(x, offsets=offsets, out=out) is out
+    assert launches(driver) > before[0] and (allocations(driver), waits(driver)) == before[1:]
+    assert (bytes_copied(driver), torch.Tensor.made) == (copied, made + 1) and op._cached_plans() == 1
+    assert op(torch.tensor(X.reshape(512, 8)[:, :4].copy()), offsets=offsets).shape == (128, 4)
+    assert op._cached_plans() == 2  # rows of another length are another plan's
+    for words in (dict(keys=torch.tensor(np.arange(512))), dict(flags=torch.tensor(np.ones(512, bool)))):
+        with pytest.raises(sf.InputError) as caught:
+            op(x, **words)
+        assert str(caught.value) == f"no stage takes segments given by {next(iter(words))} on a device for operator row_sum"
+
+
+def test_results_for_every_element_are_made_and_nothing_else(driver, torch):
+    op = sf.operator(CENTRED)
+    x, offsets = torch.tensor(X.reshape(512, 8)), torch.tensor(np.arange(0, 513, 4))
+    made, copied = torch.Tensor.made, bytes_copied(driver)
+    found = op(x, offsets=offsets)
+    assert found.sum.shape == (128, 8) and found.rest.shape == (512, 8)
+    assert (bytes_copied(driver), torch.Tensor.made) == (copied, made + 2)
+    before = allocations(driver), waits(driver)
+    assert op(x, offsets=offsets, out=tuple(found)).rest is found.rest
+    assert (allocations(driver), waits(driver)) == before and torch.Tensor.made == made + 2
+    assert sf.standard.softmax(torch.tensor(X), uniform=32).shape == (4096,)
+    with pytest.raises(sf.InputError) as caught:
+        op(x, keys=torch.tensor(np.arange(512)))
+    assert str(caught.value) == "no stage takes segments given by keys on a device for operator centred"
+
+
+def test_plans_of_rows(driver, torch):
+    x = torch.tensor(X.reshape(512, 8))
+    plan = sf.plan(sf.operator(CENTRED), x, uniform=4)
+    assert plan.backend == "cuda" and plan(x, uniform=4).rest.shape == (512, 8)
+    with pytest.raises(sf.InputError, match="the arrays have rows of 4 features, and the plan of centred was made for rows of 8"):
+        plan(torch.tensor(X.reshape(1024, 4)), uniform=8)
+    with pytest.raises(sf.InputError, match="the results of 'rest' are 4088; the plan is for at least 4096"):
+        plan(x, uniform=4, out=(torch.tensor(np.zeros((128, 8), "f4")), torch.tensor(np.zeros((511, 8), "f4"))))
+
+
 def test_a_plan(driver, torch):
     x, offsets = torch.tensor(X), torch.tensor(OFFSETS)
     plan = sf.plan(sf.standard.sum, x, offsets=offsets)
@@ -171,6 +225,22 @@ def test_cuda_array_interface(driver, torch):
     assert result.__dlpack_device__() == (2, 0)
     assert "dltensor" in repr(result.__dlpack__())
     assert "dltensor_versioned" in repr(result.__dlpack__(max_version=(1, 0)))
+
+
+def test_rows_by_cuda_array_interface(driver, torch):
+    result = sf.operator(ROW_SUM)(Cupyish(X.reshape(512, 8), 77), uniform=4)
+    assert isinstance(result, sf.DeviceArray) and len(result) == 128 and result.shape == (128, 8)
+    assert result.__cuda_array_interface__["shape"] == (128, 8)
+    assert "dltensor" in repr(result.__dlpack__()) and last_stream(driver) == 77
+    x = torch.tensor(X.reshape(512, 8))
+    x.values = x.values.T
+    x.shape = x.values.shape
+    with pytest.raises(sf.InputError) as caught:
+        sf.operator(ROW_SUM)(x)
+    assert str(caught.value) == (
+        "'x' of shape (8, 512) is in Fortran order, with strides of (4, 32) bytes; rows must lie one behind the other, with strides of "
+        "(2048, 4) bytes, and segfold copies nothing by itself: give a contiguous copy in C order"
+    )
 
 
 def test_wrong_tensors(driver, torch):

@@ -43,6 +43,98 @@ def test_torch_on_the_host(torch):
         sf.standard.sum(x.clone().requires_grad_())
 
 
+ROWS = np.arange(27, dtype=np.float32).reshape(9, 3) % 7
+ROW_SUMS = [ROWS[begin:end].sum(0).tolist() for begin, end in zip(OFFSETS, OFFSETS[1:])]
+ROW_SUM = sf.operator("operator row_sum(x: row T) -> T { state s: T = 0 lift x combine(a, b) a + b laws commutative }")
+CENTRED = sf.operator(
+    "operator centred(x: row f32) -> (total: f32, each rest: f32) { state sum: f32 = 0 lift x combine(a, b) a + b "
+    "finish { total = sum } map x - total }"
+)
+
+
+def test_torchs_rows_on_the_host(torch):
+    x, offsets = torch.from_numpy(ROWS), torch.from_numpy(OFFSETS)
+    found = ROW_SUM(x, offsets=offsets)
+    assert isinstance(found, torch.Tensor) and found.dtype == torch.float32 and found.shape == (4, 3) and found.tolist() == ROW_SUMS
+    out = torch.empty(4, 3)
+    assert ROW_SUM(x, offsets=offsets, out=out) is out and out.tolist() == ROW_SUMS
+    assert ROW_SUM(x.bfloat16(), offsets=offsets, backend="reference").dtype == torch.bfloat16
+    both = CENTRED(x, offsets=offsets)
+    assert both.total.tolist() == ROW_SUMS and torch.equal(both.rest, x - both.total[torch.from_numpy(spread_out(OFFSETS))])
+    found = sf.standard.softmax(x[:, 0].contiguous(), offsets=offsets)
+    assert torch.allclose(found[:3], torch.softmax(x[:3, 0], 0))
+    with pytest.raises(sf.InputError, match=r"'x' of shape \(3, 9\) is in Fortran order, with strides of \(4, 12\) bytes"):
+        ROW_SUM(x.t())
+    with pytest.raises(sf.InputError, match=r"'x' of shape \(9, 2\) has strides of \(12, 4\) bytes"):
+        ROW_SUM(x[:, 1:])
+    with pytest.raises(sf.InputError, match="asks for its gradient"):
+        ROW_SUM(x.clone().requires_grad_())
+
+
+def test_torch_compiles_folds_of_rows(torch, folds):
+    x, offsets = torch.from_numpy(ROWS), torch.from_numpy(OFFSETS)
+    total, centred = folds.function(ROW_SUM), folds.function(CENTRED)
+
+    @torch.compile(fullgraph=True, backend="aot_eager", dynamic=True)
+    def scaled(x, offsets):
+        both = centred(x, offsets=offsets)
+        return total(x * 2, offsets=offsets) / 2, both.total, both.rest + x
+
+    for values in (x, x + 1, torch.cat([x, x]), x[:, :2].contiguous()):
+        ends = offsets.clone()
+        ends[-1] = len(values)
+        sums, totals, rest = scaled(values, ends)
+        wanted = ROW_SUM(values, offsets=ends)
+        assert torch.equal(sums, wanted) and torch.equal(totals, wanted)
+        assert torch.equal(rest, CENTRED(values, offsets=ends).rest + values)
+    text = ROW_SUM.typed("f32").text
+    for given in (x.clone(), x.clone().requires_grad_()):
+        torch.library.opcheck(torch.ops.segfold.fold.default, (text, [given], "offsets", [offsets], 0))
+    torch.library.opcheck(torch.ops.segfold.fold.default, (CENTRED.text, [x.clone()], "uniform", [], 3))
+
+
+def test_torch_knows_gradients_of_sums_of_rows(torch, folds):
+    x, y = torch.from_numpy(ROWS.copy()).requires_grad_(), torch.from_numpy(ROWS[::-1].copy()).requires_grad_()
+    number = torch.from_numpy(X.copy()).requires_grad_()
+    factor = torch.arange(1.0, 13).reshape(4, 3)
+    heads = np.array([1, 0, 0, 1, 0, 1, 0, 0, 0], bool)
+    cases = {
+        "whole": ({}, np.zeros(9, int)),
+        "uniform": ({"uniform": 3}, np.arange(9) // 3),
+        "offsets": ({"offsets": torch.from_numpy(OFFSETS)}, spread_out(OFFSETS)),
+        "lengths": ({"lengths": torch.tensor([3, 2, 0, 4])}, spread_out(OFFSETS)),
+        "flags": ({"flags": torch.from_numpy(heads)}, heads.cumsum() - 1),
+        "keys": ({"keys": torch.tensor([7, 7, 7, 2, 2, 7, 7, 7, 7])}, heads.cumsum() - 1),
+    }
+    for name, (words, segments) in cases.items():
+        x.grad = None
+        found = folds.fold(ROW_SUM, x, **words)
+        sums = found.result if name == "keys" else found
+        (sums * factor[: len(sums)]).sum().backward()
+        assert torch.equal(x.grad, factor[segments]), name
+    x.grad = None
+    of_each = factor[spread_out(OFFSETS)]
+    text = "operator product(n: {} f32, x: row f32) -> f32 {{ state s: f32 = 0 lift {} combine(a, b) a + b }}"
+    for lifted in ("n * x", "x * n"):
+        x.grad = number.grad = None
+        weighted = sf.operator(text.format("", lifted))
+        (folds.fold(weighted, number, x, offsets=torch.from_numpy(OFFSETS)) * factor).sum().backward()
+        assert torch.equal(x.grad, of_each * number.detach()[:, None])
+        assert torch.equal(number.grad, (of_each * x.detach()).sum(1))
+    x.grad = None
+    (folds.fold(sf.operator(text.format("row", "n * x")), y, x, offsets=torch.from_numpy(OFFSETS)) * factor).sum().backward()
+    assert torch.equal(x.grad, of_each * y.detach()) and torch.equal(y.grad, of_each * x.detach())
+    table = "operator bag(i: i64, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b }"
+    for op, columns in ((CENTRED, (x,)), (sf.standard.softmax, (number,)), (sf.operator(table), (torch.arange(9), x))):
+        with pytest.raises(RuntimeError) as caught:
+            found = folds.fold(op, *columns, uniform=3)
+            (found.rest if isinstance(found, tuple) else found).sum().backward()
+        assert str(caught.value) == (
+            f"operator {op.name} has no gradient here: only sums of a column or of a product of two columns have one, without a map "
+            "and without tables"
+        )
+
+
 def spread_out(offsets):
     return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
 
@@ -148,6 +240,19 @@ def test_jax_on_the_host(jax):
         sf.standard.sum(x, out=x, backend="reference")
     plan = sf.plan(sf.standard.sum, x, offsets=offsets, backend="simt")
     assert isinstance(plan(x, offsets=offsets), jax.Array) and plan(x, offsets=offsets).tolist() == [8, 6, 0, 22]
+
+
+def test_jaxs_rows_on_the_host(jax):
+    if jax.default_backend() != "cpu":
+        pytest.skip("JAX's arrays lie on a GPU here; test_gpu.py uses them")
+    x, offsets = jax.numpy.asarray(ROWS), jax.numpy.asarray(OFFSETS)
+    for backend in ("auto", "reference"):
+        found = ROW_SUM(x, offsets=offsets, backend=backend)
+        assert isinstance(found, jax.Array) and found.shape == (4, 3) and found.tolist() == ROW_SUMS
+        both = CENTRED(x, offsets=offsets, backend=backend)
+        assert both.rest.shape == (9, 3) and both.rest.tolist() == (ROWS - np.array(ROW_SUMS)[spread_out(OFFSETS)]).tolist()
+    plan = sf.plan(ROW_SUM, x, offsets=offsets, backend="simt")
+    assert isinstance(plan(x, offsets=offsets), jax.Array) and plan(x, offsets=offsets).tolist() == ROW_SUMS
 
 
 def test_numpys_bfloat16():

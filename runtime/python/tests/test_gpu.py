@@ -122,6 +122,101 @@ def test_an_operator_that_does_not_commute(torch):
     np.testing.assert_array_equal(found.shift.cpu(), wanted.shift)
 
 
+ROW_CASES = [case for case in CASES if case not in ("flags", "keys")]  # kernels of rows find no segments
+TOLD = """operator told(x: row i32, weight: u16) -> (a: u32, b: u32, each told: u64) {
+  state { a: u32 = 1; b: u32 = 0 }
+  lift { a = u32(x) * 2 + 3; b = u32(x) + u32(weight) }
+  combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+  map u64(a) * 31 + u64(b) * 17 + u64(x) + u64(weight) + u64(position) * 1000003 + u64(index) }"""
+
+
+def rows_of(features):
+    return GENERATOR.integers(-9, 10, (N // 64, features)).astype(np.int32), GENERATOR.integers(0, 999, N // 64).astype(np.uint16)
+
+
+def row_words(case):
+    """The words of a case for as many rows as rows_of() gives."""
+    count = N // 64
+    offsets = np.concatenate([[0], np.sort(GENERATOR.integers(0, count + 1, count // 20)), [count]])
+    return {
+        "whole": {}, "uniform": {"uniform": 32}, "offsets": {"offsets": offsets}, "offsets i32": {"offsets": offsets.astype(np.int32)},
+        "lengths": {"lengths": np.diff(offsets)}, "ranges": {"ranges": (offsets[:-1].copy(), offsets[1:].copy())},
+    }[case]  # fmt: skip
+
+
+@pytest.mark.parametrize("features", [1, 3, 8, 33, 64])
+@pytest.mark.parametrize("case", ROW_CASES)
+def test_rows_of_torch(torch, case, features):
+    """An operator that does not commute, with results of segments and of elements, is what the reference says."""
+    if not hasattr(torch, "uint16"):
+        pytest.skip(f"torch {torch.__version__} has no uint16")
+    (x, weight), words, op = rows_of(features), row_words(case), sf.operator(TOLD)
+    wanted = op(x, weight, backend="reference", **words)
+    on_gpu = moved(words, lambda array: torch.from_numpy(array).cuda())
+    columns = torch.from_numpy(x).cuda(), torch.from_numpy(weight).cuda()
+    found = op(*columns, **on_gpu)
+    assert found.a.is_cuda and found.told.shape == x.shape and found.a.shape == wanted.a.shape
+    again = op(*columns, out=tuple(torch.zeros_like(array) for array in found), **on_gpu)
+    plan = sf.plan(op, *columns, **on_gpu)
+    for given in (found, again, plan(*columns, **on_gpu), op(x, weight, backend="cuda", **words)):
+        for name in wanted._fields:
+            array = getattr(given, name)
+            np.testing.assert_array_equal(array if isinstance(array, np.ndarray) else array.cpu().numpy(), getattr(wanted, name), name)
+
+
+@pytest.mark.parametrize("name", ["cupy", "jax"])
+def test_rows_of_other_libraries(request, name):
+    array_of = request.getfixturevalue(name).asarray if name == "cupy" else request.getfixturevalue(name).numpy.asarray
+    op = sf.operator("operator row_sum(x: row i32) -> (sum: i32, each rest: i32) { state sum: i32 = 0 lift x combine(a, b) a + b "
+                     "finish { sum = sum } map x - sum }")  # fmt: skip
+    x, _ = rows_of(7)
+    for case in ("whole", "uniform", "offsets i32"):
+        words = row_words(case)
+        found = op(array_of(x), **moved(words, array_of))
+        wanted = op(x, backend="reference", **words)
+        for one, other in zip(found, wanted):
+            np.testing.assert_array_equal(one.get() if name == "cupy" else np.asarray(one), other)
+
+
+def test_a_table_of_rows(torch):
+    bag = sf.operator("operator bag(i: i32, t: table row f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b laws commutative }")
+    table = GENERATOR.integers(-9, 10, (1000, 64)).astype(np.float32)
+    places, offsets = GENERATOR.integers(0, 1000, 20000).astype(np.int32), np.arange(0, 20001, 40)
+    given = [torch.from_numpy(array).cuda() for array in (places, table, offsets)]
+    found = bag(given[0], given[1], offsets=given[2])
+    np.testing.assert_array_equal(found.cpu().numpy(), table[places].reshape(500, 40, 64).sum(1))
+    torch.testing.assert_close(found, torch.nn.functional.embedding_bag(given[0].long(), given[1], given[2][:-1], mode="sum"))
+
+
+def test_softmax(torch):
+    x = torch.randn(1 << 16, device="cuda")
+    torch.testing.assert_close(sf.standard.softmax(x, uniform=64), torch.softmax(x.reshape(-1, 64), 1).reshape(-1))
+    found = sf.standard.standardise(x, offsets=torch.arange(0, x.numel() + 1, 256, device="cuda"))
+    assert found.mean.shape == (256,) and found.result.shape == x.shape
+    torch.testing.assert_close(found.mean, x.reshape(-1, 256).mean(1), rtol=1e-4, atol=1e-5)
+
+
+def test_gradients_of_sums_of_rows(torch):
+    import segfold.torch as st
+
+    op = sf.operator("operator weighted(n: f32, x: row f32) -> f32 { state s: f32 = 0 lift n * x combine(a, b) a + b laws commutative }")
+    x, n = torch.randn(4096, 16, device="cuda", requires_grad=True), torch.randn(4096, device="cuda", requires_grad=True)
+    found = st.fold(op, n, x, offsets=torch.arange(0, 4097, 32, device="cuda"))
+    factor = torch.randn_like(found)
+    (found * factor).sum().backward()
+    of_each = factor.repeat_interleave(32, 0)
+    torch.testing.assert_close(x.grad, of_each * n.detach()[:, None])
+    torch.testing.assert_close(n.grad, (of_each * x.detach()).sum(1))
+
+    weighted = st.function(op)
+
+    @torch.compile(fullgraph=True)
+    def mean(n, x):
+        return weighted(n, x, uniform=32) / 32
+
+    torch.testing.assert_close(mean(n.detach(), x.detach()), (n[:, None] * x).detach().reshape(128, 32, 16).mean(1))
+
+
 def test_the_current_stream_is_used(torch):
     """Work that a stream must wait for is waited for, and nothing else."""
     x, offsets = torch.from_numpy(X).cuda(), torch.from_numpy(OFFSETS).cuda()
