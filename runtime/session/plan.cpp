@@ -287,7 +287,10 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
     std::optional<PlanText> text;
     if (choice)
         text.emplace(choice->emitted, choice->stage->name);
-    const auto found = parts.backend->run(workload, text ? &*text : nullptr);
+    const auto found = [&] {
+        const std::lock_guard lock(*parts.turn);
+        return parts.backend->run(workload, text ? &*text : nullptr);
+    }();
     for (std::size_t i = 0; i < results.size(); ++i)
         if (found[i].array.bytes() != 0)
             std::memcpy(results[i].data, found[i].array.data(), found[i].array.bytes());

@@ -83,8 +83,9 @@ struct Session::State {
     std::atomic<bool> has_told_note = false;  ///< what the back end's note() says
     SessionOptions options;
     std::optional<Catalogue> own_catalogue;
-    std::mutex mutex;      ///< of what follows
-    std::mutex run_mutex;  ///< of the back end's runs
+    std::mutex mutex;  ///< of what follows
+    /// Of the back end's runs; plans hold it too.
+    std::shared_ptr<std::mutex> run_mutex = std::make_shared<std::mutex>();
     std::shared_ptr<Backend> backend;
     std::map<std::string, OperatorLaws> judged;
     std::shared_ptr<const tune::RecordStore> store;
@@ -228,7 +229,7 @@ Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* t
 Results Session::run(const Workload& workload, const PlanText* plan, RunTimes* times)
 {
     const auto backend = state_->running();
-    const std::lock_guard lock(state_->run_mutex);
+    const std::lock_guard lock(*state_->run_mutex);
     return backend->run(workload, plan, {}, times);
 }
 
@@ -279,7 +280,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
 {
     const auto backend = state_->running();
     const auto& catalogue = state_->catalogue(*backend, takes_gpu_text(op, options.request));
-    PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options};
+    PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options, state_->run_mutex};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state_->options.asks_records)
         parts.reason = "the session asks no records";

@@ -156,7 +156,7 @@ def test_rows_of_torch(torch, case, features):
     columns = torch.from_numpy(x).cuda(), torch.from_numpy(weight).cuda()
     found = op(*columns, **on_gpu)
     assert found.a.is_cuda and found.told.shape == x.shape and found.a.shape == wanted.a.shape
-    again = op(*columns, out=tuple(torch.zeros_like(array) for array in found), **on_gpu)
+    again = op(*columns, out=tuple(torch.empty_like(array) for array in found), **on_gpu)
     plan = sf.plan(op, *columns, **on_gpu)
     for given in (found, again, plan(*columns, **on_gpu), op(x, weight, backend="cuda", **words)):
         for name in wanted._fields:
