@@ -13,10 +13,10 @@ namespace segfold {
 Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, const SegmentsView& segments,
                          Array room = {});
 
-/// Elements that a fold of these arrays has: the length of its first column, else what the segments say.
 /// The length of the rows that are lent; 1 for an operator without rows. Throws InputError where they differ.
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs);
 
+/// Elements that a fold of these arrays has: the length of its first column, else what the segments say.
 std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inputs,
                              const SegmentsView& segments);
 

@@ -94,12 +94,11 @@ void require_no_gaps(const std::string& what, std::span<const std::int64_t> size
     refuse(what, "is read-only, and results are to be written there");
 }
 
-/// The numbers of a tuple, each times `factor`.
-std::vector<std::int64_t> numbers_of(const nb::handle tuple, std::int64_t factor = 1)
+std::vector<std::int64_t> numbers_of(nb::handle tuple)
 {
     std::vector<std::int64_t> numbers;
     for (const nb::handle number : nb::borrow<nb::tuple>(tuple))
-        numbers.push_back(nb::cast<std::int64_t>(number) * factor);
+        numbers.push_back(nb::cast<std::int64_t>(number));
     return numbers;
 }
 

@@ -97,7 +97,10 @@ class CounterExample:
 
     @property
     def columns(self) -> typing.Dict[str, typing.List[typing.Any]]:
-        """The elements of all states one behind the other, as lists by column: a small input for the operator."""
+        """The elements of all states one behind the other, as lists by column: a small input for the operator.
+
+        Of an operator over rows they are those of one feature: ``numpy.reshape(column, (-1, 1))`` makes rows of them.
+        """
         together = [element for state in self.elements for element in state]
         return {name: [element[name] for element in together] for name in (together[0] if together else {})}
 

@@ -67,7 +67,7 @@ CASES = [
     (lambda: WEIGHTED(V, X, X[:, :2].copy()), "'y' has rows of 2 features, and other parameters have 3; they must agree"),
     (lambda: WEIGHTED(V, X, X[:3]), "'y' has 9 numbers, but the layout covers 4 rows of 3 features; both must agree"),
     (lambda: WEIGHTED(V[:3], X, X), "'x' has 12 numbers, but the layout covers 3 rows of 3 features; both must agree"),
-    (lambda: BAG(I, X[:3]), "table 't' has 3 entries; element 2 reads t[3], and indices run from 0 to 2"),
+    (lambda: BAG(I, X[:3], backend="reference"), "table 't' has 3 entries; element 2 reads t[3], and indices run from 0 to 2"),
     (lambda: ROWS(X, offsets=np.array([0, 12])),
      "offsets go beyond the data at segment 0: it ends at 12 but there are 4 elements; the last offset must be the number of elements"),
     (lambda: ROWS(X, uniform=3),
@@ -111,10 +111,10 @@ CASES = [
     (lambda: ROWS & CENTRED,
      "operator centred has a map, which no product has: a product joins the results of segments; fold it alone"),
     # Plans.
-    (lambda: sf.plan(ROWS, X, uniform=2)(X[:, :2].copy(), uniform=2),
+    (lambda: sf.plan(ROWS, X, uniform=2, backend="simt")(X[:, :2].copy(), uniform=2),
      "the arrays have rows of 2 features, and the plan of rows was made for rows of 3; make another plan"),
-    (lambda: sf.plan(ROWS, X, uniform=2)(X[:2], uniform=2), "the elements of 'x' are 6; the plan is for 12"),
-    (lambda: sf.plan(CENTRED, X, uniform=2)(X, uniform=2, out=(room(2, 3), room(3, 3))),
+    (lambda: sf.plan(ROWS, X, uniform=2, backend="simt")(X[:2], uniform=2), "the elements of 'x' are 6; the plan is for 12"),
+    (lambda: sf.plan(CENTRED, X, uniform=2, backend="simt")(X, uniform=2, out=(room(2, 3), room(3, 3))),
      "the results of 'centre' are 9; the plan is for at least 12"),
 ]  # fmt: skip
 
