@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "runtime/backends/cuda/cuda_backend.h"
+#include "runtime/session/choice.h"
 #include "tests/row_cases.h"
 #include "tests/session_on_gpu.h"
 #include "tests/write_back_cases.h"
@@ -58,6 +59,21 @@ TEST_F(RowsOnGpu, WriteBack)
                         << stage << ", " << num_features << " features: " << print(comparison);
                 }
             }
+}
+
+/// The host counts segments given by flags and keys; results and outputs have their own lengths.
+TEST_F(RowsOnGpu, FlagsAndKeysOfTheHostAreServed)
+{
+    Session session({.backend = "cuda"});
+    for (const auto& op : {rows_told_back(true), over_rows(standard_operator("trace_u64"))})
+        for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+            const auto workload = rows_of_numbers(op, segments_in_form(form, {3, 2, 40, 1}), 3, 5);
+            const auto results = session.run(workload, session.choose(workload, {}));
+            const auto comparison = Judge(workload).compare(results);
+            EXPECT_TRUE(comparison.agrees()) << op.name << ", " << name(form) << ": " << print(comparison);
+            for (const auto& [name, array] : results)
+                EXPECT_EQ(array.row_length(), 3U) << name;
+        }
 }
 
 /// Vectors want rows at multiples of 16 bytes; one number further each is loaded alone.

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 #include "dsl/rows.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"
@@ -349,6 +351,25 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
             }
         EXPECT_TRUE(is_found) << stage_name << ": " << from;
     }
+}
+
+/// What a back end does whose kernels could have found the segments: the host counted them.
+TEST(Rows, ResultsAreCutToWholeRowsAndOutputsStay)
+{
+    const auto segments = segments_in_form(SegmentForm::flags, {2, 3, 1});
+    auto found = found_arrays(segments, SegmentForm::flags);
+    found.back().array.as<std::int32_t>()[0] = -1;
+    Results results;
+    for (const auto* name : {"total", "rest"}) {
+        Array array(Type::i32, 6 * 2);
+        std::iota(array.as<std::int32_t>().begin(), array.as<std::int32_t>().end(), 0);
+        array.set_row_length(2);
+        results.push_back({name, std::move(array)});
+    }
+    take_found(results, found, segments, 1, true);
+    EXPECT_EQ(to_vector<std::int32_t>(results[0].array), (std::vector<std::int32_t>{0, 1, 2, 3, 4, 5}));
+    EXPECT_EQ(results[0].array.row_length(), 2U);
+    EXPECT_EQ(results[1].array.length(), 12U);
 }
 
 }  // namespace

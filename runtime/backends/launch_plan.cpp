@@ -103,7 +103,7 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 }
 
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
-                bool may_be_other_form)
+                std::size_t num_outputs, bool may_be_other_form)
 {
     if (found.empty())
         return;
@@ -116,13 +116,15 @@ void take_found(Results& results, const std::vector<NamedArray>& found, const Se
                             std::to_string(segments.num_elements) + " elements");
     const std::int64_t num_segments = is_missing ? segments.num_segments : counted;
     const auto cut = [&](const Array& array) {
-        Array first(array.type(), static_cast<std::size_t>(num_segments));
+        const auto width = std::max<std::size_t>(array.row_length(), 1);
+        Array first(array.type(), static_cast<std::size_t>(num_segments) * width);
+        first.set_row_length(array.row_length());
         if (first.bytes() != 0)
             std::memcpy(first.data(), array.data(), first.bytes());
         return first;
     };
-    for (auto& [name, array] : results)
-        array = cut(array);
+    for (std::size_t f = 0; f + num_outputs < results.size(); ++f)
+        results[f].array = cut(results[f].array);
     if (!is_missing && found.front().name == "found_keys")
         results.keys = cut(found.front().array);
 }

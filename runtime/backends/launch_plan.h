@@ -71,10 +71,10 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 /// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
 /// as the kernel left it.
 ///
-/// Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
+/// The last `num_outputs` results have a value for each element, and stay. Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
 /// host knows of. Throws InternalError for a number of segments that no input has.
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
-                bool may_be_other_form = false);
+                std::size_t num_outputs, bool may_be_other_form = false);
 
 /// The bytes of a struct of pointers, one for each address.
 std::vector<std::byte> pack_pointers(std::span<const std::uint64_t> addresses);

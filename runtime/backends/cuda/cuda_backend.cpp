@@ -144,7 +144,7 @@ Results ResidentWorkload::results() const
             buffer->copy_out({array.data(), array.bytes()});
         found.push_back({found_[i].name, std::move(array)});
     }
-    take_found(results, found, workload_.segments, true);
+    take_found(results, found, workload_.segments, workload_.op.outputs.size(), true);
     return results;
 }
 

@@ -183,7 +183,7 @@ Results run(const Workload& workload, const Emitted& emitted, const Options& ask
         copy_back(results[i].array, outputs.buffers[i]);
     for (std::size_t i = 0; i < found.size(); ++i)
         copy_back(found[i].array, segments.buffers[segments.buffers.size() - found.size() + i]);
-    take_found(results, found, workload.segments);
+    take_found(results, found, workload.segments, workload.op.outputs.size());
     return results;
 }
 
