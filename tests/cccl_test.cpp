@@ -234,9 +234,10 @@ esac
 
     [[nodiscard]] std::string launch(const std::string& settings) const
     {
+        // What ./test was started with is not the launcher's.
         return run_process({"/bin/bash", "-c",
-                            "PATH=" + folder_.file("bin") + ":$PATH CALLS=" + folder_.file("calls") + " " +
-                                settings + " " + folder_.file("root/segfold")})
+                            "unset ${!SEGFOLD_@}; PATH=" + folder_.file("bin") + ":$PATH CALLS=" +
+                                folder_.file("calls") + " " + settings + " " + folder_.file("root/segfold")})
             .output;
     }
 

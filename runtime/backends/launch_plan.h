@@ -71,8 +71,9 @@ std::vector<NamedArray> found_arrays(const Segments& segments, SegmentForm form)
 /// Cuts results to the segments that a kernel has found, and takes the keys along; `found` is found_arrays()
 /// as the kernel left it.
 ///
-/// The last `num_outputs` results have a value for each element, and stay. Where `may_be_other_form`, and no kernel has written num_found, results are cut to the segments that the
-/// host knows of. Throws InternalError for a number of segments that no input has.
+/// The last `num_outputs` results have a value for each element, and stay. Where `may_be_other_form`, and no
+/// kernel has written num_found, results are cut to the segments that the host knows of. Throws InternalError
+/// for a number of segments that no input has.
 void take_found(Results& results, const std::vector<NamedArray>& found, const Segments& segments,
                 std::size_t num_outputs, bool may_be_other_form = false);
 

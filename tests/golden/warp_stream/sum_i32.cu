@@ -310,7 +310,8 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
     if (whole && element_bytes >= 4 && misplaced % 4 == 0) {
         #pragma unroll 4
         for (int mine = lane * 4; mine < row_bytes * kWarpThreads; mine += 4 * kWarpThreads)
-            copy_word_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+            copy_word_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes),
+                            source + mine);
         return;
     }
     #pragma unroll 1
