@@ -78,7 +78,7 @@ TEST(Resident, AnyNumberOfPartsGivesWhatOnePieceGives)
         const auto wanted = reduce_sequentially(workload);
         for (const std::size_t parts : {1, 2, 3, 9}) {
             const auto used = std::span(devices.pointers).first(parts);
-            const ResidentWorkload resident(used, workload, 0, std::ssize(used));
+            const DividedWorkload resident(used, workload, 0, std::ssize(used));
             ResidentFold fold(workload.op, resident.parts());
             for (int run = 0; run < 2; ++run) {
                 auto all = blank_results(workload);
@@ -101,7 +101,7 @@ TEST(Resident, PlansOfTheHostsCoresFoldParts)
     const std::vector<std::int64_t> lengths = {5, 0, 3000, 1, 70000, 0, 2, 40, 0};
     for (auto& [name, segments] : slice_segments("long ones", lengths)) {
         const auto workload = slice_workload(op, std::move(segments));
-        const ResidentWorkload resident(devices.pointers, workload, 0, 3);
+        const DividedWorkload resident(devices.pointers, workload, 0, 3);
         ResidentFold fold(op, resident.parts());
         auto all = blank_results(workload);
         for (const auto& one : fold.run())
@@ -118,7 +118,7 @@ TEST(Resident, RanksJoinTheirParts)
         std::mutex mutex;
         run_thread_ranks(3, [&](Communicator& ranks) {
             const Devices devices("reference", 2);  // each rank has two of them
-            const ResidentWorkload resident(devices.pointers, workload, 2 * ranks.rank(), 6);
+            const DividedWorkload resident(devices.pointers, workload, 2 * ranks.rank(), 6);
             ResidentFold fold(workload.op, resident.parts());
             const auto finished = fold.run(ranks);
             const std::lock_guard lock(mutex);
@@ -136,7 +136,7 @@ TEST(Resident, RefusesWhatPartsCannotFold)
     const auto refused = [&](const Operator& op, Segments segments, bool is_reproducible = false) {
         return refusal([&] {
             const auto workload = slice_workload(op, std::move(segments));
-            const ResidentWorkload resident(devices.pointers, workload, 0, 2);
+            const DividedWorkload resident(devices.pointers, workload, 0, 2);
             PlanOptions options;
             options.request.is_reproducible = is_reproducible;
             const ResidentFold fold(op, resident.parts(), options);

@@ -183,7 +183,7 @@ TEST_F(ScaleOnGpu, PartsThatLieOnGpusAreFoldedThere)
             return;
         for (const std::size_t parts : {2, 3}) {
             const auto used = std::span(sessions).first(parts);
-            const ResidentWorkload resident(used, workload, 0, std::ssize(used));
+            const DividedWorkload resident(used, workload, 0, std::ssize(used));
             ResidentFold fold(workload.op, resident.parts());
             for (int run = 0; run < 2; ++run) {
                 auto all = allocate_results(workload, SegmentForm::offsets);

@@ -58,7 +58,7 @@ double longest(Communicator* ranks, double seconds)
 }
 
 /// Folds in rounds; `all` receives the results.
-Quartiles measure(ResidentFold& fold, const ResidentWorkload& resident, Communicator* ranks, int rounds,
+Quartiles measure(ResidentFold& fold, const DividedWorkload& resident, Communicator* ranks, int rounds,
                   Results& all)
 {
     std::vector<double> seconds;
@@ -97,7 +97,7 @@ void compare(std::vector<std::unique_ptr<Session>>& sessions, Communicator* rank
     std::string stage;
     if (is_first) {
         Session* const session = sessions[0].get();
-        const ResidentWorkload resident(std::span(&session, 1), workload, 0, 1);
+        const DividedWorkload resident(std::span(&session, 1), workload, 0, 1);
         ResidentFold fold(workload.op, resident.parts());
         one = measure(fold, resident, nullptr, rounds, alone);
         if (fold.plan() != nullptr)
@@ -107,8 +107,8 @@ void compare(std::vector<std::unique_ptr<Session>>& sessions, Communicator* rank
     for (auto& session : sessions)
         used.push_back(session.get());
     const auto own = std::ssize(used);
-    const ResidentWorkload resident(used, workload, ranks != nullptr ? ranks->rank() * own : 0,
-                                    ranks != nullptr ? ranks->size() * own : own);
+    const DividedWorkload resident(used, workload, ranks != nullptr ? ranks->rank() * own : 0,
+                                   ranks != nullptr ? ranks->size() * own : own);
     ResidentFold fold(workload.op, resident.parts());
     const auto many = measure(fold, resident, ranks, rounds, shared);
     if (!is_first)

@@ -311,7 +311,7 @@ std::vector<BorderJoin::Finished> ResidentFold::run(Communicator& ranks)
     return finished;
 }
 
-struct ResidentWorkload::State {
+struct DividedWorkload::State {
     explicit State(const Workload& whole) : workload(whole) {}
 
     /// An array of the host where the session's plans read it; `row` is the element that begins a row of
@@ -380,8 +380,8 @@ struct ResidentWorkload::State {
     std::vector<ResidentPart> parts;
 };
 
-ResidentWorkload::ResidentWorkload(std::span<Session* const> sessions, const Workload& workload,
-                                   std::int64_t first, std::int64_t num_slices)
+DividedWorkload::DividedWorkload(std::span<Session* const> sessions, const Workload& workload,
+                                 std::int64_t first, std::int64_t num_slices)
     : state_(std::make_unique<State>(workload))
 {
     check_workload(workload);
@@ -390,11 +390,11 @@ ResidentWorkload::ResidentWorkload(std::span<Session* const> sessions, const Wor
         state_->add(*sessions[i], slicer.slice(first + static_cast<std::int64_t>(i)));
 }
 
-ResidentWorkload::~ResidentWorkload() = default;
+DividedWorkload::~DividedWorkload() = default;
 
-std::vector<ResidentPart> ResidentWorkload::parts() const { return state_->parts; }
+std::vector<ResidentPart> DividedWorkload::parts() const { return state_->parts; }
 
-void ResidentWorkload::gather(Results& all) const
+void DividedWorkload::gather(Results& all) const
 {
     std::size_t next = 0;
     for (const auto& part : state_->parts)

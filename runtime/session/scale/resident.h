@@ -62,14 +62,14 @@ private:
 /// A workload of the host whose slices are copied to devices, with memory for their results there.
 ///
 /// Sessions of the host borrow the workload's own arrays instead.
-class ResidentWorkload {
+class DividedWorkload {
 public:
     /// Slices first .. first + sessions - 1 of `num_slices` equal ones, one for each session; the workload
     /// must outlive it. Throws InputError for segments given by flags or keys, and DeviceError where memory
     /// does not suffice.
-    ResidentWorkload(std::span<Session* const> sessions, const Workload& workload, std::int64_t first,
-                     std::int64_t num_slices);
-    ~ResidentWorkload();
+    DividedWorkload(std::span<Session* const> sessions, const Workload& workload, std::int64_t first,
+                    std::int64_t num_slices);
+    ~DividedWorkload();
 
     [[nodiscard]] std::vector<ResidentPart> parts() const;
     /// Copies the results of segments inside to their places in the arrays of all segments.
