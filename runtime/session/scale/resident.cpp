@@ -189,19 +189,7 @@ struct ResidentFold::State {
     {
         const auto& part = parts[number];
         auto& own = plans[number];
-        Border border;
-        border.head = border.tail = StateRun(op.state.size());
-        border.has_inner = part.num_inner > 0;
-        if (part.head) {
-            border.has_head = true;
-            border.head_segment = part.head->segment;
-            border.head_items = part.head->length();
-        }
-        if (part.tail) {
-            border.has_tail = true;
-            border.tail_goes_on = part.tail->position > 0;
-            border.tail_items = part.tail->length();
-        }
+        auto border = border_without_states(part.head, part.tail, part.num_inner > 0, op.state.size());
         if (own.head)
             own.head->append_to(border.head, evaluator);
         if (own.tail)

@@ -90,6 +90,26 @@ Segments ranges_of(const std::vector<std::int64_t>& begins, const std::vector<st
 
 }  // namespace
 
+Border border_without_states(const std::optional<Piece>& head, const std::optional<Piece>& tail,
+                             bool has_inner, std::size_t state_fields, JoinOrder order)
+{
+    Border border;
+    border.head = StateRun(state_fields, order);
+    border.tail = StateRun(state_fields, order);
+    border.has_inner = has_inner;
+    if (head) {
+        border.has_head = true;
+        border.head_segment = head->segment;
+        border.head_items = head->length();
+    }
+    if (tail) {
+        border.has_tail = true;
+        border.tail_goes_on = tail->position > 0;
+        border.tail_items = tail->length();
+    }
+    return border;
+}
+
 SliceFolder::SliceFolder(const SliceProblem& problem, SliceDevice device)
     : problem_(problem),
       device_(std::move(device)),
@@ -274,20 +294,8 @@ SliceResults SliceFolder::complete(const PreparedSlice& prepared, std::vector<Re
     results.first_inner = slice.first_inner;
     results.num_inner = slice.inner.num_segments;
     auto& border = results.border;
-    const auto fields = bytecode_.state.size();
-    border.head = StateRun(fields, problem_.order);
-    border.tail = StateRun(fields, problem_.order);
-    if (slice.head) {
-        border.has_head = true;
-        border.head_segment = slice.head->segment;
-        border.head_items = slice.head->length();
-    }
-    if (slice.tail) {
-        border.has_tail = true;
-        border.tail_goes_on = slice.tail->position > 0;
-        border.tail_items = slice.tail->length();
-    }
-    border.has_inner = slice.inner.num_segments > 0;
+    border = border_without_states(slice.head, slice.tail, slice.inner.num_segments > 0,
+                                   bytecode_.state.size(), problem_.order);
     std::size_t next = 0;
     if (prepared.has_inner) {
         results.inner = std::move(given[next++]);

@@ -26,6 +26,11 @@ struct Border {
     StateRun head, tail;
 };
 
+/// The border of a slice with such pieces, whose states are to be added.
+[[nodiscard]] Border border_without_states(const std::optional<Piece>& head, const std::optional<Piece>& tail,
+                                           bool has_inner, std::size_t state_fields,
+                                           JoinOrder order = JoinOrder::as_cut);
+
 /// A slice's results.
 struct SliceResults {
     Results inner;  ///< of the segments from `first_inner` on; no arrays where there are none
