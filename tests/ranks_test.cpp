@@ -15,8 +15,8 @@
 #include "dsl/error.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/rank_cores.h"
+#include "runtime/session/scale/thread_ranks.h"
 #include "tests/rank_cases.h"
-#include "tests/thread_ranks.h"
 
 namespace segfold::test {
 namespace {
@@ -87,8 +87,6 @@ TEST(Ranks, ArraysThatAreDistributedStayWhereTheyAre)
 
 TEST(Ranks, DistributedArraysThatAreWrongAreRefused)
 {
-    Meeting meeting(1);
-    ThreadRank alone(meeting, 0);
     SessionOptions session_options;
     session_options.backend = "reference";
     Session session(session_options);
@@ -97,7 +95,9 @@ TEST(Ranks, DistributedArraysThatAreWrongAreRefused)
     const std::vector<std::int64_t> marks = {0, 3, 10};
     const auto message = [&](std::vector<ArrayView> inputs, const SegmentsView& segments) -> std::string {
         try {
-            (void)fold_distributed(alone, session, op, inputs, segments);
+            run_thread_ranks(1, [&](Communicator& alone) {
+                (void)fold_distributed(alone, session, op, inputs, segments);
+            });
         } catch (const InputError& error) {
             return error.what();
         }

@@ -11,9 +11,9 @@
 
 #include "dsl/error.h"
 #include "runtime/judge/reference.h"
+#include "runtime/session/scale/thread_ranks.h"
 #include "tests/files.h"
 #include "tests/slice_cases.h"
-#include "tests/thread_ranks.h"
 
 namespace segfold::test {
 namespace {
