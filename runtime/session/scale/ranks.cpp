@@ -77,6 +77,9 @@ private:
     static Array array_of(Type type, const Bytes& bytes, std::int64_t count)
     {
         Array array(type, static_cast<std::size_t>(count));
+        if (bytes.size() < array.bytes())  // a border of another rank says that a segment ends here
+            throw InternalError("a rank has " + std::to_string(bytes.size() / size_bytes(type)) +
+                                " results or keys of " + std::to_string(count) + " segments");
         if (array.bytes() != 0)
             std::memcpy(array.data(), bytes.data(), array.bytes());
         return array;
