@@ -16,13 +16,9 @@
 namespace segfold {
 namespace {
 
-/// The stage whose order within a segment follows from the segment's length alone, in one configuration.
-constexpr const char* kFixedStage = "warp_per_segment";
-
-PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws)
+PlanChoice fixed_plan(const Problem& problem, const OperatorLaws& laws, const Catalogue& catalogue)
 {
-    const auto& catalogue = Catalogue::standard();
-    const auto& stage = catalogue.stage(kFixedStage);
+    const auto& stage = catalogue.stage(kReproducibleStage);
     require_sound_identity(laws, problem.op);
     catalogue.require(stage, problem);
     const auto configuration =
@@ -120,6 +116,14 @@ SliceDevice slice_device(Session& session)
             backend.runs_stages(), backend.target()};
 }
 
+void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
+{
+    problem.order = JoinOrder::blocks;
+    problem.choose = [laws = problem.laws, &catalogue](const Problem& of, const Shape&) {
+        return fixed_plan(of, laws, catalogue);
+    };
+}
+
 SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                            const SliceOptions& options)
 {
@@ -129,10 +133,7 @@ SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws la
                          "fold it in one piece");
     SliceProblem problem{op, std::move(laws)};
     if (options.plan.is_reproducible) {
-        problem.order = JoinOrder::blocks;
-        problem.choose = [laws = problem.laws](const Problem& of, const Shape&) {
-            return fixed_plan(of, laws);
-        };
+        make_reproducible(problem, Catalogue::standard());
         return problem;
     }
     problem.choose = [&session, options, laws = problem.laws](const Problem& of, const Shape& shape) {

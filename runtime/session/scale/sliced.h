@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/session/scale/slice_fold.h"
@@ -46,6 +47,13 @@ struct Sliced {
 /// to fill. The session must outlive it.
 [[nodiscard]] SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                                          const SliceOptions& options);
+
+/// The stage whose order within a segment follows from the segment's length alone, in one configuration.
+inline constexpr std::string_view kReproducibleStage = "warp_per_segment";
+
+/// Lets the bits follow from the data alone: parts are joined as blocks of kJoinBlock elements, and plans are
+/// of kReproducibleStage. The catalogue must outlive the problem.
+void make_reproducible(SliceProblem& problem, const Catalogue& catalogue);
 
 /// The session's back end as a device.
 [[nodiscard]] SliceDevice slice_device(Session& session);

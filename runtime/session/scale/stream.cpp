@@ -60,11 +60,16 @@ OperatorLaws laws_without_data(OperatorLaws laws)
 struct Stream::State {
     using Queue = SliceQueue<LoadedSlice>;
 
-    State(Session& session, const Operator& checked, StreamInput&& given, StreamOptions asked,
+    State(const Operator& checked, StreamInput&& given, StreamOptions asked,
           std::unique_ptr<SliceEngine> given_engine)
         : op(checked), input(std::move(given)), options(std::move(asked)), engine(std::move(given_engine))
     {
         require_slices(op);
+    }
+
+    /// The problem is asked for once the parameters are checked.
+    void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
+    {
         check_parameters();
         read_tables();
         const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
@@ -82,10 +87,7 @@ struct Stream::State {
         kind = segments_kind;
         cursor = segment_cursor(std::move(input.segments), num_elements);
         num_elements = cursor->num_elements();
-        const SliceOptions slice_options{1, options.plan, options.without_records};
-        auto laws = laws_without_data(session.laws(op));
-        warnings = law_warnings(laws, op);
-        problem = slice_problem(session, op, std::move(laws), slice_options);
+        problem = make_problem();
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
         if (slice_elements < std::max<std::int64_t>(1, block))
             throw InputError(fmt::format(
@@ -109,7 +111,7 @@ struct Stream::State {
         for (const auto& parameter : op.parameters)
             if (parameter.table && !parameter.scalar)
                 problem.checked_tables.push_back(parameter.name);
-        folder.emplace(problem, slice_device(session));
+        folder.emplace(problem, std::move(device));
         if (!engine) {
             buffers.emplace(op.parameters.size(), slice_elements);
             return;
@@ -392,8 +394,22 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
 
 Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
                std::unique_ptr<SliceEngine> engine)
-    : state_(std::make_unique<State>(session, op, std::move(input), std::move(options), std::move(engine)))
-{}
+    : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
+{
+    state_->set_up(slice_device(session), [&] {
+        const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records};
+        auto laws = laws_without_data(session.laws(op));
+        state_->warnings = law_warnings(laws, op);
+        return slice_problem(session, op, std::move(laws), slice_options);
+    });
+}
+
+Stream::Stream(SliceDevice device, SliceProblem problem, StreamInput input, StreamOptions options,
+               std::unique_ptr<SliceEngine> engine)
+    : state_(std::make_unique<State>(problem.op, std::move(input), std::move(options), std::move(engine)))
+{
+    state_->set_up(std::move(device), [&] { return std::move(problem); });
+}
 
 Stream::~Stream() = default;
 

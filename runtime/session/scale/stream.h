@@ -79,6 +79,10 @@ public:
     /// The same on a device of the caller's, for which `session` chooses plans.
     Stream(Session& session, const Operator& op, StreamInput input, StreamOptions options,
            std::unique_ptr<SliceEngine> engine);
+    /// The same on a device that is no session, by plans of the caller's: `options.plan` is not asked, and of
+    /// `problem` neither `typical` nor `checked_tables` need be filled.
+    Stream(SliceDevice device, SliceProblem problem, StreamInput input, StreamOptions options,
+           std::unique_ptr<SliceEngine> engine = nullptr);
     ~Stream();
 
     /// Elements of a slice, at most.
