@@ -12,6 +12,7 @@
 #include "runtime/data/npy.h"
 #include "tests/cli_program.h"
 #include "tests/rank_cases.h"
+#include "tests/stage_cases.h"
 
 namespace segfold::test {
 namespace {
@@ -289,6 +290,59 @@ TEST_F(Mpi, AFileThatShrinksIsRefusedInWords)
     EXPECT_EQ(done.exit_code, 2) << done.errors;
     EXPECT_GE(count(done.errors, "x.npy: ends after"), 1) << done.errors;
     expect_nothing_written();
+}
+
+TEST_F(Mpi, CheckAndRegressJudgeRanks)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "there is no C++ compiler for simt";
+    for (const int size : kSizes) {
+        auto done =
+            folder_.run(ranks(size, {SEGFOLD_PROGRAM, "check", "trace", "--type", "u64", "--backend", "simt",
+                                     "--elements", "1500", "--stage", "warp_per_segment", "--prove", "off"}));
+        EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+        const auto parts = std::to_string(size) + (size == 1 ? " rank, " : " ranks, ") + "joined in order";
+        EXPECT_EQ(count(done.output, parts), 1) << done.output;
+        EXPECT_EQ(count(done.output, "runs agree with the reference"), 1) << done.output;
+        done = folder_.run(
+            ranks(size, {SEGFOLD_PROGRAM, "regress", "trace_i32,sum_f32", "--relations", "--backend", "simt",
+                         "--elements", "700", "--stage", "warp_per_segment"}));
+        EXPECT_EQ(done.exit_code, 0) << done.output << done.errors;
+        EXPECT_EQ(count(done.output, "2 relations tried, all hold"), 1) << done.output;
+    }
+}
+
+TEST_F(Mpi, AVerdictIsSaidOnceAndIsThatOfAllRanks)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "there is no C++ compiler for simt";
+    // A law is refuted: rank 0 shows the input that shows it.
+    const Words refuted = {SEGFOLD_PROGRAM, "check",     "--op", "a - b",      "--type",
+                           "i32",           "--backend", "simt", "--elements", "200"};
+    auto done = folder_.run(ranks(3, refuted));
+    EXPECT_EQ(done.exit_code, 1) << done.output << done.errors;
+    EXPECT_EQ(count(done.output, "combine is not associative:"), 1) << done.output;
+    EXPECT_EQ(count(done.errors, "segfold:"), 0) << done.errors;
+    // What one rank alone meets all end with.
+    auto words = ranks(2, {SEGFOLD_PROGRAM, "check", "sum", "--backend", "simt", "--elements", "500"});
+    words.insert(words.end(), {":", "-n", "1", SEGFOLD_PROGRAM, "check", "sun", "--backend", "simt"});
+    done = folder_.run(words);
+    EXPECT_EQ(done.exit_code, 2) << done.output << done.errors;
+    EXPECT_EQ(count(done.errors, "segfold:"), 1) << done.errors;
+    EXPECT_EQ(count(done.errors, "rank 2 of 3: "), 1) << done.errors;
+    EXPECT_EQ(count(done.errors, "'sun'"), 1) << done.errors;
+    // What all are told wrong is said once.
+    for (const Words& wrong : {Words{"check", "sum", "--devices", "0,1"},
+                               {"check", "sum", "--tree"},
+                               {"check", "sum", "--nonsense"},
+                               {"regress", "sum", "--static"},
+                               {"regress", "sum", "--relation", "slices"}}) {
+        Words all = {SEGFOLD_PROGRAM};
+        all.insert(all.end(), wrong.begin(), wrong.end());
+        done = folder_.run(ranks(3, all));
+        EXPECT_EQ(done.exit_code, 2) << done.output << done.errors;
+        EXPECT_EQ(count(done.errors, "segfold:"), 1) << done.errors;
+    }
 }
 
 /// What starts several processes and says nothing to MPI.

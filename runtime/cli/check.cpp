@@ -9,6 +9,7 @@
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/fault_view.h"
 #include "runtime/cli/json.h"
+#include "runtime/cli/judge_ranks.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
 #include "runtime/cli/scale_argument.h"
@@ -18,6 +19,8 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/regress/check_operator.h"
 #include "runtime/regress/tree.h"
+#include "runtime/session/scale/mpi_world.h"
+#include "runtime/session/scale/slice_operators.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -33,8 +36,7 @@ constexpr std::int64_t kMostSeeds = 1000000;
 constexpr std::size_t kShownFailures = 3;
 constexpr Flag kCheckFlags[] = {
     {"stage", "STAGE|all"},   {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
-    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"slices", "N"},    {"tree"},
-    {"reproducible"}};
+    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"tree"},           {"reproducible"}};
 
 constexpr std::int64_t kMostProofSeconds = 86400;
 
@@ -102,7 +104,7 @@ std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalog
 }
 
 CheckRequest check_request(const Arguments& arguments, const Operator& op, const Backend& backend,
-                           const Catalogue& catalogue)
+                           const Catalogue& catalogue, const Devices& devices)
 {
     CheckRequest request;
     request.workload = workload_request(arguments, op, false);
@@ -123,7 +125,8 @@ CheckRequest check_request(const Arguments& arguments, const Operator& op, const
     request.assume = assumed_laws(arguments, op);
     request.proof = proof_options(arguments);
     request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
-    request.num_slices = arguments.integer("slices", 1, kMostSlices).value_or(0);
+    if (arguments.has("slices"))
+        request.num_slices = devices.num_slices();
     return request;
 }
 
@@ -200,6 +203,8 @@ std::string print_summary(const CheckMatrix& matrix)
         num_failed += outcome.failed();
     }
     const auto against = matrix.without_thrust.empty() ? "the reference and with Thrust" : "the reference";
+    if (num_runs == 0)
+        return "\nno stage could serve\n";
     if (num_failed == 0)
         return fmt::format("\n{} with {}\n",
                            num_runs == 1 ? "the run agrees" : fmt::format("all {} runs agree", num_runs),
@@ -226,19 +231,31 @@ std::string print_failures(const CheckMatrix& matrix)
     return text;
 }
 
+/// Why a failure of parts is shown as it was met.
+std::string print_not_shrunk(const CheckRequest& request, const CheckMatrix& matrix)
+{
+    return request.is_spread() && matrix.any_failed() ? "\nShown as met: what fails in parts is not made "
+                                                        "smaller. Without them the same command tells "
+                                                        "whether the stage or the parts are wrong.\n"
+                                                      : "";
+}
+
 std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix, const Backend& backend)
 {
     const auto first = request.workload.seed;
     const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
     const auto seeds =
         first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
-    auto text = print_facts(
-        {{"data",
-          fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
-         {"back end", fmt::format("{}: {}", backend.name(), backend.description())},
-         {"thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust}});
-    return text + "\n" + print_matrix(request, matrix) + print_unmet(matrix) + print_failures(matrix) +
-           print_summary(matrix);
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"data",
+         fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
+        {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
+    if (request.is_spread())
+        facts.emplace_back("parts", request.spread_text() + ", joined in order");
+    facts.emplace_back(
+        "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
+    return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
+           print_failures(matrix) + print_not_shrunk(request, matrix) + print_summary(matrix);
 }
 
 Json outcomes_of(const CheckMatrix& matrix)
@@ -301,8 +318,8 @@ Json tree_json(const regress::TreeRow& row)
 /// check --tree
 int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
 {
-    for (const auto flag :
-         {"layout", "set", "elements", "values", "index-bits", "seeds", "backend", "device"})
+    for (const auto flag : {"layout", "set", "elements", "values", "index-bits", "seeds", "backend", "device",
+                            "slices", "devices"})
         arguments.refuse(flag, "has no meaning beside --tree, which compares segments of its own on simt");
     Progress progress;
     const auto rows = regress::compare_trees(
@@ -322,17 +339,15 @@ int compare_trees(const Arguments& arguments, const Operator& op, const Catalogu
     return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
 }
 
-}  // namespace
-
-int verb_check(const Words& words)
+/// All but --tree; `ranks` is null for one process.
+int check(const Arguments& arguments, AgreedRanks* ranks)
 {
-    const Arguments arguments("check", words,
-                              join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kCheckFlags}), 1);
     const auto op = operator_argument(arguments);
-    if (arguments.has("tree"))
-        return compare_trees(arguments, op, Kernels(arguments).catalogue());
-    arguments.refuse("reproducible", "says which plans --tree looks at");
-    Session session(backend_argument(arguments, true), session_options(arguments, op));
+    if (ranks != nullptr)
+        refuse_spreading_flags(arguments);
+    const Devices devices(arguments);
+    const auto first = ranks != nullptr ? device_of_rank(arguments, *ranks) : devices.first();
+    Session session(backend_argument(arguments, true, first), session_options(arguments, op));
     auto& backend = session.backend();
     const auto& catalogue = session.catalogue();
     if (!backend.runs_stages())
@@ -340,18 +355,29 @@ int verb_check(const Words& words)
             fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
                         "the reference and Thrust anyway",
                         backend.name()));
-    const auto request = check_request(arguments, op, backend, catalogue);
+    auto request = check_request(arguments, op, backend, catalogue, devices);
+    const auto others = devices.others(backend);
+    const auto pointers = pointers_to(others);
+    request.others = pointers;
+    request.ranks = ranks;
+    if (request.is_spread())
+        require_slices(op);
 
-    Progress progress;
-    const auto found =
-        regress::check_operator(session, op, request, [&](const std::string& what) { progress.show(what); });
+    std::optional<Progress> progress;
+    if (prints(ranks))
+        progress.emplace();
+    const auto found = regress::check_operator(session, op, request, [&](const std::string& what) {
+        if (progress)
+            progress->show(what);
+    });
     const auto& laws = found.laws;
     const auto& matrix = found.matrix;
     if (found.has_stages)
         require_asked_stage(arguments, matrix);
-    progress.clear();
-
     const bool all_well = found.is_well();
+    if (!prints(ranks))
+        return all_well ? 0 : 1;
+    progress->clear();
     if (arguments.json()) {
         write_json("check",
                    {{"operator", json_of(op)},
@@ -363,6 +389,7 @@ int verb_check(const Words& words)
                     {"device", backend.description()},
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
+                    {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
@@ -374,6 +401,29 @@ int verb_check(const Words& words)
         write_output(text);
     }
     return all_well ? 0 : 1;
+}
+
+}  // namespace
+
+int verb_check(const Words& words)
+{
+    const auto parse = [&] {
+        return Arguments(
+            "check", words,
+            join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kScaleFlags, kCheckFlags}), 1);
+    };
+    if (const auto ranks = mpi_world())
+        return judge_by_ranks(words, *ranks, [&](AgreedRanks& all) {
+            const auto arguments = parse();
+            arguments.refuse("tree", "compares plans of one process; run it without MPI");
+            arguments.refuse("reproducible", "says which plans --tree looks at");
+            return check(arguments, &all);
+        });
+    const auto arguments = parse();
+    if (arguments.has("tree"))
+        return compare_trees(arguments, operator_argument(arguments), Kernels(arguments).catalogue());
+    arguments.refuse("reproducible", "says which plans --tree looks at");
+    return check(arguments, nullptr);
 }
 
 }  // namespace segfold::cli

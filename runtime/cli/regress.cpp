@@ -2,16 +2,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
+#include "runtime/cli/judge_ranks.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/regress_parts.h"
 #include "runtime/cli/regress_view.h"
+#include "runtime/cli/scale_argument.h"
 #include "runtime/cli/verbs.h"
+#include "runtime/session/scale/mpi_world.h"
 
 namespace segfold::cli {
 namespace {
@@ -19,7 +23,10 @@ namespace {
 constexpr Flag kRegressFlags[] = {
     {"relations"},        {"static"},        {"time"},      {"stage", "STAGE|all"}, {"relation", "NAME"},
     {"tiles", "TILES"},   {"elements", "N"}, {"seed", "S"}, {"repeat", "K"},        {"layout", "LAYOUT"},
-    {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"}};
+    {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"}};
+
+/// Devices that stand for several where none are named and there is one alone, or none that is a GPU.
+constexpr std::size_t kStandIns = 3;
 
 /// Exact and not commutative, with and without an identity, with a law of its own, rounding, and with a
 /// finish.
@@ -87,7 +94,7 @@ void refuse_idle_flags(const Arguments& arguments, Parts asked)
                          "means another number to relations than to times; give --relations or "
                          "--time beside it");
     if (!asked.relations)
-        for (const auto flag : {"tiles", "repeat", "schedule-seed"})
+        for (const auto flag : {"tiles", "repeat", "schedule-seed", "devices"})
             arguments.refuse(flag, "speaks of relations, and none are tried");
     if (!asked.times)
         arguments.refuse("layout",
@@ -132,11 +139,90 @@ void save(const std::string& path, const RegressReport& report)
     regress::write_baseline(path, baseline);
 }
 
+std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optional<int> device)
+{
+    auto backend = backend_argument(arguments, true, device);
+    if (!backend->runs_stages())
+        throw InputError(
+            fmt::format("--backend {}: regress runs stages, which take cuda or simt; both are compared with "
+                        "the reference and Thrust anyway",
+                        backend->name()));
+    return backend;
+}
+
+/// The back ends that relations are tried on: the first alone where no relation needs several. Without
+/// --devices each GPU, where there are several and none was chosen, else some of one kind.
+std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
+{
+    const Devices asked(arguments);
+    std::vector<std::unique_ptr<Backend>> all;
+    all.push_back(relation_backend(arguments, asked.first()));
+    if (!needs_devices(arguments))
+        return all;
+    for (auto& other : asked.others(*all.front()))
+        all.push_back(std::move(other));
+    if (arguments.has("devices"))
+        return all;
+    const auto& first = *all.front();
+    BackendOptions like;
+    const auto gpus =
+        first.device() && !arguments.has("device") ? cuda::devices() : std::vector<cuda::DeviceInfo>();
+    for (std::size_t i = 1; i < std::max(gpus.size(), kStandIns); ++i) {
+        if (first.device())
+            like.device = gpus.size() > 1 ? gpus[i % gpus.size()].ordinal : first.device()->ordinal;
+        all.push_back(make_backend(first.name(), like));
+    }
+    return all;
+}
+
+/// What several processes do, which MPI has started: the relation of ranks.
+int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
+{
+    for (const auto flag : {"static", "time", "self", "baseline", "save"})
+        arguments.refuse(flag, "is about one process; run it without MPI");
+    if (const auto relation = arguments.value("relation"); relation && relation != "ranks")
+        throw InputError(
+            fmt::format("--relation {}: is tried by one process; ranks of MPI try 'ranks'", *relation));
+    refuse_spreading_flags(arguments);
+    refuse_idle_flags(arguments, {true, false, false});
+    const Kernels kernels(arguments);
+    const auto& catalogue = is_native(arguments) ? Catalogue::native() : kernels.catalogue();
+    (void)regress_stages(arguments, catalogue);
+    const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
+    auto ops = operators(arguments, kRelationOperators);
+    for (auto& op : ops) {
+        // A short search and what is remembered of proofs may differ from host to host.
+        const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
+        std::memcpy(&op.laws, first.data(), sizeof op.laws);
+    }
+    std::optional<Progress> progress;
+    if (prints(&ranks))
+        progress.emplace();
+    RegressReport report;
+    report.relations =
+        hold_relations(arguments, ops, catalogue, *backend, {}, &ranks, progress ? &*progress : nullptr);
+    require_asked_stage(arguments, *report.relations);
+    if (prints(&ranks)) {
+        progress->clear();
+        if (arguments.json())
+            write_json("regress", json_of(report));
+        else
+            write_output(print(report));
+    }
+    return report.exit_code();
+}
+
 }  // namespace
 
 int verb_regress(const Words& words)
 {
-    const Arguments arguments("regress", words, join({kOperatorFlags, kBackendFlags, kRegressFlags}), 1);
+    const auto parse = [&] {
+        return Arguments("regress", words, join({kOperatorFlags, kBackendFlags, kRegressFlags}), 1);
+    };
+    if (const auto ranks = mpi_world())
+        return judge_by_ranks(words, *ranks,
+                              [&](AgreedRanks& all) { return relations_by_ranks(parse(), all); });
+    const auto arguments = parse();
     const auto asked = parts(arguments);
     refuse_idle_flags(arguments, asked);
     const Kernels kernels(arguments);
@@ -148,14 +234,11 @@ int verb_regress(const Words& words)
     Progress progress;
     RegressReport report;
     if (asked.relations) {
-        const auto backend = backend_argument(arguments, true);
-        if (!backend->runs_stages())
-            throw InputError(
-                fmt::format("--backend {}: regress runs stages, which take cuda or simt; both are "
-                            "compared with the reference and Thrust anyway",
-                            backend->name()));
-        report.relations = hold_relations(arguments, operators(arguments, kRelationOperators), catalogue,
-                                          *backend, progress);
+        const auto devices = relation_devices(arguments);
+        const auto pointers = pointers_to(devices);
+        report.relations =
+            hold_relations(arguments, operators(arguments, kRelationOperators), catalogue, *devices.front(),
+                           std::span(pointers).subspan(1), nullptr, &progress);
     }
     const auto* then = baseline ? &*baseline : nullptr;
     if (asked.static_costs)

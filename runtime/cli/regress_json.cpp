@@ -35,7 +35,10 @@ Json report_json(const RelationsReport& report, const OperatorRelations& relatio
 
 Json report_json(const RelationsReport& report)
 {
-    Json document = {{"backend", report.backend}, {"num_elements", report.num_elements}};
+    Json document = {{"backend", report.backend},
+                     {"num_elements", report.num_elements},
+                     {"num_devices", report.num_devices},
+                     {"num_ranks", report.num_ranks}};
     document["operators"] = Json::array();
     for (const auto& relations : report.operators)
         document["operators"].push_back(report_json(report, relations));

@@ -22,10 +22,15 @@ using regress::NamedOperator;
 /// Words as a shell takes them.
 [[nodiscard]] std::string quoted(const std::string& word);
 
-/// Tries relations on the back end.
+/// Whether relations are tried that need several devices.
+[[nodiscard]] bool needs_devices(const Arguments& arguments);
+
+/// Tries relations on the back end; those of several devices on `others` too. With ranks, which is null in
+/// one process, that of ranks alone; collective then. `progress` may be null.
 [[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
                                              const Catalogue& catalogue, Backend& backend,
-                                             Progress& progress);
+                                             std::span<Backend* const> others, AgreedRanks* ranks,
+                                             Progress* progress);
 
 /// Compiles and compares with the baseline, or where that has no static costs with the program's own.
 [[nodiscard]] StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,

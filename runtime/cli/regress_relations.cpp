@@ -14,7 +14,8 @@ constexpr std::int64_t kMostTriedElements = std::int64_t{1} << 24;
 constexpr std::int64_t kMostRepeats = 1000000;
 constexpr std::string_view kTilesNames[] = {"chosen", "smallest"};
 
-regress::RelationRequest request_of(const Arguments& arguments, const Catalogue& catalogue, bool on_gpu)
+regress::RelationRequest request_of(const Arguments& arguments, const Catalogue& catalogue, bool on_gpu,
+                                    bool by_ranks)
 {
     regress::RelationRequest request{.relations = {}, .stages = {}, .tiles = {}, .catalogue = catalogue};
     request.num_elements =
@@ -23,6 +24,8 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
     request.num_seeds = static_cast<std::uint64_t>(arguments.integer("repeat", 1, kMostRepeats).value_or(1));
     if (const auto wanted = arguments.value("relation"))
         request.relations = {&regress::relation(*wanted)};
+    else if (by_ranks)
+        request.relations = {&regress::relation("ranks")};
     else
         for (const auto& relation : regress::relations())
             request.relations.push_back(&relation);
@@ -39,17 +42,18 @@ regress::RelationRequest request_of(const Arguments& arguments, const Catalogue&
 /// Says which attempt of how many is made.
 class Attempts {
 public:
-    Attempts(Progress& progress, std::size_t all) : progress_(progress), all_(all) {}
+    Attempts(Progress* progress, std::size_t all) : progress_(progress), all_(all) {}
 
     void next(const std::string& what)
     {
-        progress_.show(
-            fmt::format("relations: {} of {}{}, {}", done_ + 1, all_, countdown_.text(done_, all_), what));
+        if (progress_ != nullptr)
+            progress_->show(fmt::format("relations: {} of {}{}, {}", done_ + 1, all_,
+                                        countdown_.text(done_, all_), what));
         ++done_;
     }
 
 private:
-    Progress& progress_;
+    Progress* progress_;
     Countdown countdown_;
     std::size_t done_ = 0, all_;
 };
@@ -79,15 +83,26 @@ std::string quoted(const std::string& word)
     return text + "'";
 }
 
-RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
-                               const Catalogue& catalogue, Backend& backend, Progress& progress)
+bool needs_devices(const Arguments& arguments)
 {
-    const auto request = request_of(arguments, catalogue, backend.device().has_value());
+    const auto wanted = arguments.value("relation");
+    return !wanted || wanted == "devices" || wanted == "ranks";
+}
+
+RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
+                               const Catalogue& catalogue, Backend& backend, std::span<Backend* const> others,
+                               AgreedRanks* ranks, Progress* progress)
+{
+    auto request = request_of(arguments, catalogue, backend.device().has_value(), ranks != nullptr);
+    request.others = others;
+    request.ranks = ranks;
     RelationsReport report;
     report.backend = fmt::format("{}: {}", backend.name(), backend.description());
     report.num_elements = request.num_elements;
+    report.num_ranks = ranks != nullptr ? ranks->size() : 0;
+    report.num_devices = 1 + static_cast<int>(others.size());
     report.replay_words = fmt::format("--backend {}", backend.name());
-    for (const auto flag : {"device", "schedule-seed", "kernels"})
+    for (const auto flag : {"device", "devices", "schedule-seed", "kernels"})
         if (const auto value = arguments.value(flag))
             report.replay_words += fmt::format(" --{} {}", flag, quoted(*value));
     Attempts attempts(progress,

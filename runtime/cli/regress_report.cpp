@@ -16,9 +16,10 @@ constexpr int kTooNoisy = 5;
 std::string replay_command(const RelationsReport& report, const OperatorRelations& relations,
                            const regress::RelationOutcome& outcome)
 {
-    return fmt::format("segfold regress {} --relation {} --stage {} --tiles {} --seed {} --elements {} {}",
-                       relations.op, outcome.relation, outcome.stage, name(outcome.tiles), outcome.seed,
-                       report.num_elements, report.replay_words);
+    const auto starter = report.num_ranks > 0 ? fmt::format("mpirun -n {} ", report.num_ranks) : "";
+    return fmt::format("{}segfold regress {} --relation {} --stage {} --tiles {} --seed {} --elements {} {}",
+                       starter, relations.op, outcome.relation, outcome.stage, name(outcome.tiles),
+                       outcome.seed, report.num_elements, report.replay_words);
 }
 
 bool RelationsReport::any_broken() const

@@ -21,6 +21,8 @@ struct RelationsReport {
     std::string backend;
     std::int64_t num_elements = 0;
     std::string replay_words;  ///< flags that every replaying command needs
+    int num_ranks = 0;         ///< that tried them together; 0: one process
+    int num_devices = 1;       ///< for the relations of several; threads of one process stand for ranks there
     std::vector<OperatorRelations> operators;
 
     [[nodiscard]] bool any_broken() const;

@@ -76,7 +76,13 @@ std::string print_relations(const RelationsReport& report)
         breaches += fmt::format("\nand {} more; --relation and --stage leave others out\n",
                                 num_broken - kShownBreaches);
     const auto tried = count_text(static_cast<std::int64_t>(num_tried), "relation");
-    return print_facts({{"back end", report.backend}}) + "\n" + print_table(report) + breaches +
+    std::vector<std::pair<std::string, std::string>> facts = {{"back end", report.backend}};
+    if (report.num_ranks > 0)
+        facts.emplace_back("ranks", std::to_string(report.num_ranks));
+    else if (report.num_devices > 1)
+        facts.emplace_back("devices",
+                           fmt::format("{}, and as many threads that stand for ranks", report.num_devices));
+    return print_facts(facts) + "\n" + print_table(report) + breaches +
            (num_broken == 0 ? fmt::format("\n{} tried, all hold\n", tried)
                             : fmt::format("\n{} of {} broken\n", num_broken, tried));
 }

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "runtime/backends/backend.h"
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/failure.h"
+#include "runtime/cli/judge_ranks.h"
 #include "runtime/cli/law_arguments.h"
 #include "runtime/cli/operator_argument.h"
 #include "runtime/cli/plan.h"
@@ -29,8 +29,7 @@ constexpr std::int64_t kMemory = std::int64_t{1} << 30;  // of a rank's buffers,
 
 void refuse_flags_of_one_process(const Arguments& arguments)
 {
-    for (const auto flag : {"slices", "devices"})
-        arguments.refuse(flag, "cuts what one process folds, and ranks of MPI have a part each");
+    refuse_spreading_flags(arguments);
     arguments.refuse("resume", "goes on with a run of one process, and ranks of MPI begin anew");
     arguments.refuse("check", "needs all data in the memory of one process; run it without MPI");
     arguments.refuse("explain", "is about one plan over all elements, and ranks of MPI have a part each");
@@ -39,24 +38,13 @@ void refuse_flags_of_one_process(const Arguments& arguments)
     arguments.refuse("index-bits", "is about data in one piece, and ranks of MPI have a part each");
 }
 
-/// A GPU for each rank of a host in turn; nothing where no GPU is used or one was chosen.
-std::optional<int> device_of(const Arguments& arguments, const Communicator& ranks)
-{
-    if (arguments.has("device"))
-        return std::nullopt;
-    const auto devices = cuda::devices();
-    if (devices.empty())
-        return std::nullopt;
-    return devices[static_cast<std::size_t>(ranks.local_rank()) % devices.size()].ordinal;
-}
-
 /// What a rank has before it folds.
 struct PreparedRank {
     PreparedRank(const Arguments& arguments, const Communicator& ranks)
         : op(operator_argument(arguments)),
           request(workload_request(arguments, op, true)),
           most_shown(most_shown_of(arguments)),
-          session(backend_argument(arguments, false, device_of(arguments, ranks)),
+          session(backend_argument(arguments, false, device_of_rank(arguments, ranks)),
                   session_options(arguments, op))
     {
         refuse_flags_of_one_process(arguments);

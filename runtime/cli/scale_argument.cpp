@@ -52,8 +52,9 @@ Devices::Devices(const Arguments& arguments)
         arguments.refuse("schedule-seed", "orders the threads of one device, and --devices takes several");
         ordinals_ = ordinals_of(*list);
     }
-    num_slices_ = arguments.integer("slices", 1, kMostSlices)
-                      .value_or(std::max<std::int64_t>(1, std::ssize(ordinals_)));
+    num_slices_ = std::max<std::int64_t>(1, std::ssize(ordinals_));
+    if (arguments.declares("slices"))
+        num_slices_ = arguments.integer("slices", 1, kMostSlices).value_or(num_slices_);
 }
 
 std::optional<int> Devices::first() const
@@ -61,23 +62,38 @@ std::optional<int> Devices::first() const
     return ordinals_.empty() ? std::nullopt : std::optional(ordinals_.front());
 }
 
+std::vector<std::unique_ptr<Backend>> Devices::others(const Backend& first) const
+{
+    const auto entry = std::ranges::find(backends(), first.name(), &BackendEntry::name);
+    std::vector<std::unique_ptr<Backend>> made;
+    for (std::size_t i = 1; i < ordinals_.size(); ++i) {
+        BackendOptions wanted;
+        if (entry->takes_device)
+            wanted.device = ordinals_[i];
+        made.push_back(make_backend(first.name(), wanted));
+    }
+    return made;
+}
+
 Sliced Devices::fold(Session& session, const Workload& workload, SliceOptions options,
                      const SessionOptions& session_options) const
 {
     options.num_slices = num_slices_;
-    std::vector<Session> others;
-    for (std::size_t i = 1; i < ordinals_.size(); ++i) {
-        const auto name = session.backend().name();
-        const auto entry = std::ranges::find(backends(), name, &BackendEntry::name);
-        BackendOptions wanted;
-        if (entry->takes_device)
-            wanted.device = ordinals_[i];
-        others.emplace_back(make_backend(name, wanted), session_options);
-    }
+    std::vector<Session> sessions;
+    for (auto& backend : others(session.backend()))
+        sessions.emplace_back(std::move(backend), session_options);
     std::vector<Session*> devices = {&session};
-    for (auto& other : others)
+    for (auto& other : sessions)
         devices.push_back(&other);
     return fold_sliced(devices, workload, options);
+}
+
+std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends)
+{
+    std::vector<Backend*> pointers;
+    for (const auto& backend : backends)
+        pointers.push_back(backend.get());
+    return pointers;
 }
 
 }  // namespace segfold::cli

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/backends/backend.h"
 #include "runtime/cli/arguments.h"
 #include "runtime/session/scale/sliced.h"
 
@@ -26,6 +27,8 @@ public:
 
     /// The first one's ordinal; nothing where --devices is not given.
     [[nodiscard]] std::optional<int> first() const;
+    /// Back ends like `first`, for the devices beside the first.
+    [[nodiscard]] std::vector<std::unique_ptr<Backend>> others(const Backend& first) const;
     /// How many slices are folded: --slices, else one for each device.
     [[nodiscard]] std::int64_t num_slices() const { return num_slices_; }
     /// Folds on `session` and, beside it, on sessions of its back end for the other devices.
@@ -36,5 +39,8 @@ private:
     std::vector<int> ordinals_;
     std::int64_t num_slices_ = 1;
 };
+
+/// Where they lie, for those that borrow them.
+[[nodiscard]] std::vector<Backend*> pointers_to(const std::vector<std::unique_ptr<Backend>>& backends);
 
 }  // namespace segfold::cli

@@ -7,7 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/checked_workload.h"
-#include "runtime/regress/sliced_stage.h"
+#include "runtime/regress/spread_stage.h"
 #include "runtime/regress/trial.h"
 #include "runtime/session/choice.h"
 #include "runtime/session/validation.h"
@@ -50,10 +50,10 @@ PreparedWorkload prepare(const Operator& op, const CheckRequest& request, const 
 class Column {
 public:
     Column(const Workload& workload, const OperatorLaws& laws, Backend& backend, const Catalogue& catalogue,
-           std::int64_t num_slices)
+           const CheckRequest& request)
         : workload_(workload),
           laws_(laws),
-          num_slices_(num_slices),
+          request_(request),
           backend_(backend),
           catalogue_(catalogue),
           judge_(workload),
@@ -75,6 +75,8 @@ public:
              CheckOutcome& outcome) const
     {
         outcome.unmet = catalogue_.unmet(stage, problem_);
+        if (!outcome.unmet)
+            outcome.unmet = reason_against_parts();
         if (outcome.unmet)
             return;
         const auto configure_stage = [&](const Stage& of, const Problem& problem) {
@@ -91,29 +93,47 @@ public:
                 outcome.comparisons.push_back(judge_.compare(results, *thrust_.results, "thrust"));
         } catch (const simt::SimtError& error) {
             outcome.fault = error.what();
+        } catch (const InternalError& error) {  // borders that do not follow each other
+            if (!request_.is_spread())
+                throw;
+            outcome.fault = error.what();
         }
     }
 
 private:
+    [[nodiscard]] std::optional<std::string> reason_against_parts() const
+    {
+        if (!request_.is_spread())
+            return std::nullopt;
+        if (!laws_.usable.associative)
+            return "segments that parts share would have other results: the operator is not associative";
+        const auto reason =
+            request_.ranks != nullptr ? reason_against_ranks(workload_.segments) : std::string();
+        return reason.empty() ? std::nullopt : std::optional(reason);
+    }
+
     Results run(const Stage& stage,
                 const std::function<Configuration(const Stage&, const Problem&)>& configure_stage,
                 std::uint64_t round) const
     {
-        if (num_slices_ == 0) {
+        if (!request_.is_spread()) {
             const auto emitted = emit(problem_, stage, configure_stage(stage, problem_), catalogue_);
             const PlanText plan{emitted, stage.name};
             return backend_.run(workload_, &plan, {.round = round});
         }
-        const SliceDevice device{[&](const Workload& slice, const PlanText* plan, RunTimes&) {
-                                     return backend_.run(slice, plan, {.round = round});
-                                 },
-                                 true, backend_.target()};
-        return run_sliced(device, workload_, laws_, catalogue_, stage, num_slices_, configure_stage);
+        const SpreadStage how{laws_, catalogue_, stage, configure_stage};
+        if (request_.ranks != nullptr)
+            return run_by_ranks(*request_.ranks, rank_device_of(backend_, {.round = round}), workload_, how);
+        std::vector<SliceDevice> devices = {device_of(backend_, {.round = round})};
+        for (auto* other : request_.others)
+            devices.push_back(device_of(*other, {.round = round}));
+        const auto num_slices = request_.num_slices != 0 ? request_.num_slices : std::ssize(devices);
+        return run_sliced(devices, workload_, how, num_slices);
     }
 
     const Workload& workload_;
     OperatorLaws laws_;
-    std::int64_t num_slices_;
+    const CheckRequest& request_;
     Backend& backend_;
     const Catalogue& catalogue_;
     Judge judge_;
@@ -130,6 +150,21 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
                    prepare(op, request, request.layouts.front(), request.workload.seed).workload);
 }
 
+/// What rank 0 relies on, all do. Collective.
+void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
+{
+    const std::uint8_t flags[] = {laws.usable.associative, laws.usable.commutative,
+                                  laws.usable.idempotent,  laws.has_sound_identity,
+                                  laws.has_sound_append,   laws.without_identity.has_value()};
+    const auto first = ranks.of_first(std::as_bytes(std::span(flags)));
+    const auto flag = [&](std::size_t i) { return first.at(i) != std::byte{0}; };
+    laws.usable = {flag(0), flag(1), flag(2)};
+    laws.has_sound_identity = flag(3);
+    laws.has_sound_append = flag(4);
+    if (flag(5) != laws.without_identity.has_value())
+        laws.without_identity = flag(5) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
+}
+
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,
                        Backend& backend, const Catalogue& catalogue,
                        const std::function<void(const std::string&)>& progress)
@@ -144,7 +179,7 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
             progress(fmt::format("seed {}, {}: reference and thrust", seed, layout.name));
             const auto prepared = prepare(op, request, layout, seed);
             matrix.num_elements = prepared.workload.segments.num_elements;
-            const Column column(prepared.workload, laws, backend, catalogue, request.num_slices);
+            const Column column(prepared.workload, laws, backend, catalogue, request);
             for (const auto* stage : request.stages) {
                 progress(fmt::format("seed {}, {}: {}", seed, layout.name, stage->name));
                 matrix.outcomes.push_back({stage->name, layout.name, seed, {}, {}, {}, {}});
@@ -179,6 +214,17 @@ std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_e
     return layouts;
 }
 
+std::string CheckRequest::spread_text() const
+{
+    if (ranks != nullptr)
+        return fmt::format("{} {}", ranks->size(), ranks->size() == 1 ? "rank" : "ranks");
+    const auto slices = fmt::format("{} {}", num_slices, num_slices == 1 ? "slice" : "slices");
+    if (others.empty())
+        return num_slices == 0 ? "" : slices;
+    const auto devices = fmt::format("{} devices", others.size() + 1);
+    return num_slices == 0 ? devices : slices + " on " + devices;
+}
+
 bool CheckOutcome::failed() const
 {
     return fault ||
@@ -211,9 +257,14 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
                         backend.name()));
     tell("laws");
     Check check;
-    check.laws = laws_on_data(op, request, judge_laws(op, {}, request.assume, &request.proof));
+    const bool is_first = request.ranks == nullptr || request.ranks->rank() == 0;
+    // A proof ends by the clock: what it says is rank 0's to say.
+    check.laws =
+        laws_on_data(op, request, judge_laws(op, {}, request.assume, is_first ? &request.proof : nullptr));
+    if (request.ranks != nullptr)
+        take_laws_of_first(*request.ranks, check.laws);
     for (const auto& finding : check.laws.report.findings)
-        if (finding.verdict == segfold::Verdict::refuted) {
+        if (finding.verdict == segfold::Verdict::refuted && is_first) {
             tell(fmt::format("an input that shows what comes of it: {}", name(finding.law)));
             if (auto fault = find_fault_input(session, op, check.laws.report, finding.law))
                 check.faults.push_back(std::move(*fault));

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "runtime/judge/compare.h"
 #include "runtime/regress/fault_input.h"
 #include "runtime/session/operator_laws.h"
+#include "runtime/session/scale/agreed_ranks.h"
 #include "runtime/session/session.h"
 
 namespace segfold::regress {
@@ -52,7 +54,17 @@ struct CheckRequest {
     std::int64_t num_seeds = 1;
     std::vector<Law> assume = {};  ///< laws to rely on even where they are refuted
     prove::ProofOptions proof = {};
-    std::int64_t num_slices = 0;  ///< slices in which every stage runs; 0: in one piece
+    /// Slices in which every stage runs; 0: in one piece, or one for each device.
+    std::int64_t num_slices = 0;
+    /// Beside the session's, and of its kind: slices are dealt to all.
+    std::span<Backend* const> others = {};
+    /// That make the same request, each in a session of its own: every stage runs by them, each folds a
+    /// share. The laws are judged by rank 0.
+    AgreedRanks* ranks = nullptr;
+
+    [[nodiscard]] bool is_spread() const { return num_slices != 0 || !others.empty() || ranks != nullptr; }
+    /// "4 ranks", "7 slices on 3 devices"; empty in one piece.
+    [[nodiscard]] std::string spread_text() const;
 };
 
 /// The outcomes, seed by seed, layout by layout, stage by stage; and why Thrust had no say, if it had none.
@@ -78,8 +90,9 @@ struct Check {
 
 /// Judges an operator's laws, then runs stages on the session's back end. A fault of a kernel is an outcome.
 ///
-/// `progress` is told what is done; it may be empty. Throws InputError for a back end without stages and for
-/// data that cannot be had, DeviceError where the device fails.
+/// With ranks all of them call this, and have the same outcomes; laws and faults are rank 0's. Collective
+/// then. `progress` is told what is done; it may be empty. Throws InputError for a back end without stages
+/// and for data that cannot be had, DeviceError where the device fails.
 [[nodiscard]] Check check_operator(Session& session, const Operator& op, const CheckRequest& request,
                                    const std::function<void(const std::string&)>& progress = {});
 

@@ -12,6 +12,7 @@
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"
+#include "runtime/regress/spread_relations.h"
 #include "runtime/session/scale/slice_operators.h"
 
 namespace segfold::regress {
@@ -298,22 +299,6 @@ std::optional<Breach> attempt_repetition(Trial& trial)
     return std::nullopt;
 }
 
-std::optional<Breach> attempt_slices(Trial& trial)
-{
-    const auto& op = trial.setting().op;
-    for (const auto form : trial.forms({whole, uniform, offsets, ranges, flags, keys})) {
-        const auto& data = trial.material(op, trial.usual_segments(form), "usual");
-        const auto in_one_piece = trial.run(data.workload);
-        const auto slices = 2 + trial.lot(6, 15);
-        const auto results = trial.run_sliced(data.workload, slices);
-        if (auto breach = trial.breach(data.judge->compare(results, in_one_piece, "the run in one piece"))) {
-            breach->text = fmt::format("in {} slices, {}", slices, breach->text);
-            return breach;
-        }
-    }
-    return std::nullopt;
-}
-
 constexpr std::array kRelations = {
     Relation{"agreement", "every stage, layout and back end gives what every other gives", none,
              attempt_agreement},
@@ -331,6 +316,10 @@ constexpr std::array kRelations = {
     Relation{"repetition", "running again changes no bit", none, attempt_repetition},
     Relation{"slices", "slices cut anywhere and joined in order change nothing", reason_against_slices,
              attempt_slices},
+    Relation{"devices", "several devices that slices are dealt to change nothing", reason_against_slices,
+             attempt_devices, other_devices_missing},
+    Relation{"ranks", "ranks that fold a share each change nothing", reason_against_slices, attempt_ranks,
+             ranks_missing},
 };
 
 }  // namespace
@@ -371,6 +360,8 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
 {
     RelationOutcome outcome{
         relation.name, stage.name, tiles, setting.seed, relation.objection(setting.op), {}};
+    if (outcome.objection.empty() && relation.missing != nullptr)
+        outcome.objection = relation.missing(setting);
     if (!outcome.objection.empty())
         return outcome;
     if (const auto reason = unmet(setting, stage)) {
@@ -382,8 +373,12 @@ RelationOutcome attempt(const Relation& relation, const Setting& setting, const 
         outcome.breach = trial.breach(error.what());
         outcome.breach->is_fault = true;
     };
+    const auto try_it = [&] { outcome.breach = relation.attempt(trial); };
     try {
-        outcome.breach = relation.attempt(trial);
+        if (setting.ranks != nullptr)
+            setting.ranks->together(try_it);  // what one of them meets all have met
+        else
+            try_it();
     } catch (const simt::SimtError& error) {
         fault(error);
     } catch (const InternalError& error) {  // a number of segments that no input has
@@ -405,7 +400,9 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                               backend,
                               request.num_elements,
                               request.seed + i,
-                              request.make_arrays};
+                              request.make_arrays,
+                              request.others,
+                              request.ranks};
         Materials materials;
         for (const auto* stage : request.stages)
             for (const auto* relation : request.relations) {

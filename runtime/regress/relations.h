@@ -19,6 +19,8 @@ struct Relation {
     std::string (*objection)(const Operator& op);
     /// Nothing where it holds.
     std::optional<Breach> (*attempt)(Trial& trial);
+    /// What it needs and the setting does not have; empty where nothing is missing. Null: it needs nothing.
+    std::string (*missing)(const Setting& setting) = nullptr;
 };
 
 /// All relations, in the order in which they are tried.
@@ -53,6 +55,8 @@ struct RelationRequest {
     std::uint64_t seed = 7;  ///< the first one
     std::uint64_t num_seeds = 1;
     MakeArrays make_arrays = uniform_arrays;
+    std::span<Backend* const> others = {};  ///< beside the back end: for the relations of several devices
+    AgreedRanks* ranks = nullptr;           ///< that make the same request, each with a back end of its own
 };
 
 /// Tries all of a request with one operator, seed by seed, stage by stage; `progress` is told before each

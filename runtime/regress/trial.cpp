@@ -12,7 +12,7 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
-#include "runtime/regress/sliced_stage.h"
+#include "runtime/session/scale/thread_ranks.h"
 #include "runtime/support/random.h"
 
 namespace segfold::regress {
@@ -231,22 +231,62 @@ Results Trial::run(const Workload& workload, const Circumstances& circumstances)
     return setting_.backend.run(workload, &plan, varied);
 }
 
-Results Trial::run_sliced(const Workload& workload, std::int64_t num_slices)
+int Trial::num_ranks() const
+{
+    return setting_.ranks != nullptr ? setting_.ranks->size() : 1 + static_cast<int>(setting_.others.size());
+}
+
+std::string Trial::spread_text(Spread spread, std::int64_t count) const
+{
+    switch (spread) {
+        case Spread::slices:
+            return fmt::format("in {} slices", count);
+        case Spread::devices:
+            return fmt::format("in {} slices on {} devices", count, 1 + setting_.others.size());
+        default:
+            return fmt::format("by {} ranks, in slices of {} elements at most", num_ranks(), count);
+    }
+}
+
+Results Trial::run_by_threads(const Workload& workload, const SpreadStage& how, std::int64_t slice_elements)
+{
+    std::vector<Backend*> devices = {&setting_.backend};
+    devices.insert(devices.end(), setting_.others.begin(), setting_.others.end());
+    Results of_first;
+    run_thread_ranks(num_ranks(), [&](Communicator& threads) {
+        AgreedRanks ranks(threads);
+        const auto which = static_cast<std::size_t>(ranks.rank());
+        auto results =
+            run_by_ranks(ranks, rank_device_of(*devices[which], {.scratch_poison = kScratchPoison}), workload,
+                         how, slice_elements);
+        if (which == 0)
+            of_first = std::move(results);
+    });
+    return of_first;
+}
+
+Results Trial::run_spread(const Workload& workload, Spread spread, std::int64_t count, bool is_reproducible)
 {
     const auto& segments = workload.segments;
-    last_ = {
-        segments.form, fmt::format("{} slices", num_slices), segments.num_elements, segments.num_segments, "",
-        false};
-    auto& backend = setting_.backend;
-    const SliceDevice device{[&](const Workload& slice, const PlanText* plan, RunTimes&) {
-                                 return backend.run(slice, plan, {.scratch_poison = kScratchPoison});
-                             },
-                             true, backend.target()};
+    last_ = {segments.form, spread_text(spread, count), segments.num_elements, segments.num_segments, "",
+             false};
     OperatorLaws laws;
     laws.usable = setting_.laws;
-    return regress::run_sliced(
-        device, workload, laws, setting_.catalogue, stage_, num_slices,
-        [this](const Stage& stage, const Problem& problem) { return configuration_of(stage, problem); });
+    const SpreadStage how{
+        laws, setting_.catalogue, stage_,
+        [this](const Stage& stage, const Problem& problem) { return configuration_of(stage, problem); },
+        is_reproducible};
+    const Circumstances circumstances{.scratch_poison = kScratchPoison};
+    if (spread == Spread::ranks && setting_.ranks == nullptr)
+        return run_by_threads(workload, how, count);
+    if (spread == Spread::ranks)
+        return run_by_ranks(*setting_.ranks, rank_device_of(setting_.backend, circumstances), workload, how,
+                            count);
+    std::vector<SliceDevice> devices = {device_of(setting_.backend, circumstances)};
+    if (spread == Spread::devices)
+        for (auto* other : setting_.others)
+            devices.push_back(device_of(*other, circumstances));
+    return run_sliced(devices, workload, how, count);
 }
 
 Breach Trial::breach(std::string text) const

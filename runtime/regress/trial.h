@@ -4,12 +4,14 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
 #include "runtime/judge/compare.h"
+#include "runtime/regress/spread_stage.h"
 
 namespace segfold::regress {
 
@@ -43,6 +45,15 @@ struct Setting {
     std::int64_t num_elements;
     std::uint64_t seed;
     MakeArrays make_arrays;
+    std::span<Backend* const> others = {};  ///< of the same kind, for what is folded by several devices
+    AgreedRanks* ranks = nullptr;           ///< that try relations together; without them threads stand in
+};
+
+/// What folds the parts of a workload.
+enum class Spread : std::uint8_t {
+    slices,   ///< one device, one after the other
+    devices,  ///< the setting's devices, which are dealt slices
+    ranks,    ///< the setting's ranks, else a thread for each of its devices
 };
 
 /// Data with its right answer.
@@ -96,8 +107,12 @@ public:
     /// Runs the stage; the next Breach speaks of this run.
     Results run(const Workload& workload, const Circumstances& circumstances = {});
 
-    /// The same in slices.
-    Results run_sliced(const Workload& workload, std::int64_t num_slices);
+    /// The same in parts: so many slices, or by ranks in slices of so many elements.
+    Results run_spread(const Workload& workload, Spread spread, std::int64_t count,
+                       bool is_reproducible = false);
+    /// "in 7 slices on 3 devices" of that.
+    [[nodiscard]] std::string spread_text(Spread spread, std::int64_t count) const;
+    [[nodiscard]] const Stage& stage() const { return stage_; }
 
     /// A breach of the last run's workload.
     [[nodiscard]] Breach breach(std::string text) const;
@@ -110,6 +125,8 @@ public:
 private:
     [[nodiscard]] Configuration configuration_of(const Stage& stage, const Problem& problem) const;
     const Emitted& emitted(const Workload& workload);
+    [[nodiscard]] int num_ranks() const;
+    Results run_by_threads(const Workload& workload, const SpreadStage& how, std::int64_t slice_elements);
 
     const Setting& setting_;
     const Stage& stage_;
