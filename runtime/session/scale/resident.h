@@ -31,6 +31,15 @@ struct ResidentPart {
     std::vector<MutableArrayView> results = {};  ///< [num_inner] for each result field
 };
 
+/// How the states at the borders of parts come to where they are joined.
+enum class BorderWay : std::uint8_t {
+    /// The host copies those of each device, and ranks exchange them by their Communicator.
+    host,
+    /// The GPUs of all ranks gather them by NCCL; one copy a process brings all of them to the host. NCCL is
+    /// opened at run time: libnccl.so.2, or the path in the environment variable SEGFOLD_NCCL.
+    nccl,
+};
+
 /// A fold of parts, whose plans are compiled once.
 ///
 /// A run queues at most three plans on each device, waits for all, and joins the states at the borders in the
@@ -38,8 +47,10 @@ struct ResidentPart {
 /// Operators are those of fold_sliced(), but for such as tell an empty segment its number.
 class ResidentFold {
 public:
-    /// Throws InputError for operators that cannot be cut, and what Session::plan() throws.
-    ResidentFold(const Operator& op, std::vector<ResidentPart> parts, const PlanOptions& options = {});
+    /// Throws InputError for operators that cannot be cut, and what Session::plan() throws; with NCCL also
+    /// for parts that do not lie on a GPU each, and DeviceError where there is no NCCL.
+    ResidentFold(const Operator& op, std::vector<ResidentPart> parts, const PlanOptions& options = {},
+                 BorderWay borders = BorderWay::host);
     ~ResidentFold();
     ResidentFold(ResidentFold&&) noexcept;
 
@@ -47,7 +58,7 @@ public:
     /// that end in a part behind the one in which they began.
     std::vector<BorderJoin::Finished> run();
     /// The same where each rank has parts of its own, in the order of ranks: what ends in this rank's.
-    /// Collective.
+    /// Collective. With NCCL the first run with other ranks than before sets up its communicators.
     std::vector<BorderJoin::Finished> run(Communicator& ranks);
 
     [[nodiscard]] std::span<const ResidentPart> parts() const;
