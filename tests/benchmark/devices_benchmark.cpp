@@ -1,12 +1,13 @@
 // How fast several GPUs of a host fold arrays that lie on them, beside one GPU that holds all of it.
 //
-//     devices_benchmark [ELEMENTS [ROUNDS [LAYOUT ...]]]          2^32 elements, 15 rounds and all layouts
-//     without them mpirun -n 2 devices_benchmark ...                           a GPU for each rank
+//     devices_benchmark [--nccl] [ELEMENTS [ROUNDS [LAYOUT ...]]]     2^32 elements, 15 rounds and all
+//     layouts without them mpirun -n 2 devices_benchmark ...                  a GPU for each rank
 //
-// Sums of f32 that are small integers, so that results must agree bit for bit. A time is that of the host's
-// clock from the call until all results are there, the joins included. Prints for each layout the median and
-// the quartiles of one GPU's rounds and of all GPUs', the rate, and how many times as fast they are. With
-// mpirun one GPU is rank 0's; rounds begin together, and a time is the longest of the ranks'.
+// With --nccl the states at the borders are gathered by NCCL, which is opened at run time (SEGFOLD_NCCL: its
+// path). Sums of f32 that are small integers, so that results must agree bit for bit. A time is that of the
+// host's clock from the call until all results are there, the joins included. Prints for each layout the
+// median and the quartiles of one GPU's rounds and of all GPUs', the rate, and how many times as fast they
+// are. With mpirun one GPU is rank 0's; rounds begin together, and a time is the longest of the ranks'.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +89,7 @@ std::int64_t num_different(const Results& one, const Results& other, std::int64_
 }
 
 void compare(std::vector<std::unique_ptr<Session>>& sessions, Communicator* ranks, const Workload& workload,
-             const std::string& layout, int rounds)
+             const std::string& layout, int rounds, BorderWay borders)
 {
     auto alone = allocate_results(workload, SegmentForm::offsets);
     auto shared = allocate_results(workload, SegmentForm::offsets);
@@ -109,7 +110,7 @@ void compare(std::vector<std::unique_ptr<Session>>& sessions, Communicator* rank
     const auto own = std::ssize(used);
     const DividedWorkload resident(used, workload, ranks != nullptr ? ranks->rank() * own : 0,
                                    ranks != nullptr ? ranks->size() * own : own);
-    ResidentFold fold(workload.op, resident.parts());
+    ResidentFold fold(workload.op, resident.parts(), {}, borders);
     const auto many = measure(fold, resident, ranks, rounds, shared);
     if (!is_first)
         return;
@@ -130,6 +131,12 @@ void compare(std::vector<std::unique_ptr<Session>>& sessions, Communicator* rank
 int main(int argc, char** argv)
 {
     const auto ranks = mpi_world();
+    auto borders = BorderWay::host;
+    if (argc > 1 && std::strcmp(argv[1], "--nccl") == 0) {
+        borders = BorderWay::nccl;
+        ++argv;
+        --argc;
+    }
     const std::int64_t num_elements = argc > 1 ? std::atoll(argv[1]) : std::int64_t{1} << 32;
     const int rounds = argc > 2 ? std::atoi(argv[2]) : 15;
     std::vector<std::string> layouts(argv + std::min(argc, 3), argv + argc);
@@ -166,14 +173,16 @@ int main(int argc, char** argv)
             values[static_cast<std::size_t>(i)] = static_cast<float>(i * 7 % 5 - 2);
     });
     if (!ranks || ranks->rank() == 0)
-        std::printf("%lld elements of f32, %d rounds, %s, %d in all\n%-26s %-18s %26s %26s %8s %8s %6s\n",
-                    static_cast<long long>(num_elements), rounds, cuda::devices()[0].name.c_str(),
-                    ranks ? ranks->size() : num_devices, "layout", "stage", "one GPU, ms", "all, ms", "GB/s",
-                    "GB/s", "times");
+        std::printf(
+            "%lld elements of f32, %d rounds, %s, %d in all, borders by %s\n%-26s %-18s %26s %26s %8s %8s "
+            "%6s\n",
+            static_cast<long long>(num_elements), rounds, cuda::devices()[0].name.c_str(),
+            ranks ? ranks->size() : num_devices, borders == BorderWay::nccl ? "NCCL" : "the host", "layout",
+            "stage", "one GPU, ms", "all, ms", "GB/s", "GB/s", "times");
     for (const auto& layout : layouts) {
         try {
             workload.segments = resolve(parse_layout(layout), num_elements).segments;
-            compare(sessions, ranks.get(), workload, layout, rounds);
+            compare(sessions, ranks.get(), workload, layout, rounds, borders);
         } catch (const std::exception& error) {
             std::printf("%s: %s\n", layout.c_str(), error.what());
             if (ranks)
