@@ -46,28 +46,33 @@ void store_inner(const SliceResults& from, Results& into)
 /// What the devices of one fold work on together.
 class SliceWork {
 public:
-    SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer)
-        : problem_(problem), slicer_(slicer), borders_(static_cast<std::size_t>(slicer.num_slices()))
+    SliceWork(const SliceProblem& problem, const Workload& workload, const Slicer& slicer,
+              std::int64_t num_devices)
+        : problem_(problem),
+          slicer_(slicer),
+          borders_(static_cast<std::size_t>(slicer.num_slices())),
+          next_(num_devices)
     {
         sliced.results = allocate_results(workload, SegmentForm::offsets);
         if (workload.segments.keys)
             sliced.results.keys = workload.segments.keys->copy();
     }
 
-    /// Takes slices until there are none left, or one has failed.
-    void run(const SliceDevice& device, bool is_first)
+    /// Folds slice `own` of the device numbered so, then takes slices until there are none left, or one has
+    /// failed.
+    void run(const SliceDevice& device, std::int64_t own)
     {
         try {
             SliceFolder folder(problem_, device);
             RunTimes times;
-            for (auto slice = next_++; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
+            for (auto slice = own; slice < slicer_.num_slices() && !has_failed_; slice = next_++) {
                 auto results = folder.fold(slicer_.slice(slice), &times);
                 store_inner(results, sliced.results);
                 borders_[static_cast<std::size_t>(slice)] = std::move(results.border);
             }
             const std::lock_guard lock(mutex_);
             sliced.times.add(times);
-            if (folder.plan() != nullptr && (is_first || !sliced.plan))
+            if (folder.plan() != nullptr && (own == 0 || !sliced.plan))
                 sliced.plan = *folder.plan();
         } catch (...) {
             const std::lock_guard lock(mutex_);
@@ -99,7 +104,7 @@ private:
     const SliceProblem& problem_;
     const Slicer& slicer_;
     std::vector<Border> borders_;
-    std::atomic<std::int64_t> next_ = 0;
+    std::atomic<std::int64_t> next_;  ///< those before are the devices' first ones
     std::atomic<bool> has_failed_ = false;
     std::mutex mutex_;
     std::exception_ptr failure_;
@@ -166,11 +171,11 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
     problem.typical = {share(shape.num_elements), share(shape.num_segments),
                        std::min(shape.longest, share(shape.num_elements))};
     problem.checked_tables = unproved_tables(workload);
-    SliceWork work(problem, workload, slicer);
+    SliceWork work(problem, workload, slicer, std::ssize(devices));
     std::vector<std::jthread> others;
-    for (const auto& device : devices.subspan(1))
-        others.emplace_back([&work, &device] { work.run(device, false); });
-    work.run(devices.front(), true);
+    for (std::size_t i = 1; i < devices.size(); ++i)
+        others.emplace_back([&work, &devices, i] { work.run(devices[i], static_cast<std::int64_t>(i)); });
+    work.run(devices.front(), 0);
     others.clear();
     try {
         work.rethrow();
