@@ -167,9 +167,9 @@ std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& argument
     BackendOptions like;
     const auto gpus =
         first.device() && !arguments.has("device") ? cuda::devices() : std::vector<cuda::DeviceInfo>();
-    for (std::size_t i = 1; i < std::max(gpus.size(), kStandIns); ++i) {
+    for (std::size_t i = 1; i < (gpus.size() > 1 ? gpus.size() : kStandIns); ++i) {
         if (first.device())
-            like.device = gpus.size() > 1 ? gpus[i % gpus.size()].ordinal : first.device()->ordinal;
+            like.device = gpus.size() > 1 ? gpus[i].ordinal : first.device()->ordinal;
         all.push_back(make_backend(first.name(), like));
     }
     return all;
