@@ -169,6 +169,11 @@ std::string checked_by_ranks(const Damage& damage)
             return;
         EXPECT_EQ(request.spread_text(), "4 ranks");
         EXPECT_EQ(found.is_well(), !found.matrix.any_failed());
+        EXPECT_EQ(found.is_well(), !found.smallest);
+        if (found.smallest) {
+            EXPECT_LT(found.smallest->num_elements, 20);
+            EXPECT_TRUE(found.smallest->outcome.failed());
+        }
         for (const auto& outcome : found.matrix.outcomes) {
             if (outcome.layout == "ranges" && outcome.stage == "warp_per_segment") {
                 EXPECT_NE(outcome.unmet.value_or("").find("give offsets"), std::string::npos);

@@ -212,36 +212,42 @@ std::string print_summary(const CheckMatrix& matrix)
     return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
 }
 
+/// "warp_stream over whole, seed 7", and what disagrees with what.
+std::string print_failure(const CheckOutcome& outcome)
+{
+    const auto with =
+        outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
+    auto text = fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
+    if (outcome.fault)
+        text += indented(*outcome.fault);
+    for (const auto& comparison : outcome.comparisons)
+        if (!comparison.agrees())
+            text += indented("against " + comparison.against + ": " + print(comparison));
+    return text;
+}
+
 std::string print_failures(const CheckMatrix& matrix)
 {
     std::string text;
     std::size_t count = 0;
-    for (const auto& outcome : matrix.outcomes) {
-        if (!outcome.failed() || ++count > kShownFailures)
-            continue;
-        const auto with =
-            outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
-        text += fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
-        if (outcome.fault)
-            text += indented(*outcome.fault);
-        for (const auto& comparison : outcome.comparisons)
-            if (!comparison.agrees())
-                text += indented("against " + comparison.against + ": " + print(comparison));
-    }
+    for (const auto& outcome : matrix.outcomes)
+        if (outcome.failed() && ++count <= kShownFailures)
+            text += print_failure(outcome);
     return text;
 }
 
-/// Why a failure of parts is shown as it was met.
-std::string print_not_shrunk(const CheckRequest& request, const CheckMatrix& matrix)
+/// A failure over parts once more, by as few elements as it was met.
+std::string print_smallest(const regress::Check& check)
 {
-    return request.is_spread() && matrix.any_failed() ? "\nShown as met: what fails in parts is not made "
-                                                        "smaller. Without them the same command tells "
-                                                        "whether the stage or the parts are wrong.\n"
-                                                      : "";
+    if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
+        return "";
+    return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
+           print_failure(check.smallest->outcome);
 }
 
-std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix, const Backend& backend)
+std::string print_checks(const CheckRequest& request, const regress::Check& check, const Backend& backend)
 {
+    const auto& matrix = check.matrix;
     const auto first = request.workload.seed;
     const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
     const auto seeds =
@@ -255,30 +261,42 @@ std::string print_checks(const CheckRequest& request, const CheckMatrix& matrix,
     facts.emplace_back(
         "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
     return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
-           print_failures(matrix) + print_not_shrunk(request, matrix) + print_summary(matrix);
+           print_failures(matrix) + print_smallest(check) + print_summary(matrix);
+}
+
+Json json_of_outcome(const CheckOutcome& outcome)
+{
+    Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
+    row["outcome"] = outcome.unmet      ? "cannot_serve"
+                     : outcome.fault    ? "fault"
+                     : outcome.failed() ? "wrong"
+                                        : "ok";
+    if (!outcome.configuration.empty())
+        row["configuration"] = outcome.configuration;
+    if (outcome.unmet)
+        row["reason"] = *outcome.unmet;
+    if (outcome.fault)
+        row["reason"] = *outcome.fault;
+    row["comparisons"] = Json::array();
+    for (const auto& comparison : outcome.comparisons)
+        row["comparisons"].push_back(json_of(comparison));
+    return row;
 }
 
 Json outcomes_of(const CheckMatrix& matrix)
 {
     Json list = Json::array();
-    for (const auto& outcome : matrix.outcomes) {
-        Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
-        row["outcome"] = outcome.unmet      ? "cannot_serve"
-                         : outcome.fault    ? "fault"
-                         : outcome.failed() ? "wrong"
-                                            : "ok";
-        if (!outcome.configuration.empty())
-            row["configuration"] = outcome.configuration;
-        if (outcome.unmet)
-            row["reason"] = *outcome.unmet;
-        if (outcome.fault)
-            row["reason"] = *outcome.fault;
-        row["comparisons"] = Json::array();
-        for (const auto& comparison : outcome.comparisons)
-            row["comparisons"].push_back(json_of(comparison));
-        list.push_back(std::move(row));
-    }
+    for (const auto& outcome : matrix.outcomes)
+        list.push_back(json_of_outcome(outcome));
     return list;
+}
+
+Json smallest_of(const regress::Check& check)
+{
+    if (!check.smallest)
+        return {};
+    return {{"num_elements", check.smallest->num_elements},
+            {"check", json_of_outcome(check.smallest->outcome)}};
 }
 
 std::string print_trees(const std::vector<regress::TreeRow>& rows)
@@ -390,13 +408,14 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
+                    {"smallest", smallest_of(found)},
                     {"checks", outcomes_of(matrix)},
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
                     nan_note(laws) + law_notes(laws) + print_faults(arguments, op, backend, found.faults) +
                     "\n";
-        text += found.has_stages ? print_checks(request, matrix, backend)
+        text += found.has_stages ? print_checks(request, found, backend)
                                  : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }

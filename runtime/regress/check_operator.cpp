@@ -195,6 +195,47 @@ CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const Op
     return matrix;
 }
 
+constexpr int kMostSteps = 40;  // of which each but the last makes a failure smaller
+
+/// Fewer and fewer elements, as long as a stage fails over them. With ranks all of them see the same, and go
+/// on alike; collective then.
+std::optional<SmallestFailure> make_smaller(const Operator& op, CheckRequest request,
+                                            const CheckMatrix& matrix, const OperatorLaws& laws,
+                                            Backend& backend, const Catalogue& catalogue,
+                                            const std::function<void(const std::string&)>& progress)
+{
+    const auto failed = std::ranges::find_if(matrix.outcomes, [](const CheckOutcome& outcome) {
+        return outcome.failed() && outcome.stage != "thrust";
+    });
+    if (!request.is_spread() || failed == matrix.outcomes.end())
+        return std::nullopt;
+    std::erase_if(request.layouts, [&](const CheckLayout& layout) { return layout.name != failed->layout; });
+    std::erase_if(request.stages, [&](const Stage* stage) { return stage->name != failed->stage; });
+    request.workload.seed = failed->seed;
+    request.num_seeds = 1;
+    request.chosen = {failed->configuration.begin(), failed->configuration.end()};
+    SmallestFailure smallest{matrix.num_elements, *failed};
+    const auto is_met = [&](std::int64_t num_elements) {
+        request.workload.num_elements = num_elements;
+        try {
+            auto again = run_checks(op, request, laws, backend, catalogue, progress);
+            const auto found = std::ranges::find_if(again.outcomes, &CheckOutcome::failed);
+            if (again.num_elements != num_elements || found == again.outcomes.end())
+                return false;
+            smallest = {num_elements, std::move(*found)};
+            return true;
+        } catch (const InputError&) {  // a layout that has no such number of elements
+            return false;
+        }
+    };
+    for (int steps = 0; steps < kMostSteps && smallest.num_elements > 1; ++steps) {
+        const auto n = smallest.num_elements;
+        if (!is_met(n / 2) && !(n >= 4 && is_met(n - n / 4)) && !is_met(n - 1))
+            break;
+    }
+    return smallest;
+}
+
 }  // namespace
 
 std::vector<CheckLayout> standard_layouts(const Operator& op, std::int64_t num_elements)
@@ -271,8 +312,11 @@ Check check_operator(Session& session, const Operator& op, const CheckRequest& r
         }
     // Without an identity to rely on there is nothing that a stage could get right.
     check.has_stages = check.laws.has_sound_identity;
-    if (check.has_stages)
+    if (check.has_stages) {
         check.matrix = run_checks(op, request, check.laws, backend, session.catalogue(), tell);
+        check.smallest =
+            make_smaller(op, request, check.matrix, check.laws, backend, session.catalogue(), tell);
+    }
     return check;
 }
 

@@ -77,12 +77,20 @@ struct CheckMatrix {
     [[nodiscard]] bool any_failed() const;
 };
 
+/// A failure over parts, made smaller.
+struct SmallestFailure {
+    std::int64_t num_elements = 0;
+    CheckOutcome outcome;
+};
+
 /// What a check has found.
 struct Check {
     OperatorLaws laws;  ///< judged by a long search and by proofs, and by the data of the first layout
     CheckMatrix matrix;
     std::vector<FaultInput> faults;  ///< for laws that are refuted, where a stage shows it
-    bool has_stages = true;          ///< false where there is no identity to rely on: no stage was run
+    /// Of the first failure of a stage over parts: the fewest elements by which it was met again.
+    std::optional<SmallestFailure> smallest = {};
+    bool has_stages = true;  ///< false where there is no identity to rely on: no stage was run
 
     /// True where no law is refuted that nobody vouches for, and every run agrees.
     [[nodiscard]] bool is_well() const;
