@@ -69,7 +69,7 @@ few=("$elements" "$rounds" whole uniform=32 uniform=1024 geometric:mean=32)
 # Right results first: each is short.
 step nccl_test 120 "$tests/nccl_gpu_test"
 step nccl_test_ranks 120 "${ranks[@]}" "$tests/nccl_gpu_test" '--gtest_filter=*Ranks*'
-step scale_test 200 "$tests/scale_gpu_test" '--gtest_filter=*SeveralGpus*:*Parts*'
+step scale_test 200 "$tests/scale_gpu_test" '--gtest_filter=*Parts*'
 step check_devices 300 "$segfold" check trace --type u64 --devices all --slices 7 --prove off
 step check_ranks 300 "${ranks[@]}" "$segfold" check trace --type u64 --prove off
 for stage in warp_per_segment warp_stream grid_reduce; do
