@@ -74,8 +74,15 @@ TEST_F(NcclBorders, RanksGatherThoseOfAllTheirParts)
                 const auto finished = fold.run(ranks);
                 const std::lock_guard lock(mutex);
                 resident.gather(all);
-                for (const auto& one : finished)
+                for (const auto& one : finished) {
                     one.store(all, one.segment);
+                    EXPECT_TRUE(std::ranges::any_of(fold.parts(),
+                                                    [&](const ResidentPart& part) {
+                                                        return part.head && part.head->segment == one.segment;
+                                                    }))
+                        << name << ": segment " << one.segment << " ends elsewhere than at rank "
+                        << ranks.rank();
+                }
             }
         });
         expect_equal(all, reduce_sequentially(workload), name + " by ranks");
