@@ -65,7 +65,7 @@ TEST_F(RowsOnGpu, WriteBack)
 TEST_F(RowsOnGpu, FlagsAndKeysOfTheHostAreServed)
 {
     Session session({.backend = "cuda"});
-    for (const auto& op : {rows_told_back(true), over_rows(standard_operator("trace_u64"))})
+    for (const auto& op : {rows_told_back(true), over_rows(standard_operator("affine_u32"))})
         for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
             const auto workload = rows_of_numbers(op, segments_in_form(form, {3, 2, 40, 1}), 3, 5);
             const auto results = session.run(workload, session.choose(workload, {}));
@@ -76,7 +76,6 @@ TEST_F(RowsOnGpu, FlagsAndKeysOfTheHostAreServed)
         }
 }
 
-/// Vectors want rows at multiples of 16 bytes; one number further each is loaded alone.
 /// Fused over columns, at the borders of tiles.
 TEST_F(RowsOnGpu, TilesAreMapped)
 {
@@ -97,6 +96,7 @@ TEST_F(RowsOnGpu, TilesAreMapped)
         }
 }
 
+/// Vectors want rows at multiples of 16 bytes; one number further each is loaded alone.
 TEST_F(RowsOnGpu, ArraysMayBeginAnywhere)
 {
     const auto op = over_rows(standard_operator("sum_i32"));

@@ -52,6 +52,45 @@ TEST_F(SessionOnGpu, LargeArraysFoldOnTheDevice)
         }
 }
 
+/// Columns that begin 1, 2 and 3 elements behind a vector's place are copied in other ways than others.
+TEST_F(SessionOnGpu, ColumnsMayBeginAnywhere)
+{
+    for (const auto& stage : plans())
+        for (const std::string name :
+             {"trace_u64", "sum_i32", "affine_u32", "keep_first_i16", "sum_i8", "mean_variance_f32"})
+            for (const auto kind : {LayoutKind::offsets, LayoutKind::uniform, LayoutKind::flags}) {
+                const auto op = standard_operator(name);
+                if (!takes_directly(stage, kind) ||
+                    Catalogue::standard().unmet(stage, Problem(op, form_of(kind))))
+                    continue;
+                std::vector<std::int64_t> lengths = {3, 513, 0, 0, 5, 1030, 31, 33, 249, 0, 1, 1, 4051, 9000};
+                if (!op.allows_empty())
+                    std::erase(lengths, 0);
+                auto all = prepare(name,
+                                   kind == LayoutKind::uniform ? uniform_segments(33 * 300, 33)
+                                                               : segments_in_form(form_of(kind), lengths),
+                                   kind);
+                PlanOptions options;
+                options.request.stage = stage.name;
+                const auto num_elements = all.workload.segments.num_elements;
+                auto plan = session_->plan(op, all.segments, num_elements, options);
+                for (const std::size_t shift : {1, 2, 3}) {
+                    std::vector<DeviceBuffer> buffers;
+                    for (std::size_t i = 0; i < all.inputs.size(); ++i) {
+                        const auto& array = all.workload.arrays[i];
+                        const auto behind = shift * size_bytes(array.type());
+                        std::vector<std::byte> bytes(behind + array.bytes());
+                        std::memcpy(bytes.data() + behind, array.data(), array.bytes());
+                        buffers.emplace_back(*context_, std::span<const std::byte>(bytes));
+                        all.inputs[i].data = reinterpret_cast<const void*>(buffers.back().address() + behind);
+                    }
+                    plan.run(all.inputs, all.segments, all.results);
+                    context_->synchronize();
+                    expect_right(all, stage.name + " " + name + " " + std::to_string(shift) + " behind");
+                }
+            }
+}
+
 TEST_F(SessionOnGpu, NumbersOfLengthsMayBeAny)
 {
     for (const int bits : {32, 64})
