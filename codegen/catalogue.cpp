@@ -234,8 +234,8 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
     auto facts = facts_of(problem);
     facts["index_bytes"] = problem.index_bits / 8;
     facts["block_shared_bytes"] = problem.target.block_shared_bytes;
-    for (const auto form :
-         {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
         facts[std::string(name(form))] = problem.form == form;
     facts["num_elements"] = shape.num_elements;
     facts["num_segments"] = shape.num_segments;

@@ -7,9 +7,14 @@
 //% suits   100
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
-//% tune    slices_per_warp = 4, 1, 2, 8
+//% tune    slices_per_warp = 4, 1, 2, 8, 16
 //% tune    resident_threads = 1024, 768
-//% prefer  slices_per_warp = num_elements >= 33554432 ? 8 : num_elements >= 4194304 ? 4 : 1
+//% let     wave_items = 528 * 224 * ceil_div(64, max(4, state_bytes))
+//% let     waves = ceil_div(num_elements > 0 ? num_elements : 268435456, wave_items)
+//% let     fewest = waves <= 1 ? 1 : waves <= 2 ? 2 : waves <= 4 ? 4 : waves <= 8 ? 8 : 16
+//% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
+//% let     usual = waves <= 16 ? fewest : in_turns
+//% prefer  slices_per_warp = keys && mean_length < 8 ? min(8, usual) : usual
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% let     num_partials = num_tiles + num_tiles / 31 + 8
@@ -28,14 +33,11 @@
 //% launch fold_runs grid = min(num_tiles, resident_threads / block_threads * num_multiprocessors) block = block_threads
 //% use     parts/segments.cuh
 //% use     parts/run.cuh
+//% use     parts/slice_heads.cuh
 //% use     parts/look_back.cuh
 //% use     parts/combining_tree.cuh
 
 constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-// Wide states get fewer items, so that a tile takes the same room.
-constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
-constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
-constexpr int kSliceItems = kItems * kWarpThreads;
 constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
@@ -45,167 +47,48 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return item + item / 16;
 }
 
-// True for an item that begins a segment.
-__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
-{
-    //% if flags
-    return item == 0 || segments.flags[item] != 0;
-    //% else
-    return item == 0 || segments.keys[item] != segments.keys[item - 1];
-    //% end
-}
-
-// What the warps of a block tell each other of their shares of a tile. Counts are written before the
-// tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
-// read but between barriers or after the third one.
+// What the warps of a block tell each other of their shares of a tile. Counts are those of the next tile:
+// they are written before a round's first barrier and read behind it. `firsts` are written between the two
+// barriers of the round before their tile is folded, the rest between those of its own round, and both are
+// read behind the second one.
 struct Shares {
-    int counts[kMostWarps];    // heads
-    Index firsts[kMostWarps];  // heads in the input before the share
-    Run runs[kMostWarps];      // from the last head on
-    State heads[kMostWarps];   // before the first head, if there is one
+    int counts[kMostWarps];       // heads
+    Index firsts[2][kMostWarps];  // heads in the input before the share, of the tile and of the next one
+    Run runs[kMostWarps];         // from the last head on
+    State heads[kMostWarps];      // before the first head, if there is one
     //% if uses_length
     Index first_heads[kMostWarps];
     Index last_heads[kMostWarps];
     //% end
 };
 
-// Gives each lane the sum of the counts of the lanes up to it, itself included.
-__device__ __forceinline__ int warp_scan_counts(int count)
+// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
+// all that a warp needs is under way at once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
-    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-        const int earlier = __shfl_up_sync(kFullMask, count, delta);
-        count += lane >= delta ? earlier : 0;
-    }
-    return count;
-}
-
-//% if flags
-// One bit for each of four flags.
-__device__ __forceinline__ unsigned four_flags(unsigned flags)
-{
-    const unsigned highest = ((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu) | flags;  // bit of each byte: it is not 0
-    return ((highest >> 7 & 0x01010101u) * 0x10204080u) >> 28;
-}
-
-// One bit for each of a lane's kItems flags. Sixteen are read at once: slices begin at multiples of 16.
-__device__ __forceinline__ unsigned load_flags(const unsigned char* flags)
-{
-    unsigned heads = 0;
-    if (kItems == 16) {
-        const uint4 read = *reinterpret_cast<const uint4*>(flags);
-        heads = four_flags(read.x) | four_flags(read.y) << 4 | four_flags(read.z) << 8
-            | four_flags(read.w) << 12;
-    } else {
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            heads |= flags[k] != 0 ? 1u << k : 0u;
-    }
-    return heads;
-}
-//% else
-// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
-constexpr int kMostKeys = 16 / int(sizeof(Key));
-constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
-constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
-struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
-    Key at[kVectorKeys];
-};
-
-// One bit for each of a lane's kItems items that is a head. The bits are found where the keys were read, and
-// go to the lane that has the items through `exchange`.
-__device__ __forceinline__ unsigned find_heads(const KeyVector (&keys)[kKeyRows], Key before_row,
-                                               unsigned short* exchange)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
-    for (int row = 0; row < kKeyRows; ++row) {
-        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
-        const Key last = keys[row].at[kVectorKeys - 1];
-        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
-        Key before = lane == 0 ? before_row : turned;
-        before_row = turned;
-        unsigned bits = 0;
-        #pragma unroll
-        for (int k = 0; k < kVectorKeys; ++k) {
-            bits |= keys[row].at[k] != before ? 1u << k : 0u;
-            before = keys[row].at[k];
-        }
-        exchange[row * kWarpThreads + lane] = (unsigned short)bits;
-    }
-    __syncwarp();  // all lanes' bits are there
-    unsigned heads = 0;
-    #pragma unroll
-    for (int k = 0; k < kKeyRows; ++k)
-        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
-    return heads;
-}
-//% end
-
-// Gives each lane a bit for each of its kItems consecutive items of a warp's slice that is a head.
-__device__ __forceinline__ unsigned load_heads(const Segments& segments, Index begin,
-                                               unsigned short* exchange)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
-    //% if flags
-    const bool aligned = (unsigned long long)segments.flags % 16 == 0;
-    //% else
-    const bool aligned = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    //% end
-    if (aligned && begin + kSliceItems <= segments.num_items) {
-        //% if flags
-        const unsigned heads = load_flags(segments.flags + begin + lane * kItems);
-        //% else
-        KeyVector keys[kKeyRows];
-        #pragma unroll
-        for (int row = 0; row < kKeyRows; ++row)
-            keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
-        const Key before = segments.keys[begin > 0 ? begin - 1 : 0];
-        const unsigned heads = find_heads(keys, before, exchange);
-        //% end
-        return heads | first;
-    }
-
-    // The end of the input, beyond which lies no head; or marks that vectors do not fit.
-    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
-    #pragma unroll 1
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
-        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
-        if (lane == k)
-            rows = row;
-    }
-    const int bit = lane * kItems;
-    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
-    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
-    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
-}
-
-// Puts the items of a warp's slice into `staged`, the identity behind the last one. Lanes read
-// neighbouring items, and all that a warp needs is under way at once.
-__device__ __forceinline__ void load_slice(const Inputs& inputs, const Segments& segments, Index begin,
-                                           State* staged)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    State* const mine = staged + staged_place(lane);
     if (begin + kSliceItems <= segments.num_items) {
-        State items[kItems];
         #pragma unroll
         for (int k = 0; k < kItems; ++k)
             items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            mine[k * staged_place(kWarpThreads)] = items[k];
         return;
     }
-    #pragma unroll 1
+    #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const Index item = begin + k * kWarpThreads + lane;
-        mine[k * staged_place(kWarpThreads)] =
-            item < segments.num_items ? load_item(inputs, item, 0, 0) : identity();
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
     }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)
+        mine[k * staged_place(kWarpThreads)] = items[k];
 }
 
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
@@ -232,7 +115,7 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         total_place += head;
         tail = head ? items[k] : combine(tail, items[k]);
     }
-    //% if keys || uses_length
+    //% if uses_length
     unsigned short* head_place = places + rank;
     #pragma unroll 1
     for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
@@ -250,10 +133,9 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
 // Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
 // before it; `opener` is the last one. The first segment that ends in the warp's share waits in
 // `shares`.
-__device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
-                                            const State* staged, const unsigned short* places, Shares& shares,
-                                            int num_heads, bool is_first_end, Index first, Index begin,
-                                            Index opener)
+__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
+                                            const unsigned short* places, Shares& shares, int num_heads,
+                                            bool is_first_end, Index first, Index begin, Index opener)
 {
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
@@ -272,26 +154,10 @@ __device__ __forceinline__ void store_slice(const Segments& segments, const Resu
             //% end
         }
     }
-    //% if keys
-    // Several keys of a lane are under way at once; those of one after the other would each be waited for.
-    constexpr int kTogether = 4;
-    #pragma unroll 1
-    for (int place = lane; place < num_heads; place += kTogether * kWarpThreads) {
-        Key keys[kTogether];
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (place + k * kWarpThreads < num_heads)
-                keys[k] = segments.keys[begin + places[place + k * kWarpThreads]];
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (place + k * kWarpThreads < num_heads)
-                segments.found_keys[first + place + k * kWarpThreads] = keys[k];
-    }
-    //% end
 }
 
 // Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
-__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares)
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
     Run earlier = {identity(), false};
@@ -312,7 +178,7 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
     constexpr Index length = 1;
     //% end
     if (earlier.ends)
-        store(results, shares.firsts[warp] - 1, length, combine(earlier.total, shares.heads[warp]));
+        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
 // What the whole tile has to tell other tiles.
@@ -343,13 +209,14 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_war
     return tile;
 }
 
-// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or
-// under way. A warp takes a share of the tile, slice by slice: first it looks for heads in all of them,
-// then it loads 32 neighbouring items at a time, folds kItems consecutive ones in each lane, and
-// combines strictly as the items lie. The last warp of a block has no items: it finds out how many
-// segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
-// to the tree while they look for heads in the next tile. How fast that number travels from tile to
-// tile bounds the rate, so tiles are large.
+// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
+// way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
+// kItems consecutive ones in each lane, and combines strictly as the items lie. The last warp of a block has
+// no items: it finds out how many segments begin before a tile.
+//
+// That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
+// nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
+// the last warp looks back while the others fold. Items of a slice are read while the one before is folded.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
@@ -370,8 +237,11 @@ fold_runs(Inputs inputs,
           unsigned* arrivals)
 {
     __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short marks[kMostWarps * kMostSlicesPerWarp * kWarpThreads];  // a bit an item: a head
-    //% if keys || uses_length
+    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
+    //% if keys
+    __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
+    //% end
+    //% if uses_length
     __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
     //% end
     __shared__ Shares shares;
@@ -390,10 +260,10 @@ fold_runs(Inputs inputs,
     //% else
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
     //% end
-    State* const staged = staged_items + warp % num_warps * kSliceRoom;
-    unsigned short* const own_marks = marks + warp % num_warps * (slices_per_warp * kWarpThreads);
-    //% if keys || uses_length
-    unsigned short* const places = head_places + warp % num_warps * kSliceItems;
+    const bool is_folding = warp < num_warps;
+    State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
+    //% if uses_length
+    unsigned short* const places = head_places + (is_folding ? warp : 0) * kSliceItems;
     //% else
     unsigned short* const places = nullptr;
     //% end
@@ -401,67 +271,63 @@ fold_runs(Inputs inputs,
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
     __syncthreads();  // the first ticket is there
-    Index tile = next_tile;
-    if (tile >= num_tiles)
+    Index next = next_tile;
+    if (next >= num_tiles)
         return;
     const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
+    Index tile = num_tiles;                    // is folded; none in the first round
+    int side = 0;                              // of what there are two, the tile's own
+    Index next_first = 0;                      // heads before the next tile, for the last warp
+    int next_heads = 0;                        // in it
+    State items[kItems];                       // the next ones that are folded
 
     #pragma unroll 1
-    while (tile < num_tiles) {
+    for (;;) {
+        const bool has_tile = tile < num_tiles;
+        const bool has_next = next < num_tiles;
+        const Index first = next_first;
+        const int tile_heads = next_heads;
         const Index begin = tile * tile_items + warp * share_items;
-        if (warp < num_warps) {
-            int count = 0;
+        const Index next_begin = next * tile_items + warp * share_items;
+        if (is_folding) {
+            unsigned short* const next_marks = marks[side ^ 1] + warp * kMarks;
+            //% if keys
+            if (has_tile)
+                store_keys(held_keys[warp], marks[side] + warp * kMarks, segments, begin, slices_per_warp,
+                           shares.firsts[side][warp]);
+            //% end
+            if (has_next) {
+                //% if keys
+                const int own =
+                    find_heads(next_marks, held_keys[warp], segments, next_begin, slices_per_warp);
+                //% else
+                const int own = find_heads(next_marks, segments, next_begin, slices_per_warp);
+                //% end
+                const int count = warp_scan_counts(own);
+                if (lane == kWarpThreads - 1)
+                    shares.counts[warp] = count;
+            }
+        }
+        __syncthreads();  // all shares of the next tile have their counts
+
+        int num_heads = 0;  // in the slices so far
+        if (is_folding && has_tile) {
+            State carry = identity();
+            Index opener = 0;
             #pragma unroll 1
             for (int slice = 0; slice < slices_per_warp; ++slice) {
-                const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
-                own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-                count += __popc(heads);
-                __syncwarp();  // all lanes are done with the exchange
-            }
-            count = warp_scan_counts(count);
-            if (lane == kWarpThreads - 1)
-                shares.counts[warp] = count;
-        }
-        __syncthreads();  // all shares have their counts, and nobody needs the tile before any more
-
-        Index first = 0;    // heads before the tile, for the last warp
-        int num_heads = 0;  // in the tile, for the last warp; in the slices so far, for the others
-        State carry = identity();
-        Index opener = 0;
-        #pragma unroll 1
-        for (int slice = 0; slice < slices_per_warp; ++slice) {
-            const Index slice_begin = begin + slice * kSliceItems;
-            int slice_heads = 0;
-            if (warp < num_warps) {
-                load_slice(inputs, segments, slice_begin, staged);
-                const unsigned heads = own_marks[slice * kWarpThreads + lane];
+                const Index slice_begin = begin + slice * kSliceItems;
+                stage_slice(staged, items);
+                if (slice + 1 < slices_per_warp)
+                    read_slice(items, inputs, segments, slice_begin + kSliceItems);
+                const unsigned heads = marks[side][warp * kMarks + slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
-                slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
                 __syncwarp();  // all items are staged
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
-            } else if (slice == 0) {
-                const int count = lane < num_warps ? shares.counts[lane] : 0;
-                const int up_to_here = warp_scan_counts(count);
-                num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-                unsigned taken = 0;
-                if (lane == 0) {
-                    publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
-                    taken = atomicInc(ticket, last_ticket);
-                }
-                first = look_back(tile_counts, tile, launch);
-                if (lane == 0) {
-                    publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
-                    next_tile = Index(taken);
-                }
-                if (lane < num_warps)
-                    shares.firsts[lane] = first + up_to_here - count;
-            }
-            if (slice == 0)
-                __syncthreads();  // the numbers of earlier heads and the next tile are there
-            if (warp < num_warps) {
-                store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
-                            shares.firsts[warp] + num_heads, slice_begin, opener);
+                store_slice(results, staged, places, shares, slice_heads, num_heads == 0,
+                            shares.firsts[side][warp] + num_heads, slice_begin, opener);
                 //% if uses_length
                 if (slice_heads > 0)
                     opener = slice_begin + places[slice_heads - 1];
@@ -469,21 +335,35 @@ fold_runs(Inputs inputs,
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
+            if (lane == 0) {
+                shares.runs[warp] = {carry, num_heads > 0};
+                //% if uses_length
+                shares.last_heads[warp] = opener;
+                //% end
+            }
+        } else if (!is_folding && has_next) {
+            const int count = lane < num_warps ? shares.counts[lane] : 0;
+            const int up_to_here = warp_scan_counts(count);
+            next_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+            if (lane == 0)
+                publish_count(tile_counts, next, word_tag(launch, kTileCount), next_heads);
+            next_first = look_back(tile_counts, next, launch);
+            if (lane == 0) {
+                publish_count(tile_counts, next, word_tag(launch, kPrefixCount), next_first + next_heads);
+                next_tile = Index(atomicInc(ticket, last_ticket));
+            }
+            if (lane < num_warps)
+                shares.firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        if (warp < num_warps && lane == 0) {
-            shares.runs[warp] = {carry, num_heads > 0};
-            //% if uses_length
-            shares.last_heads[warp] = opener;
-            //% end
-        }
-        __syncthreads();  // what the shares leave open is there
+        if (is_folding && has_next)
+            read_slice(items, inputs, segments, next_begin);
+        __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
-        if (warp < num_warps) {
-            if (lane == 0 && num_heads > 0)
-                store_first_end(results, shares);
-        } else {
+        if (is_folding && has_tile && lane == 0 && num_heads > 0)
+            store_first_end(results, shares, shares.firsts[side][warp]);
+        if (!is_folding && has_tile) {
             Partial partial = join_shares(shares, num_warps);
-            partial.last_segment = first + num_heads - 1;
+            partial.last_segment = first + tile_heads - 1;
             if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
                 //% if uses_length
                 const Index length = segments.num_items - partial.last_head;
@@ -495,6 +375,10 @@ fold_runs(Inputs inputs,
                 launches[0] = launch;
             }
         }
-        tile = next_tile;
+        if (!has_next)
+            return;
+        tile = next;
+        next = next_tile;
+        side ^= 1;
     }
 }

@@ -2,7 +2,7 @@
 // Segments given as keys of 4 bytes, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 16
-// slices_per_warp = 1
+// slices_per_warp = 16
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -20,9 +20,9 @@ using u64 = unsigned long long;
 
 constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
-constexpr int kMostSlicesPerWarp = 1;
+constexpr int kMostSlicesPerWarp = 16;
 constexpr int block_threads = 256;
-constexpr int slices_per_warp = 1;
+constexpr int slices_per_warp = 16;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -93,6 +93,198 @@ struct Run {
 __device__ __forceinline__ Run join(Run earlier, Run later)
 {
     return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
+// consecutive items for each lane; some slices, one behind the other, are the warp's share of a tile.
+// Wide states get fewer items, so that a slice takes the same room.
+constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
+constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
+constexpr int kSliceItems = kItems * kWarpThreads;
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
+
+// True for an item that begins a segment.
+__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
+{
+    return item == 0 || segments.keys[item] != segments.keys[item - 1];
+}
+
+// Gives each lane the sum of the counts of the lanes up to it, itself included.
+__device__ __forceinline__ int warp_scan_counts(int count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, count, delta);
+        count += lane >= delta ? earlier : 0;
+    }
+    return count;
+}
+
+// One bit for each of a lane's kItems items of a slice that is a head. For the end of the input, beyond
+// which lies no head, and for arrays that vectors do not fit.
+__device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
+    #pragma unroll 1
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
+        if (lane == k)
+            rows = row;
+    }
+    const int bit = lane * kItems;
+    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
+    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
+    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
+}
+
+// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
+constexpr int kMostKeys = 16 / int(sizeof(Key));
+constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
+constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
+    Key at[kVectorKeys];
+};
+
+// Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
+// not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
+constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
+    + 512;
+constexpr int kWarpBytes = (48 * 1024 - 256) / (kMostBlockThreads / kWarpThreads - 1);
+constexpr int kRoom = (kWarpBytes - kOtherBytes) / int(sizeof(Key)) / 16 * 16;
+constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
+struct HeldKeys {
+    union {
+        Key at[kMostHeldKeys];
+        unsigned short places[kSliceItems];  // of a slice's heads, when those keys are stored
+    };
+    unsigned short exchange[kKeyRows * kWarpThreads];  // a bit a key, from the lane that read it
+    int count;                                         // of the first `slices` slices
+    int slices;
+};
+
+// One bit for each of a lane's kItems items of a slice that is a head. The bits are found where the keys were
+// read, and go to the lane that has the items. `num_heads` are those of the share up to the slice.
+__device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&keys)[kKeyRows],
+                                              Key before_slice, bool is_first, int& num_heads)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    Key before_row = before_slice;
+    #pragma unroll
+    for (int row = 0; row < kKeyRows; ++row) {
+        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+        const Key last = keys[row].at[kVectorKeys - 1];
+        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
+        Key before = lane == 0 ? before_row : turned;
+        before_row = turned;
+        unsigned bits = row == 0 && is_first && lane == 0 ? 1u : 0u;  // a segment begins with the input
+        int place = num_heads;
+        #pragma unroll
+        for (int k = 0; k < kVectorKeys; ++k) {
+            bits |= keys[row].at[k] != before ? 1u << k : 0u;
+            before = keys[row].at[k];
+            const unsigned voted = __ballot_sync(kFullMask, bits >> k & 1u);
+            place += __popc(voted & ((1u << lane) - 1u));
+            num_heads += __popc(voted);
+        }
+        held.exchange[row * kWarpThreads + lane] = (unsigned short)bits;
+        #pragma unroll
+        for (int k = 0; k < kVectorKeys; ++k)
+            if (bits >> k & 1u) {
+                if (place < kMostHeldKeys)
+                    held.at[place] = keys[row].at[k];
+                ++place;
+            }
+    }
+    __syncwarp();  // all lanes' bits are there
+    unsigned heads = 0;
+    #pragma unroll
+    for (int k = 0; k < kKeyRows; ++k)
+        heads |= unsigned(held.exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    __syncwarp();  // all lanes have them, the next slice may write its own
+    return heads;
+}
+
+// Puts the heads of a warp's share into its `marks`, and the keys of the first of them into `held`; returns a
+// lane's number of heads.
+__device__ __forceinline__ int find_heads(unsigned short* marks, HeldKeys& held, const Segments& segments,
+                                          Index begin, int num_slices)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
+    int count = 0;      // the lane's
+    int num_heads = 0;  // the warp's
+    int held_count = 0;
+    int held_slices = 0;
+    #pragma unroll 1
+    for (int slice = 0; slice < num_slices; ++slice) {
+        const Index first = begin + slice * kSliceItems;
+        unsigned heads = 0;
+        if (fits && first + kSliceItems <= segments.num_items) {
+            KeyVector keys[kKeyRows];
+            #pragma unroll
+            for (int row = 0; row < kKeyRows; ++row)
+                keys[row] =
+                    reinterpret_cast<const KeyVector*>(segments.keys + first)[row * kWarpThreads + lane];
+            const Key before = segments.keys[first > 0 ? first - 1 : 0];
+            heads = hold_keys(held, keys, before, first == 0, num_heads);
+            if (held_slices == slice && num_heads <= kMostHeldKeys) {
+                held_count = num_heads;
+                held_slices = slice + 1;
+            }
+        } else {
+            heads = vote_heads(segments, first);
+        }
+        marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+        count += __popc(heads);
+    }
+    if (lane == 0) {
+        held.count = held_count;
+        held.slices = held_slices;
+    }
+    return count;
+}
+
+// Stores the keys of the segments that begin in a warp's share; `first` begin before it.
+__device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short* marks,
+                                           const Segments& segments, Index begin, int num_slices, Index first)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = lane; place < held.count; place += kWarpThreads)
+        segments.found_keys[first + place] = held.at[place];
+    first += held.count;
+    // For the others there was no room. Several keys of a lane are under way at once.
+    constexpr int kTogether = 4;
+    #pragma unroll 1
+    for (int slice = held.slices; slice < num_slices; ++slice) {
+        __syncwarp();  // all lanes are done with what lies where places go
+        const unsigned heads = marks[slice * kWarpThreads + lane];
+        const int up_to_here = warp_scan_counts(__popc(heads));
+        const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        unsigned short* place_of_head = held.places + up_to_here - __popc(heads);
+        #pragma unroll 1
+        for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+            *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
+        __syncwarp();  // all places are there
+        const Key* const keys = segments.keys + begin + slice * kSliceItems;
+        #pragma unroll 1
+        for (int head = lane; head < slice_heads; head += kTogether * kWarpThreads) {
+            Key read[kTogether];
+            #pragma unroll
+            for (int k = 0; k < kTogether; ++k)
+                if (head + k * kWarpThreads < slice_heads)
+                    read[k] = keys[held.places[head + k * kWarpThreads]];
+            #pragma unroll
+            for (int k = 0; k < kTogether; ++k)
+                if (head + k * kWarpThreads < slice_heads)
+                    segments.found_keys[first + head + k * kWarpThreads] = read[k];
+        }
+        first += slice_heads;
+    }
+    __syncwarp();  // all lanes are done with the share
 }
 
 // Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
@@ -264,10 +456,6 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
 }
 
 constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-// Wide states get fewer items, so that a tile takes the same room.
-constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
-constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
-constexpr int kSliceItems = kItems * kWarpThreads;
 constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
 
 // Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
@@ -277,126 +465,44 @@ __device__ __forceinline__ unsigned staged_place(unsigned item)
     return item + item / 16;
 }
 
-// True for an item that begins a segment.
-__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
-{
-    return item == 0 || segments.keys[item] != segments.keys[item - 1];
-}
-
-// What the warps of a block tell each other of their shares of a tile. Counts are written before the
-// tile's first barrier, `firsts` between it and the second, the rest before the third, and nothing is
-// read but between barriers or after the third one.
+// What the warps of a block tell each other of their shares of a tile. Counts are those of the next tile:
+// they are written before a round's first barrier and read behind it. `firsts` are written between the two
+// barriers of the round before their tile is folded, the rest between those of its own round, and both are
+// read behind the second one.
 struct Shares {
-    int counts[kMostWarps];    // heads
-    Index firsts[kMostWarps];  // heads in the input before the share
-    Run runs[kMostWarps];      // from the last head on
-    State heads[kMostWarps];   // before the first head, if there is one
+    int counts[kMostWarps];       // heads
+    Index firsts[2][kMostWarps];  // heads in the input before the share, of the tile and of the next one
+    Run runs[kMostWarps];         // from the last head on
+    State heads[kMostWarps];      // before the first head, if there is one
 };
 
-// Gives each lane the sum of the counts of the lanes up to it, itself included.
-__device__ __forceinline__ int warp_scan_counts(int count)
+// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
+// all that a warp needs is under way at once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
-    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-        const int earlier = __shfl_up_sync(kFullMask, count, delta);
-        count += lane >= delta ? earlier : 0;
-    }
-    return count;
-}
-
-// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
-constexpr int kMostKeys = 16 / int(sizeof(Key));
-constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
-constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
-struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
-    Key at[kVectorKeys];
-};
-
-// One bit for each of a lane's kItems items that is a head. The bits are found where the keys were read, and
-// go to the lane that has the items through `exchange`.
-__device__ __forceinline__ unsigned find_heads(const KeyVector (&keys)[kKeyRows], Key before_row,
-                                               unsigned short* exchange)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
-    for (int row = 0; row < kKeyRows; ++row) {
-        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
-        const Key last = keys[row].at[kVectorKeys - 1];
-        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
-        Key before = lane == 0 ? before_row : turned;
-        before_row = turned;
-        unsigned bits = 0;
-        #pragma unroll
-        for (int k = 0; k < kVectorKeys; ++k) {
-            bits |= keys[row].at[k] != before ? 1u << k : 0u;
-            before = keys[row].at[k];
-        }
-        exchange[row * kWarpThreads + lane] = (unsigned short)bits;
-    }
-    __syncwarp();  // all lanes' bits are there
-    unsigned heads = 0;
-    #pragma unroll
-    for (int k = 0; k < kKeyRows; ++k)
-        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
-    return heads;
-}
-
-// Gives each lane a bit for each of its kItems consecutive items of a warp's slice that is a head.
-__device__ __forceinline__ unsigned load_heads(const Segments& segments, Index begin,
-                                               unsigned short* exchange)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const unsigned first = begin == 0 && lane == 0 ? 1u : 0u;  // a segment begins with the input
-    const bool aligned = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
-    if (aligned && begin + kSliceItems <= segments.num_items) {
-        KeyVector keys[kKeyRows];
-        #pragma unroll
-        for (int row = 0; row < kKeyRows; ++row)
-            keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
-        const Key before = segments.keys[begin > 0 ? begin - 1 : 0];
-        const unsigned heads = find_heads(keys, before, exchange);
-        return heads | first;
-    }
-
-    // The end of the input, beyond which lies no head; or marks that vectors do not fit.
-    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
-    #pragma unroll 1
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
-        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
-        if (lane == k)
-            rows = row;
-    }
-    const int bit = lane * kItems;
-    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
-    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
-    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
-}
-
-// Puts the items of a warp's slice into `staged`, the identity behind the last one. Lanes read
-// neighbouring items, and all that a warp needs is under way at once.
-__device__ __forceinline__ void load_slice(const Inputs& inputs, const Segments& segments, Index begin,
-                                           State* staged)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    State* const mine = staged + staged_place(lane);
     if (begin + kSliceItems <= segments.num_items) {
-        State items[kItems];
         #pragma unroll
         for (int k = 0; k < kItems; ++k)
             items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            mine[k * staged_place(kWarpThreads)] = items[k];
         return;
     }
-    #pragma unroll 1
+    #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const Index item = begin + k * kWarpThreads + lane;
-        mine[k * staged_place(kWarpThreads)] =
-            item < segments.num_items ? load_item(inputs, item, 0, 0) : identity();
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
     }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)
+        mine[k * staged_place(kWarpThreads)] = items[k];
 }
 
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
@@ -423,10 +529,6 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
         total_place += head;
         tail = head ? items[k] : combine(tail, items[k]);
     }
-    unsigned short* head_place = places + rank;
-    #pragma unroll 1
-    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
-        *head_place++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
     tail = warp_scan_tails(tail, ends);
@@ -439,10 +541,9 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
 // Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
 // before it; `opener` is the last one. The first segment that ends in the warp's share waits in
 // `shares`.
-__device__ __forceinline__ void store_slice(const Segments& segments, const Results& results,
-                                            const State* staged, const unsigned short* places, Shares& shares,
-                                            int num_heads, bool is_first_end, Index first, Index begin,
-                                            Index opener)
+__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
+                                            const unsigned short* places, Shares& shares, int num_heads,
+                                            bool is_first_end, Index first, Index begin, Index opener)
 {
     const int lane = threadIdx.x % kWarpThreads;
     #pragma unroll 1
@@ -454,24 +555,10 @@ __device__ __forceinline__ void store_slice(const Segments& segments, const Resu
             shares.heads[threadIdx.x / kWarpThreads] = staged[0];
         }
     }
-    // Several keys of a lane are under way at once; those of one after the other would each be waited for.
-    constexpr int kTogether = 4;
-    #pragma unroll 1
-    for (int place = lane; place < num_heads; place += kTogether * kWarpThreads) {
-        Key keys[kTogether];
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (place + k * kWarpThreads < num_heads)
-                keys[k] = segments.keys[begin + places[place + k * kWarpThreads]];
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (place + k * kWarpThreads < num_heads)
-                segments.found_keys[first + place + k * kWarpThreads] = keys[k];
-    }
 }
 
 // Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
-__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares)
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
 {
     const int warp = threadIdx.x / kWarpThreads;
     Run earlier = {identity(), false};
@@ -481,7 +568,7 @@ __device__ __forceinline__ void store_first_end(const Results& results, const Sh
     }
     constexpr Index length = 1;
     if (earlier.ends)
-        store(results, shares.firsts[warp] - 1, length, combine(earlier.total, shares.heads[warp]));
+        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
 }
 
 // What the whole tile has to tell other tiles.
@@ -502,13 +589,14 @@ __device__ __forceinline__ Partial join_shares(const Shares& shares, int num_war
     return tile;
 }
 
-// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or
-// under way. A warp takes a share of the tile, slice by slice: first it looks for heads in all of them,
-// then it loads 32 neighbouring items at a time, folds kItems consecutive ones in each lane, and
-// combines strictly as the items lie. The last warp of a block has no items: it finds out how many
-// segments begin in earlier tiles while the others fold their first slices, and hands the tile's ends
-// to the tree while they look for heads in the next tile. How fast that number travels from tile to
-// tile bounds the rate, so tiles are large.
+// Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
+// way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
+// kItems consecutive ones in each lane, and combines strictly as the items lie. The last warp of a block has
+// no items: it finds out how many segments begin before a tile.
+//
+// That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
+// nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
+// the last warp looks back while the others fold. Items of a slice are read while the one before is folded.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_runs(Inputs inputs,
           Segments segments,
@@ -523,8 +611,8 @@ fold_runs(Inputs inputs,
           unsigned* arrivals)
 {
     __shared__ State staged_items[kMostWarps * kSliceRoom];
-    __shared__ unsigned short marks[kMostWarps * kMostSlicesPerWarp * kWarpThreads];  // a bit an item: a head
-    __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
+    __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
+    __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
@@ -536,89 +624,93 @@ fold_runs(Inputs inputs,
     // Each block takes one ticket more than it has tiles; the last of all wraps to 0 for the next launch.
     const unsigned last_ticket = unsigned(num_tiles) + gridDim.x - 1u;
     const Tree tree = {partial_heads, partial_tails, partial_ends, last_segments, arrivals};
-    State* const staged = staged_items + warp % num_warps * kSliceRoom;
-    unsigned short* const own_marks = marks + warp % num_warps * (slices_per_warp * kWarpThreads);
-    unsigned short* const places = head_places + warp % num_warps * kSliceItems;
+    const bool is_folding = warp < num_warps;
+    State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
+    unsigned short* const places = nullptr;
 
     if (threadIdx.x == 0)
         next_tile = Index(atomicInc(ticket, last_ticket));
     __syncthreads();  // the first ticket is there
-    Index tile = next_tile;
-    if (tile >= num_tiles)
+    Index next = next_tile;
+    if (next >= num_tiles)
         return;
     const unsigned launch = launches[0] + 1u;  // the launch ends after the last tile only
+    Index tile = num_tiles;                    // is folded; none in the first round
+    int side = 0;                              // of what there are two, the tile's own
+    Index next_first = 0;                      // heads before the next tile, for the last warp
+    int next_heads = 0;                        // in it
+    State items[kItems];                       // the next ones that are folded
 
     #pragma unroll 1
-    while (tile < num_tiles) {
+    for (;;) {
+        const bool has_tile = tile < num_tiles;
+        const bool has_next = next < num_tiles;
+        const Index first = next_first;
+        const int tile_heads = next_heads;
         const Index begin = tile * tile_items + warp * share_items;
-        if (warp < num_warps) {
-            int count = 0;
+        const Index next_begin = next * tile_items + warp * share_items;
+        if (is_folding) {
+            unsigned short* const next_marks = marks[side ^ 1] + warp * kMarks;
+            if (has_tile)
+                store_keys(held_keys[warp], marks[side] + warp * kMarks, segments, begin, slices_per_warp,
+                           shares.firsts[side][warp]);
+            if (has_next) {
+                const int own =
+                    find_heads(next_marks, held_keys[warp], segments, next_begin, slices_per_warp);
+                const int count = warp_scan_counts(own);
+                if (lane == kWarpThreads - 1)
+                    shares.counts[warp] = count;
+            }
+        }
+        __syncthreads();  // all shares of the next tile have their counts
+
+        int num_heads = 0;  // in the slices so far
+        if (is_folding && has_tile) {
+            State carry = identity();
+            Index opener = 0;
             #pragma unroll 1
             for (int slice = 0; slice < slices_per_warp; ++slice) {
-                const unsigned heads = load_heads(segments, begin + slice * kSliceItems, places);
-                own_marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-                count += __popc(heads);
-                __syncwarp();  // all lanes are done with the exchange
-            }
-            count = warp_scan_counts(count);
-            if (lane == kWarpThreads - 1)
-                shares.counts[warp] = count;
-        }
-        __syncthreads();  // all shares have their counts, and nobody needs the tile before any more
-
-        Index first = 0;    // heads before the tile, for the last warp
-        int num_heads = 0;  // in the tile, for the last warp; in the slices so far, for the others
-        State carry = identity();
-        Index opener = 0;
-        #pragma unroll 1
-        for (int slice = 0; slice < slices_per_warp; ++slice) {
-            const Index slice_begin = begin + slice * kSliceItems;
-            int slice_heads = 0;
-            if (warp < num_warps) {
-                load_slice(inputs, segments, slice_begin, staged);
-                const unsigned heads = own_marks[slice * kWarpThreads + lane];
+                const Index slice_begin = begin + slice * kSliceItems;
+                stage_slice(staged, items);
+                if (slice + 1 < slices_per_warp)
+                    read_slice(items, inputs, segments, slice_begin + kSliceItems);
+                const unsigned heads = marks[side][warp * kMarks + slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
-                slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+                const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
                 __syncwarp();  // all items are staged
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
-            } else if (slice == 0) {
-                const int count = lane < num_warps ? shares.counts[lane] : 0;
-                const int up_to_here = warp_scan_counts(count);
-                num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-                unsigned taken = 0;
-                if (lane == 0) {
-                    publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
-                    taken = atomicInc(ticket, last_ticket);
-                }
-                first = look_back(tile_counts, tile, launch);
-                if (lane == 0) {
-                    publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
-                    next_tile = Index(taken);
-                }
-                if (lane < num_warps)
-                    shares.firsts[lane] = first + up_to_here - count;
-            }
-            if (slice == 0)
-                __syncthreads();  // the numbers of earlier heads and the next tile are there
-            if (warp < num_warps) {
-                store_slice(segments, results, staged, places, shares, slice_heads, num_heads == 0,
-                            shares.firsts[warp] + num_heads, slice_begin, opener);
+                store_slice(results, staged, places, shares, slice_heads, num_heads == 0,
+                            shares.firsts[side][warp] + num_heads, slice_begin, opener);
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
+            if (lane == 0) {
+                shares.runs[warp] = {carry, num_heads > 0};
+            }
+        } else if (!is_folding && has_next) {
+            const int count = lane < num_warps ? shares.counts[lane] : 0;
+            const int up_to_here = warp_scan_counts(count);
+            next_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+            if (lane == 0)
+                publish_count(tile_counts, next, word_tag(launch, kTileCount), next_heads);
+            next_first = look_back(tile_counts, next, launch);
+            if (lane == 0) {
+                publish_count(tile_counts, next, word_tag(launch, kPrefixCount), next_first + next_heads);
+                next_tile = Index(atomicInc(ticket, last_ticket));
+            }
+            if (lane < num_warps)
+                shares.firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        if (warp < num_warps && lane == 0) {
-            shares.runs[warp] = {carry, num_heads > 0};
-        }
-        __syncthreads();  // what the shares leave open is there
+        if (is_folding && has_next)
+            read_slice(items, inputs, segments, next_begin);
+        __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
-        if (warp < num_warps) {
-            if (lane == 0 && num_heads > 0)
-                store_first_end(results, shares);
-        } else {
+        if (is_folding && has_tile && lane == 0 && num_heads > 0)
+            store_first_end(results, shares, shares.firsts[side][warp]);
+        if (!is_folding && has_tile) {
             Partial partial = join_shares(shares, num_warps);
-            partial.last_segment = first + num_heads - 1;
+            partial.last_segment = first + tile_heads - 1;
             if (climb_tree(tree, results, num_tiles, tile, partial) && lane == 0) {
                 constexpr Index length = 1;
                 store(results, partial.last_segment, length, partial.tail);
@@ -626,6 +718,10 @@ fold_runs(Inputs inputs,
                 launches[0] = launch;
             }
         }
-        tile = next_tile;
+        if (!has_next)
+            return;
+        tile = next;
+        next = next_tile;
+        side ^= 1;
     }
 }
