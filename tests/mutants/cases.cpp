@@ -426,7 +426,7 @@ private:
     }
 
     /// All tiles are in flight, and each looks for numbers back to the first one, past more words than a lane
-    /// has under way.
+    /// has under way. The executor must see that who looks back waits, and let others go on.
     void tiles_in_flight()
     {
         const auto configuration = smallest("sum_i32", SegmentForm::keys);
@@ -441,7 +441,7 @@ private:
                     lengths.push_back(std::min(rest, 3 + std::ssize(lengths) / 16));
                 return one({"all tiles in flight", segments_in_form(SegmentForm::keys, lengths)});
             },
-            {{1, 64, 1, 0, int{kTiles}, true}}, "all tiles in flight", false);
+            {{1, 64, 1, 0, int{kTiles}, true}}, "all tiles in flight");
     }
 
     /// Keys of 8 bytes, and an odd number of items a lane: vectors hold one key.
