@@ -11,4 +11,10 @@ enum class Dialect : std::uint8_t { cuda, native };
 /// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
 
+/// The same in either language.
+constexpr std::string_view function_kind(Dialect dialect)
+{
+    return dialect == Dialect::native ? kNativeFunction : "__device__ __forceinline__";
+}
+
 }  // namespace segfold

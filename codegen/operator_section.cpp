@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "codegen/append_functions.h"
@@ -11,6 +12,7 @@
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
+#include "codegen/native_rows.h"
 #include "codegen/native_section.h"
 #include "codegen/rows_section.h"
 #include "codegen/vocabulary.h"
@@ -20,8 +22,6 @@ namespace segfold {
 namespace {
 
 constexpr const char* kPresent = "present";
-
-std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); }
 
 /// The struct of a checked table, and the function that reads it.
 ///
@@ -74,8 +74,9 @@ public:
         add("combine", combine());
         if (dialect_ == Dialect::native) {
             add("store", store());
-            for (auto& piece : native_lane_pieces(op_, present()))
-                pieces.push_back(std::move(piece));
+            add("finish_row", finish_row());
+            pieces.back().second_name = "RowResult";
+            std::ranges::move(native_lane_pieces(op_, present()), std::back_inserter(pieces));
             return pieces;
         }
         if (has_append(op_)) {
@@ -118,9 +119,7 @@ private:
 
     [[nodiscard]] std::string function(const std::string& head, const std::string& body) const
     {
-        const auto kind =
-            dialect_ == Dialect::native ? kNativeFunction : std::string_view("__device__ __forceinline__");
-        return fmt::format("{} {}\n{{\n{}}}\n", kind, head, body);
+        return fmt::format("{} {}\n{{\n{}}}\n", function_kind(dialect_), head, body);
     }
 
     [[nodiscard]] std::string inputs() const
@@ -425,6 +424,8 @@ void add_aliases(std::vector<Piece>& pieces, const Problem& problem)
 
 }  // namespace
 
+std::string table_name(Type type) { return fmt::format("Table_{}", name(type)); }
+
 std::string constant_name(const std::string& name)
 {
     std::string result = "k";
@@ -469,13 +470,13 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     };
     for (const auto& [name, value] : constants)
         constant("int", name, std::to_string(value));
+    const auto rows = has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}};
     if (dialect == Dialect::native) {
         for (const auto& [name, value] : native_constants())
             constant("int", name, std::to_string(value));
-        for (auto& piece : native_helper_pieces(problem.target))
-            pieces.push_back(std::move(piece));
-        for (auto& piece : Section(problem, problem.op, dialect).functions())
-            pieces.push_back(std::move(piece));
+        std::ranges::move(native_helper_pieces(problem.target), std::back_inserter(pieces));
+        std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
+        std::ranges::move(native_rows_section(problem, rows), std::back_inserter(pieces));
         return pieces;
     }
     constant("int", "kWarpThreads", "32");
@@ -483,15 +484,10 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
     for (const char* half : {"f16", "bf16"})
         pieces.push_back({half, read_type(std::string("parts/") + half + ".cuh"), Piece::Kind::declaration,
                           std::string("to_") + half});
-    for (auto& piece : helper_pieces())
-        pieces.push_back(std::move(piece));
-    const auto rows = has_rows(problem.op) ? with_reads_as_columns(problem.op) : RowOperator{problem.op, {}};
-    for (auto& piece : Section(problem, rows.op, dialect).functions())
-        pieces.push_back(std::move(piece));
-    for (auto& piece : map_section(problem))
-        pieces.push_back(std::move(piece));
-    for (auto& piece : rows_section(problem, rows))
-        pieces.push_back(std::move(piece));
+    std::ranges::move(helper_pieces(), std::back_inserter(pieces));
+    std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
+    std::ranges::move(map_section(problem), std::back_inserter(pieces));
+    std::ranges::move(rows_section(problem, rows), std::back_inserter(pieces));
     return pieces;
 }
 

@@ -22,6 +22,9 @@ struct Piece {
 /// "block_threads" -> "kBlockThreads"
 std::string constant_name(const std::string& name);
 
+/// The struct of a checked table.
+std::string table_name(Type type);
+
 /// True if `lift` reads the parameter, which may be a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 

@@ -31,40 +31,6 @@ Holes array_holes(const std::string& name, Type type)
              {"bytes", std::to_string(size_bytes(type))}}};
 }
 
-/// The place of a read, as a function of the numbers that it needs.
-std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read)
-{
-    const CudaPrinter printer(rows.op, problem.index_bits);
-    std::set<std::string> names;
-    add_names_in(read.index, names);
-    std::vector<std::string> parameters;
-    for (const auto& column : rows.op.parameters)
-        if (names.contains(column.name))
-            parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
-    for (const std::string place : {"index", "position", "segment"})
-        if (names.contains(place))
-            parameters.push_back("Index " + place);
-    return fmt::format(
-        "// The entry of {} that lift reads.\n"
-        "__device__ __forceinline__ i64 place_in_{}({})\n{{\n    return i64({});\n}}\n",
-        read.table, read.column, fmt::join(parameters, ", "), printer.expression(read.index));
-}
-
-/// The call of that function where a Row has its numbers.
-std::string place_call(const RowOperator& rows, const RowRead& read)
-{
-    std::set<std::string> names;
-    add_names_in(read.index, names);
-    std::vector<std::string> arguments;
-    for (const auto& column : rows.op.parameters)
-        if (names.contains(column.name))
-            arguments.push_back("row." + cuda_identifier(column.name));
-    for (const std::string place : {"index", "position", "segment"})
-        if (names.contains(place))
-            arguments.push_back(place);
-    return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
-}
-
 /// What MapRow and the functions that load it and the results are made of.
 struct LoadHoles {
     Holes row;
@@ -155,6 +121,45 @@ Holes map_holes(const Problem& problem, bool kept, const std::set<std::string>& 
 
 }  // namespace
 
+std::set<std::string> names_of_place(const RowRead& read)
+{
+    std::set<std::string> names;
+    add_names_in(read.index, names);
+    return names;
+}
+
+std::string place_function(const Problem& problem, const RowOperator& rows, const RowRead& read,
+                           Dialect dialect)
+{
+    const CudaPrinter printer(rows.op, problem.index_bits, {}, dialect);
+    const auto names = names_of_place(read);
+    std::vector<std::string> parameters;
+    for (const auto& column : rows.op.parameters)
+        if (names.contains(column.name))
+            parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
+    for (const std::string place : {"index", "position", "segment"})
+        if (names.contains(place))
+            parameters.push_back("Index " + place);
+    return fmt::format(
+        "// The entry of {} that lift reads.\n"
+        "{} i64 place_in_{}({})\n{{\n    return i64({});\n}}\n",
+        read.table, function_kind(dialect), read.column, fmt::join(parameters, ", "),
+        printer.expression(read.index));
+}
+
+std::string place_call(const RowOperator& rows, const RowRead& read)
+{
+    const auto names = names_of_place(read);
+    std::vector<std::string> arguments;
+    for (const auto& column : rows.op.parameters)
+        if (names.contains(column.name))
+            arguments.push_back("row." + cuda_identifier(column.name));
+    for (const std::string place : {"index", "position", "segment"})
+        if (names.contains(place))
+            arguments.push_back(place);
+    return fmt::format("place_in_{}({})", read.column, fmt::join(arguments, ", "));
+}
+
 std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
 {
     if (!has_rows(problem.op))
@@ -167,7 +172,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     };
     std::set<std::string> places;
     for (const auto& read : rows.reads)
-        add_names_in(read.index, places);
+        places.merge(names_of_place(read));
 
     std::set<Type> types;
     std::set<std::string> held;  // the columns that a Row has
@@ -267,7 +272,7 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     add("Row", vocabulary("rows.cuh", "Row", holes));
     add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
     for (const auto& read : rows.reads)
-        add("place_in_" + read.column, place_function(problem, rows, read));
+        add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));
     add("find_rows", vocabulary("rows.cuh", "find_rows", finds));
     add("load_rows", vocabulary("rows.cuh", "load_rows", loads));
     add("lift_row", vocabulary("rows.cuh", "lift_row", lifts));

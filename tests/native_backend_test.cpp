@@ -192,6 +192,10 @@ TEST(NativeBackend, StagesAreMeasuredBesideTheReadRate)
     ASSERT_EQ(entries.size(), Catalogue::native().stages().size());
     int chosen = 0;
     for (const auto& entry : entries) {
+        if (entry["name"] == "lane_per_feature") {
+            EXPECT_EQ(entry["outcome"], "left_out") << entry;  // the operator has no rows
+            continue;
+        }
         EXPECT_EQ(entry["outcome"], "measured") << entry;
         EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
         EXPECT_GT(entry["milliseconds"]["median"].get<double>(), 0) << entry;

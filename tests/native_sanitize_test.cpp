@@ -15,29 +15,64 @@ struct Case {
 
 class NativeTexts : public testing::TestWithParam<Case> {};
 
-TEST_P(NativeTexts, PassTheSanitizer)
+/// The sanitizer's library; empty where it is not installed, nor a compiler.
+std::string library_of(const Case& param)
 {
-    const auto& param = GetParam();
     const auto compiler = find_program("g++");
     if (!compiler)
-        GTEST_SKIP() << "no g++ on PATH";
+        return "";
     auto library = run_process({*compiler, "-print-file-name=" + param.library}).output;
     library.erase(library.find_last_not_of('\n') + 1);
-    if (!std::filesystem::exists(library) || library == param.library)
-        GTEST_SKIP() << param.library << " is not installed";
+    return std::filesystem::exists(library) && library != param.library ? library : "";
+}
+
+/// Folds with the native stage, compiled for the sanitizer; `flags` are those of `segfold run`.
+void expect_clean(const Case& param, const std::string& library, const std::string& op,
+                  const std::string& stage, const std::vector<std::string>& flags)
+{
+    std::vector<std::string> command = {"/usr/bin/env",
+                                        "LD_PRELOAD=" + library,
+                                        "ASAN_OPTIONS=detect_leaks=0",
+                                        "TSAN_OPTIONS=report_bugs=1",
+                                        "SEGFOLD_CACHE=off",
+                                        "CXX=g++ -O1 -fno-sanitize-recover -fsanitize=" + param.sanitizer,
+                                        SEGFOLD_PROGRAM,
+                                        "run",
+                                        op,
+                                        "--backend",
+                                        "cpu",
+                                        "--stage",
+                                        stage};
+    command.insert(command.end(), flags.begin(), flags.end());
+    const auto result = run_process(command);
+    EXPECT_EQ(result.status, 0) << op << " " << stage << "\n" << result.output;
+    EXPECT_EQ(result.output.find("WARNING: ThreadSanitizer"), std::string::npos) << result.output;
+}
+
+TEST_P(NativeTexts, PassTheSanitizer)
+{
+    const auto library = library_of(GetParam());
+    if (library.empty())
+        GTEST_SKIP() << GetParam().library << " is not installed";
     for (const std::string op :
          {"sum_f32", "mean_variance_f32", "trace_u64", "max_f16", "top_four_f32", "sum_power_f64"})
         for (const std::string stage : {"lane_per_segment", "vector_per_segment", "lane_scan", "row_tree"})
-            for (const std::string layout : {"half_empty:mean=8", "giant:half"}) {
-                const auto result =
-                    run_process({"/usr/bin/env", "LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0",
-                                 "TSAN_OPTIONS=report_bugs=1", "SEGFOLD_CACHE=off",
-                                 "CXX=g++ -O1 -fno-sanitize-recover -fsanitize=" + param.sanitizer,
-                                 SEGFOLD_PROGRAM, "run", op, "--backend", "cpu", "--stage", stage, "--set",
-                                 "share_steps=1024", "--layout", layout, "--elements", "9999"});
-                EXPECT_EQ(result.status, 0) << op << " " << stage << " " << layout << "\n" << result.output;
-                EXPECT_EQ(result.output.find("WARNING: ThreadSanitizer"), std::string::npos) << result.output;
-            }
+            for (const std::string layout : {"half_empty:mean=8", "giant:half"})
+                expect_clean(GetParam(), library, op, stage,
+                             {"--set", "share_steps=1024", "--layout", layout, "--elements", "9999"});
+}
+
+TEST_P(NativeTexts, PassTheSanitizerOverRows)
+{
+    const auto library = library_of(GetParam());
+    if (library.empty())
+        GTEST_SKIP() << GetParam().library << " is not installed";
+    const std::string op = SEGFOLD_SOURCE_DIR "/tests/golden/affine_rows.seg";
+    for (const std::string features : {"1", "8", "13", "100"})
+        for (const std::string layout : {"half_empty:mean=8", "giant:half"})
+            expect_clean(GetParam(), library, op, "lane_per_feature",
+                         {"--set", "share_steps=256", "--layout", layout, "--elements", "999", "--features",
+                          features});
 }
 
 INSTANTIATE_TEST_SUITE_P(Sanitizers, NativeTexts,

@@ -265,7 +265,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
                               std::span<const MutableArrayView> results)
 {
     auto workload = borrow_workload(parts.op, inputs, segments, offsets_room().take());
-    if (native && sizes_of(workload.segments) == sizes.sizes) {
+    if (native && sizes_of(workload.segments, workload.num_features) == sizes.sizes) {
         check_workload(workload);
         std::vector<std::uint64_t> columns, places, outputs;
         std::vector<std::int64_t> lengths;

@@ -93,11 +93,11 @@ struct Session::State {
 
 namespace {
 
-/// Whether a fold's plan is a GPU's everywhere: one that is reproducible, and one of rows or of a map, which
-/// no native stage serves.
+/// Whether a fold's plan is a GPU's everywhere: one that is reproducible, and one of a map, which no native
+/// stage serves.
 bool takes_gpu_text(const Operator& op, const PlanRequest& request)
 {
-    return request.is_reproducible || (!request.stage && (has_rows(op) || op.map));
+    return request.is_reproducible || (!request.stage && op.map.has_value());
 }
 
 std::string plan_text(const Stage& stage, const Configuration& configuration)

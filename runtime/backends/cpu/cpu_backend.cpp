@@ -40,7 +40,7 @@ class BoundFold {
 public:
     BoundFold(const Workload& workload, const Emitted& emitted)
         : workload_(workload),
-          native_(workload.op, emitted, sizes_of(workload.segments)),
+          native_(workload.op, emitted, sizes_of(workload.segments, workload.num_features)),
           layout_(segment_arrays(workload.segments, emitted.form))
     {
         for (const auto& array : workload.arrays) {

@@ -99,8 +99,7 @@ CASES = [
     (lambda: sf.standard.softmax(V, offsets=OFFSETS, out=room(4, 1)), "'out' has shape (4, 1); an array of one dimension is needed"),
     # What folds no rows, and maps no elements.
     (lambda: ROWS(X, uniform=2, stage="row_tree", backend="cpu"),
-     "row_tree: gives one number of each segment on the host's cores, and operator rows has rows; the back ends cuda, simt and "
-     "reference take it; stages that can serve: none"),
+     "row_tree: folds columns of numbers, and operator rows has rows; stages that can serve: lane_per_feature"),
     (lambda: ROWS(X, uniform=2, stage="warp_stream", backend="simt"),
      "warp_stream: folds columns of numbers, and operator rows has rows; stages that can serve: row_groups, row_stream"),
     (lambda: sf.stream(ROWS, X, uniform=2),
