@@ -389,9 +389,6 @@ std::optional<std::string> Catalogue::unmet(const Stage& stage, const Problem& p
             forms += (forms.empty() ? "" : ", ") + std::string(name(form));
         return "takes segments given as " + forms + ", not as " + std::string(name(problem.form));
     }
-    if (stage.dialect == Dialect::native && problem.op.map)
-        return "maps no elements on the host's cores, and operator " + problem.op.name +
-               " has a map; the back ends cuda, simt and reference take it";
     if (has_rows(problem.op) && !is_for_rows(stage))
         return "folds columns of numbers, and operator " + problem.op.name + " has rows";
     auto names = facts_of(problem);

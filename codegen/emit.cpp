@@ -84,6 +84,8 @@ Facts weaving_facts(const Problem& problem)
             {"has_append", has_append(op)},
             {"appends_exactly", has_append(op) && combines_exactly(op)},
             {"gathers", lift_gathers(op)},
+            {"rows", has_rows(op)},
+            {"map", op.map.has_value()},
             {"costly_combine", is_costly(op)},
             {"async_copies", problem.target.has_async_copies},
             {"bf16_conversions", problem.target.has_bf16_conversions},
@@ -99,10 +101,10 @@ Facts weaving_facts(const Problem& problem)
 }
 
 /// The stage's text; of an operator with a map with the kernel that maps, where the stage does not map
-/// itself.
+/// itself, as native stages do.
 std::string whole_text(const Stage& stage, const Operator& op)
 {
-    return op.map && !is_fused(stage)
+    return op.map && !is_fused(stage) && stage.dialect == Dialect::cuda
                ? fmt::format("{}//% use {}\n", stage.text, has_rows(op) ? kMapRowsPart : kMapPart)
                : stage.text;
 }

@@ -46,9 +46,9 @@ void add_names_of(const Expression& expression, std::set<std::string>& names)
 
 /// The definitions of those of map's lets that `is_wanted`.
 template <class IsWanted>
-std::string definitions(const Problem& problem, const IsWanted& is_wanted)
+std::string definitions(const Problem& problem, const IsWanted& is_wanted, Dialect dialect = Dialect::cuda)
 {
-    const CudaPrinter printer(problem.op, problem.index_bits);
+    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
     std::string text;
     for (const auto& let : problem.op.map->lets)
         if (is_wanted(let.name))
@@ -59,17 +59,17 @@ std::string definitions(const Problem& problem, const IsWanted& is_wanted)
 
 /// The function `name`, whose body begins with `lets`.
 std::string map_element(const Problem& problem, const char* name, const std::vector<std::string>& parameters,
-                        const std::string& lets)
+                        const std::string& lets, Dialect dialect = Dialect::cuda)
 {
-    const CudaPrinter printer(problem.op, problem.index_bits);
+    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
     std::vector<std::string> values;
     for (const auto& assignment : problem.op.map->assignments)
         values.push_back(printer.expression(assignment.value));
     return fmt::format(
         "// What an element gets, from the {} of its segment.\n"
-        "__device__ __forceinline__ Mapped {}({})\n{{\n{}    return {{{}}};\n}}\n",
-        std::string_view(name) == "map_element" ? "results" : "values", name, fmt::join(parameters, ", "),
-        lets, fmt::join(values, ", "));
+        "{} Mapped {}({})\n{{\n{}    return {{{}}};\n}}\n",
+        std::string_view(name) == "map_element" ? "results" : "values", function_kind(dialect), name,
+        fmt::join(parameters, ", "), lets, fmt::join(values, ", "));
 }
 
 /// Those of map's lets that are the same for all elements of a segment.
@@ -181,6 +181,14 @@ void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
 
 }  // namespace
 
+std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
+                                 Dialect dialect)
+{
+    const auto needed = names_of_map(*problem.op.map);
+    const auto is_needed = [&](const std::string& name) { return needed.contains(name); };
+    return map_element(problem, "map_element", parameters, definitions(problem, is_needed, dialect), dialect);
+}
+
 std::set<std::string> names_of_map(const Block& map)
 {
     std::set<std::string> names;
@@ -272,9 +280,7 @@ std::vector<Piece> map_section(const Problem& problem)
         add(name, vocabulary("map.cuh", name, holes));
     for (const auto* name : {"MapItems", "load_map_items"})
         add(name, vocabulary("map.cuh", name, loads));
-    add("map_element",
-        map_element(problem, "map_element", parameters,
-                    definitions(problem, [&](const std::string& name) { return needed.contains(name); })));
+    add("map_element", map_element_function(problem, parameters, Dialect::cuda));
     add_segment_values(pieces, problem);
     for (const auto* name : {"map_item", "MapOutputs", "keep_output", "store_outputs", "outputs_are_aligned",
                              "store_vectors", "store_output"})

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "codegen/dialect.h"
 #include "codegen/operator_section.h"
 
 namespace segfold {
@@ -15,6 +16,10 @@ namespace segfold {
 inline constexpr std::string_view kMapPart = "parts/map_elements.cuh";
 inline constexpr std::string_view kMapRowsPart = "parts/map_rows.cuh";
 inline constexpr std::string_view kMapKernel = "map_elements";
+
+/// The function map_element() of these parameters, which gives an element's outputs.
+std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
+                                 Dialect dialect);
 
 /// The names that a map needs, those of the lets that it needs included.
 std::set<std::string> names_of_map(const Block& map);

@@ -12,6 +12,7 @@
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
+#include "codegen/native_map.h"
 #include "codegen/native_rows.h"
 #include "codegen/native_section.h"
 #include "codegen/rows_section.h"
@@ -476,6 +477,7 @@ std::vector<Piece> operator_section(const Problem& problem, const std::vector<Na
             constant("int", name, std::to_string(value));
         std::ranges::move(native_helper_pieces(problem.target), std::back_inserter(pieces));
         std::ranges::move(Section(problem, rows.op, dialect).functions(), std::back_inserter(pieces));
+        std::ranges::move(native_map_section(problem), std::back_inserter(pieces));
         std::ranges::move(native_rows_section(problem, rows), std::back_inserter(pieces));
         return pieces;
     }

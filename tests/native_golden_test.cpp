@@ -6,6 +6,7 @@
 #include "tests/files.h"
 #include "tests/golden.h"
 #include "tests/row_cases.h"
+#include "tests/write_back_cases.h"
 
 namespace segfold::test {
 namespace {
@@ -27,17 +28,18 @@ bool serves(const Stage& stage, const Operator& op, SegmentForm form = SegmentFo
     return !Catalogue::native().unmet(stage, Problem(op, form));
 }
 
-/// Of stages over rows.
-Operator affine_rows()
+/// Of stages over rows: affine_rows, and told_rows, which is mapped.
+Operator rows_operator(const std::string& name)
 {
-    return parse_operator("affine_rows", read_text(SEGFOLD_SOURCE_DIR "/tests/golden/affine_rows.seg"));
+    return parse_operator(name, read_text(SEGFOLD_SOURCE_DIR "/tests/golden/" + name + ".seg"));
 }
 
 TEST(NativeGolden, TextsAreThoseOfTheFiles)
 {
     for (const auto& stage : Catalogue::native().stages())
-        if (serves(stage, affine_rows()))
-            expect_golden("cpu_" + stage.name + "/affine_rows.cpp", text_of(stage, affine_rows()));
+        if (serves(stage, rows_operator("affine_rows")))
+            expect_golden("cpu_" + stage.name + "/affine_rows.cpp",
+                          text_of(stage, rows_operator("affine_rows")));
         else
             expect_golden("cpu_" + stage.name + "/sum_i32.cpp", text_of(stage, "sum_i32"));
     const auto& scan = Catalogue::native().stage("lane_scan");
@@ -45,11 +47,20 @@ TEST(NativeGolden, TextsAreThoseOfTheFiles)
         expect_golden("cpu_lane_scan/" + op + ".cpp", text_of(scan, op));
     const auto& vector = Catalogue::native().stage("vector_per_segment");
     expect_golden("cpu_vector_per_segment/affine_u32.cpp", text_of(vector, "affine_u32"));
+    expect_golden("cpu_vector_per_segment/softmax_f32.cpp", text_of(vector, "softmax_f32"));
+    const auto& features = Catalogue::native().stage("lane_per_feature");
+    expect_golden("cpu_lane_per_feature/told_rows.cpp", text_of(features, rows_operator("told_rows")));
 }
 
 TEST(NativeGolden, TextsAreTidyAndPure)
 {
-    std::vector<Operator> operators = {affine_rows(), spmm(), everything_at_once()};
+    std::vector<Operator> operators = {rows_operator("told_rows"),
+                                       spmm(),
+                                       everything_at_once(),
+                                       rows_of_several(),
+                                       told_back(true),
+                                       several_outputs(),
+                                       standard_operator("softmax_f32")};
     for (const auto* op : {"sum_f16", "any", "argmax_f32", "mean_variance_f32", "trace_u64", "dot_f64"})
         operators.push_back(standard_operator(op));
     for (const auto& stage : Catalogue::native().stages())

@@ -135,8 +135,24 @@ operator lanes(get: i32, put: table i32, kLanes: i32) -> (choose: i32, store_tot
     workload.arrays.push_back(random_array(Type::i32, 3000, random));
     workload.arrays.push_back(random_array(Type::i32, 8, random));
     workload.arrays.push_back(random_array(Type::i32, 3000, random));
+    const Problem problem(op, SegmentForm::uniform);
     for (const auto& stage : Catalogue::native().stages())
-        expect_equal(workload, run_native(workload, stage.name), reduce_sequentially(workload));
+        if (!Catalogue::native().unmet(stage, problem))
+            expect_equal(workload, run_native(workload, stage.name), reduce_sequentially(workload));
+    const auto rows = parse_operator("names.seg", R"(
+operator Row(find_row: row i32, features: i32, Mapped: table row i32) -> (map_feature: i32, each total: i32) {
+  state { place: i32 = 0; lanes: i32 = 0 }
+  lift { let lift_feature = features & 7; let find_features = Mapped[lift_feature];
+         place = find_row + find_features; lanes = lift_feature }
+  combine(row, feature) { place = row.place + feature.place; lanes = row.lanes + feature.lanes }
+  finish { let finish_row = place; map_feature = finish_row + lanes }
+  map { let map_element = map_feature + find_row; let map_items = features; total = map_element + map_items }
+})");
+    Workload of_rows{rows, {}, uniform_segments(300, 10), 5};
+    of_rows.arrays.push_back(random_array(Type::i32, 1500, random));
+    of_rows.arrays.push_back(random_array(Type::i32, 300, random));
+    of_rows.arrays.push_back(random_array(Type::i32, 40, random));
+    expect_equal(of_rows, run_native(of_rows, "lane_per_feature"), reduce_sequentially(of_rows));
 }
 
 /// Lets, states of two fields, semigroups, tables, finish and empty, over every form of segments.

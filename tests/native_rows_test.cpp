@@ -1,5 +1,5 @@
-// Rows of features on the host's cores: the native stage over every length of rows and form of segments,
-// against the reference; planted bugs.
+// Rows of features on the host's cores, folded and mapped: the native stage over every length of rows and
+// form of segments, against the reference; planted bugs.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -72,7 +72,13 @@ std::vector<NativeRowCase> all_cases()
         for (const std::string op :
              {"spmm", "sum_i8", "sum_f16", "max_bf16", "min_f64", "mean_variance_f32", "argmax_f32"})
             cases.push_back({op, form, 16});
+        for (const std::string op : {"told_back", "told_alone", "several"})
+            for (const int width : {1, 8, 32})
+                cases.push_back({op, form, width});
+        for (const std::string op : {"softmax_f32", "softmax_backward_f64", "centre_f16"})
+            cases.push_back({op, form, 8});
         cases.push_back({"everything", form, 16, 64});
+        cases.push_back({"told_back", form, 8, 64});
         cases.push_back({"affine", form, 4, 64});
     }
     return cases;

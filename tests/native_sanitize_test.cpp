@@ -54,8 +54,8 @@ TEST_P(NativeTexts, PassTheSanitizer)
     const auto library = library_of(GetParam());
     if (library.empty())
         GTEST_SKIP() << GetParam().library << " is not installed";
-    for (const std::string op :
-         {"sum_f32", "mean_variance_f32", "trace_u64", "max_f16", "top_four_f32", "sum_power_f64"})
+    for (const std::string op : {"sum_f32", "mean_variance_f32", "trace_u64", "max_f16", "top_four_f32",
+                                 "sum_power_f64", "centre_f32"})
         for (const std::string stage : {"lane_per_segment", "vector_per_segment", "lane_scan", "row_tree"})
             for (const std::string layout : {"half_empty:mean=8", "giant:half"})
                 expect_clean(GetParam(), library, op, stage,
@@ -67,7 +67,7 @@ TEST_P(NativeTexts, PassTheSanitizerOverRows)
     const auto library = library_of(GetParam());
     if (library.empty())
         GTEST_SKIP() << GetParam().library << " is not installed";
-    const std::string op = SEGFOLD_SOURCE_DIR "/tests/golden/affine_rows.seg";
+    const std::string op = SEGFOLD_SOURCE_DIR "/tests/golden/told_rows.seg";
     for (const std::string features : {"1", "8", "13", "100"})
         for (const std::string layout : {"half_empty:mean=8", "giant:half"})
             expect_clean(GetParam(), library, op, "lane_per_feature",

@@ -12,6 +12,9 @@
 //% prefer  share_steps = num_features == 0 ? 4096 : 262144 / num_features
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_rows.h
+//% if map
+//% use     cpu/parts/map_shares.h
+//% end
 
 // A block of features is made of kVectors vectors. Of long segments, and where a block has few vectors, so
 // many parts are folded side by side that no addition waits for the one before.
@@ -184,4 +187,7 @@ extern "C" void fold_share(i64 share,
         fold_between(begin, end, inputs, segments, results, heads, tails, kVectors, kVectorLanes);
     else
         fold_between(begin, end, inputs, segments, results, heads, tails, 1, 1);
+    //% if map
+    map_inside(inputs, results, segments, begin.item, begin.segment, end.segment);
+    //% end
 }

@@ -10,6 +10,9 @@
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  fold_share  grid = num_shares  block = 1
 //% use     cpu/parts/share_cuts.h
+//% if map
+//% use     cpu/parts/map_items.h
+//% end
 
 [[gnu::always_inline]] static inline void take_item(States& totals, int lane, const Inputs& inputs,
                                                     Index begin, Index position, Index segment)
@@ -52,14 +55,19 @@ static inline void fold_group(const Inputs& inputs, const Segments& segments, co
         store_total(results, first + lane, length[lane], totals, lane);
 }
 
+//% if map
+// A share folds and maps the segments that end in it.
+//% else
 // A share folds the segments that end in it.
+//% end
 extern "C" void fold_share(i64 share,
                            const Inputs& inputs,
                            const Segments& segments,
                            const Results& results)
 {
-    Index segment = share_begin(segments, share).segment;
+    const Index first = share_begin(segments, share).segment;
     const Index end = share_begin(segments, share + 1).segment;
+    Index segment = first;
     for (; end - segment >= kLanes; segment += kLanes)
         fold_group(inputs, segments, results, segment);
     for (; segment < end; ++segment) {
@@ -70,4 +78,9 @@ extern "C" void fold_share(i64 share,
             total = combine(total, load_item(inputs, begin + position, position, segment));
         store(results, segment, length, total);
     }
+    //% if map
+    for (segment = first; segment < end; ++segment)
+        map_items(inputs, results, segments, segment, segment_begin(segments, segment),
+                  segment_end(segments, segment));
+    //% end
 }

@@ -14,6 +14,9 @@
 //% let     totals = tile_items
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_shares.h
+//% if map
+//% use     cpu/parts/map_shares.h
+//% end
 //% use     cpu/parts/fold_items.h
 
 // Segments whose totals are read out of a tile before the first of them is stored.
@@ -371,4 +374,7 @@ extern "C" void fold_share(i64 share,
     for (; item < end.item; ++item)
         open = combine(open, load_item(inputs, item, 0, 0));
     share_tails[share] = open;
+    //% if map
+    map_inside(inputs, results, segments, begin.item, begin.segment, end.segment);
+    //% end
 }

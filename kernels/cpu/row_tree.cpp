@@ -18,6 +18,9 @@
 //% prefer  accumulators = costly_combine ? 2 : 4
 //% use     cpu/parts/share_cuts.h
 //% use     cpu/parts/join_shares.h
+//% if map
+//% use     cpu/parts/map_shares.h
+//% end
 //% use     cpu/parts/fold_items.h
 
 // A row is made of kLanes consecutive items of a segment, or of those that are left. Up to kLanes rows of a
@@ -272,4 +275,7 @@ extern "C" void fold_share(i64 share,
     }
     share_tails[share] =
         item < end.item ? fold_items(inputs, segments, end.segment, item, end.item) : identity();
+    //% if map
+    map_inside(inputs, results, segments, begin.item, begin.segment, end.segment);
+    //% end
 }

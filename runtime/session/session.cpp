@@ -69,10 +69,10 @@ struct Session::State {
         return backend;
     }
 
-    /// The stages that `backend` runs; with `takes_gpu_text` those of a GPU, which a native one runs too.
-    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool takes_gpu_text = false) const
+    /// The stages that `backend` runs; for a reproducible plan those of a GPU, which a native one runs too.
+    [[nodiscard]] const Catalogue& catalogue(const Backend& of, bool is_reproducible = false) const
     {
-        const bool is_native = of.dialect() == Dialect::native && !takes_gpu_text;
+        const bool is_native = of.dialect() == Dialect::native && !is_reproducible;
         if (is_native && own_catalogue)
             throw InputError(fmt::format(
                 "the folder of kernels has stages of CUDA, which the back end {} does not run; take simt",
@@ -92,13 +92,6 @@ struct Session::State {
 };
 
 namespace {
-
-/// Whether a fold's plan is a GPU's everywhere: one that is reproducible, and one of a map, which no native
-/// stage serves.
-bool takes_gpu_text(const Operator& op, const PlanRequest& request)
-{
-    return request.is_reproducible || (!request.stage && op.map.has_value());
-}
 
 std::string plan_text(const Stage& stage, const Configuration& configuration)
 {
@@ -178,7 +171,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = on_data(state_->laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
-    auto chosen = choose_among(state_->catalogue(*backend, takes_gpu_text(workload.op, request)), problem,
+    auto chosen = choose_among(state_->catalogue(*backend, request.is_reproducible), problem,
                                shape_of(workload), laws, request, without_records);
     chosen.warnings = law_warnings(laws, workload.op);
     if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
@@ -279,7 +272,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                    const PlanOptions& options)
 {
     const auto backend = state_->running();
-    const auto& catalogue = state_->catalogue(*backend, takes_gpu_text(op, options.request));
+    const auto& catalogue = state_->catalogue(*backend, options.request.is_reproducible);
     PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options, state_->run_mutex};
     parts.reason = reason_without_records(options.request, *backend);
     if (parts.reason.empty() && !state_->options.asks_records)

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/backends/cpu/native_plan.h"
@@ -109,10 +110,11 @@ public:
 private:
     static bool has_compiler() { return cpu::reason_without_compiler().empty(); }
 
-    /// Where combine is not associative, strictly from left to right, as the only stage that serves does.
+    /// Where combine is not associative, strictly from left to right, as the only stage that serves does; so
+    /// rows and what is mapped, too.
     static void fold_without_compiler(const Workload& workload, bool is_associative, Results& results)
     {
-        if (is_associative)
+        if (is_associative && !has_rows(workload.op) && !workload.op.map)
             cpu::interpret(workload, results);
         else
             results = reduce_sequentially(workload);
@@ -133,8 +135,6 @@ private:
                          RunTimes& times) override
     {
         using Clock = std::chrono::steady_clock;
-        if (plan->emitted.dialect == Dialect::cuda && !plan->emitted.is_reproducible && !has_compiler())
-            return reduce_sequentially(workload);
         if (plan->emitted.dialect == Dialect::cuda)
             return run_as_gpu(workload, *plan, circumstances, times);
         check_workload(workload);

@@ -332,3 +332,12 @@ def test_check_and_reproducible():
         found = sf.operator(TOLD)(x, weight, 3, offsets=OFFSETS, **words)
         for name, array in zip(("a", "b", "told"), wanted):
             np.testing.assert_array_equal(getattr(found, name), array)
+
+
+@pytest.mark.skipif(not dict(sf.backends()).get("cpu"), reason="no back end cpu is here")
+def test_the_cores_of_the_host_are_measured():
+    x = np.arange(3 << 12, dtype=np.float32).reshape(1 << 12, 3)
+    total = sf.operator("operator total(x: row f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }")
+    for op, column, stage in ((total, x, "lane_per_feature"), (sf.standard.centre, x[:, 0].copy(), "vector_per_segment")):
+        bench = sf.bench(op, column, uniform=1024, backend="cpu", repeats=3)
+        assert stage in str(bench)

@@ -124,18 +124,3 @@ def test_wrong_call(number):
     with pytest.raises(sf.InputError) as caught:
         call()
     assert str(caught.value) == text
-
-
-@pytest.mark.parametrize("verb", [sf.tune, sf.bench])
-def test_the_cores_of_the_host_have_no_stage_to_measure(verb):
-    if not dict(sf.backends()).get("cpu"):
-        pytest.skip("no back end cpu is here")
-    for op, x, what in ((ROWS, X, "rows"), (sf.standard.softmax, V, "a map")):
-        with pytest.raises(sf.InputError) as caught:
-            verb(op, x, uniform=2, backend="cpu")
-        lines = str(caught.value).splitlines()
-        assert lines[0] == f"no stage can serve operator {op.name} over segments given as uniform"
-        assert lines[1] == (
-            f"    lane_per_segment: gives one number of each segment on the host's cores, and operator {op.name} has {what}; the back "
-            "ends cuda, simt and reference take it"
-        )

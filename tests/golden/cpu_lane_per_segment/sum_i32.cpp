@@ -179,8 +179,9 @@ extern "C" void fold_share(i64 share,
                            const Segments& segments,
                            const Results& results)
 {
-    Index segment = share_begin(segments, share).segment;
+    const Index first = share_begin(segments, share).segment;
     const Index end = share_begin(segments, share + 1).segment;
+    Index segment = first;
     for (; end - segment >= kLanes; segment += kLanes)
         fold_group(inputs, segments, results, segment);
     for (; segment < end; ++segment) {
