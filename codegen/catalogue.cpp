@@ -58,30 +58,6 @@ bool needs(const Stage& stage, std::string_view fact)
 /// True for a stage that is for operators over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
 
-/// What a need may ask about.
-FormulaNames facts_of(const Problem& problem)
-{
-    return {{"associative", problem.laws.associative},
-            {"commutative", problem.laws.commutative},
-            {"idempotent", problem.laws.idempotent},
-            {"identity", problem.op.has_identity()},
-            {"uses_position", uses_name(problem.op.lift, "position")},
-            {"uses_segment", uses_name(problem.op.lift, "segment")},
-            {"gathers", lift_gathers(problem.op)},
-            {"costly_combine", is_costly(problem.op)},
-            {"atomic_combine", atomic_function(problem.op).has_value()},
-            {"redux_combine", warp_function(problem.op).has_value()},
-            {"rows", has_rows(problem.op)},
-            {"map", problem.op.map.has_value()},
-            {"rows_by_place", reads_rows_by_place(problem.op)},
-            {"gathers_rows", gathers_rows(problem.op)},
-            {"row_bytes", row_bytes(problem.op)},
-            {"element_bytes", element_bytes(problem.op)},
-            {"state_bytes", state_bytes(problem.op)},
-            {"value_bytes", value_bytes(problem.op)},
-            {"cc", problem.target.compute_capability}};
-}
-
 // What a node does by itself, in additions: divisions and transcendental functions are some dozens of
 // instructions.
 std::int64_t own_operations(const ExpressionNode& node)
@@ -103,6 +79,46 @@ std::int64_t operations(const Expression& expression)
     for (const auto& argument : expression->arguments)
         count += operations(argument);
     return count;
+}
+
+/// Whether combine calls a function of the C library. Loops over lanes call it for one lane after the other.
+bool combine_calls_library(const Operator& op)
+{
+    const auto calls = [](const auto& self, const Expression& expression) -> bool {
+        constexpr std::string_view kInstructions[] = {"sqrt", "rsqrt"};
+        const bool is_long = own_operations(*expression) > 1 && expression->kind == ExpressionKind::call;
+        return (is_long && std::ranges::find(kInstructions, expression->name) == std::end(kInstructions)) ||
+               std::ranges::any_of(expression->arguments,
+                                   [&](const auto& argument) { return self(self, argument); });
+    };
+    return std::ranges::any_of(op.combine.lets, [&](const auto& let) { return calls(calls, let.value); }) ||
+           std::ranges::any_of(op.combine.assignments,
+                               [&](const auto& set) { return calls(calls, set.value); });
+}
+
+/// What a need may ask about.
+FormulaNames facts_of(const Problem& problem)
+{
+    return {{"associative", problem.laws.associative},
+            {"commutative", problem.laws.commutative},
+            {"idempotent", problem.laws.idempotent},
+            {"identity", problem.op.has_identity()},
+            {"uses_position", uses_name(problem.op.lift, "position")},
+            {"uses_segment", uses_name(problem.op.lift, "segment")},
+            {"gathers", lift_gathers(problem.op)},
+            {"costly_combine", is_costly(problem.op)},
+            {"calls_library", combine_calls_library(problem.op)},
+            {"atomic_combine", atomic_function(problem.op).has_value()},
+            {"redux_combine", warp_function(problem.op).has_value()},
+            {"rows", has_rows(problem.op)},
+            {"map", problem.op.map.has_value()},
+            {"rows_by_place", reads_rows_by_place(problem.op)},
+            {"gathers_rows", gathers_rows(problem.op)},
+            {"row_bytes", row_bytes(problem.op)},
+            {"element_bytes", element_bytes(problem.op)},
+            {"state_bytes", state_bytes(problem.op)},
+            {"value_bytes", value_bytes(problem.op)},
+            {"cc", problem.target.compute_capability}};
 }
 
 std::string explain(const Formula& need, const Stage& stage, const Problem& problem,
