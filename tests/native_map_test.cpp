@@ -78,11 +78,14 @@ Results run_native(const Workload& workload, const Emitted& emitted, const std::
 std::vector<std::vector<std::int64_t>> lists_at_borders()
 {
     constexpr auto n = kShareSteps;
-    std::vector<std::int64_t> ones(3 * n, 1), none(2 * n + 9, 0), mixed;
+    std::vector<std::int64_t> ones(3 * n, 1), none(2 * n + 9, 0), mixed, few;
     none[n] = 2;
     for (int i = 0; i < 900; ++i)
         mixed.push_back(i % 5 == 0 ? 0 : i % 89 == 0 ? 300 : i % 61);
-    return {{},
+    for (int i = 0; i < 2500; ++i)
+        few.push_back(i % 5 == 0 ? 0 : i % 701 == 0 ? 600 : i % 97 == 0 ? 40 : i % 7);
+    return {few,
+            {},
             {0},
             {1},
             {n - 2},
@@ -165,8 +168,10 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedBug{"HeadLeftOut", "if (first < last && segment_begin(segments, first) < item)", "if (false)"},
         PlantedBug{"TailLeftOut", "if (begin < end)\n", "if (begin < item)\n"},
         PlantedBug{"TailFromTheSegmentsBegin", "begin < item ? item : begin, end", "begin, begin"},
-        PlantedBug{"LastSegmentOfAShareLeftOut", "for (; segment < end; ++segment)\n        map_items",
-                   "for (; segment < end - 1; ++segment)\n        map_items"},
+        PlantedBug{"LastSegmentOfAShareLeftOut", "while (segment < end) {", "while (segment < end - 1) {"},
+        PlantedBug{"OwnersOneBehindTheOther", "        from = to;\n", ""},
+        PlantedBug{"OwnerIsTheNextSegment", "owners.at[from + lane] = segment;",
+                   "owners.at[from + lane] = segment + 1 < end ? segment + 1 : segment;"},
         PlantedBug{"LastItemLeftOut", "i < end - begin; ++i)\n        map_item",
                    "i < end - begin - 1; ++i)\n        map_item"}),
     [](const auto& info) { return std::string(info.param.name); });

@@ -2,6 +2,57 @@
 //% let     num_shares = max(1, ceil_div(num_items + num_segments, share_steps))
 //% launch  map_borders  grid = num_shares  block = 1
 
+//% if !rows && !ranges
+// Short segments are mapped together: the items of a block know their segments, and lanes take any items. As
+// many segments must fit the block.
+constexpr Index kMapItems = 512;
+constexpr Index kFewestSegments = 64;
+
+struct Owners {
+    alignas(64) Index at[kMapItems + kLanes];
+};
+
+// Writes the segment of each item from `item` on, where `segment` begins, for those up to `end` - 1 that fit
+// the block; returns the first that does not. Whole vectors are written, and what is too much of one is
+// overwritten by the next.
+[[gnu::noinline]] static Index list_owners(Owners& owners, const Segments& segments, Index item,
+                                           Index segment, Index end)
+{
+    const Segments all = segments;
+    Index from = 0;
+    for (; segment < end && segment_end(all, segment) - item <= kMapItems; ++segment) {
+        const Index to = segment_end(all, segment) - item;
+        for (; from < to; from += kLanes) {
+            #pragma omp simd
+            for (int lane = 0; lane < kLanes; ++lane)
+                owners.at[from + lane] = segment;
+        }
+        from = to;
+    }
+    return segment;
+}
+
+[[gnu::always_inline]] static inline void map_owned(const Inputs& inputs, const Results& results,
+                                                    const Segments& segments, Index item, Index segment)
+{
+    const Index begin = segment_begin(segments, segment);
+    map_item(inputs, results, finished(results, segment), item, item - begin, segment,
+             segment_end(segments, segment) - begin);
+}
+
+[[gnu::noinline]] static void map_block(const Inputs& inputs, const Results& results,
+                                        const Segments& segments, const Owners& owners, Index item,
+                                        Index end)
+{
+    const Inputs columns = inputs;
+    const Results all = results;
+    const Segments places = segments;
+    #pragma omp simd
+    for (Index k = 0; k < end - item; ++k)
+        map_owned(columns, all, places, item + k, owners.at[k]);
+}
+
+//% end
 // Maps what a share has folded, which the cache still holds: the segments from `segment` to `end` - 1. One
 // that began before `item`, where the share begins, has no results yet.
 static inline void map_inside(const Inputs& inputs, const Results& results, const Segments& segments,
@@ -9,9 +60,20 @@ static inline void map_inside(const Inputs& inputs, const Results& results, cons
 {
     if (segment < end && segment_begin(segments, segment) < item)
         ++segment;
-    for (; segment < end; ++segment)
-        map_items(inputs, results, segments, segment, segment_begin(segments, segment),
-                  segment_end(segments, segment));
+    while (segment < end) {
+        const Index first = segment_begin(segments, segment);
+        //% if !rows && !ranges
+        if (end - segment >= kFewestSegments &&
+            segment_end(segments, segment + kFewestSegments - 1) - first <= kMapItems) {
+            Owners owners;
+            segment = list_owners(owners, segments, first, segment, end);
+            map_block(inputs, results, segments, owners, first, segment_begin(segments, segment));
+            continue;
+        }
+        //% end
+        map_items(inputs, results, segments, segment, first, segment_end(segments, segment));
+        ++segment;
+    }
 }
 
 // Maps what a share has of segments that other shares have parts of, when their parts are joined.

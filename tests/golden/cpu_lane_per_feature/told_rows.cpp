@@ -277,9 +277,11 @@ static inline void map_inside(const Inputs& inputs, const Results& results, cons
 {
     if (segment < end && segment_begin(segments, segment) < item)
         ++segment;
-    for (; segment < end; ++segment)
-        map_items(inputs, results, segments, segment, segment_begin(segments, segment),
-                  segment_end(segments, segment));
+    while (segment < end) {
+        const Index first = segment_begin(segments, segment);
+        map_items(inputs, results, segments, segment, first, segment_end(segments, segment));
+        ++segment;
+    }
 }
 
 // Maps what a share has of segments that other shares have parts of, when their parts are joined.
