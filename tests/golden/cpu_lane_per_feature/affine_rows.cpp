@@ -7,7 +7,7 @@
 //   state { a: u32 = 1; b: u32 = 0 }
 //   lift {
 //     a = x * 2 + 1;
-//     b = x;
+//     b = x * x + 5;
 //   }
 //   combine(p, q) {
 //     a = p.a * q.a;
@@ -47,7 +47,7 @@ struct State {
 
 [[gnu::always_inline]] static inline State lift(unsigned x)
 {
-    return {x * 2 + 1, x};
+    return {x * 2 + 1, x * x + 5};
 }
 
 // The left operand covers earlier elements, always.

@@ -9,7 +9,7 @@
 //   state { a: u32 = 1; b: u32 = 0 }
 //   lift {
 //     a = x * 2 + 1;
-//     b = x;
+//     b = x * x + 5;
 //   }
 //   combine(p, q) {
 //     a = p.a * q.a;
@@ -51,7 +51,7 @@ __device__ __forceinline__ State identity()
 
 __device__ __forceinline__ State lift(unsigned x)
 {
-    return {x * 2 + 1, x};
+    return {x * 2 + 1, x * x + 5};
 }
 
 // The left operand covers earlier elements, always.
