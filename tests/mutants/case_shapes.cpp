@@ -151,4 +151,39 @@ std::vector<std::int64_t> one_total_too_many()
     return lengths;
 }
 
+Shapes one(SegmentCase shape)
+{
+    Shapes shapes;
+    shapes.push_back(std::move(shape));
+    return shapes;
+}
+
+Shapes tree_shapes(std::int64_t tile)
+{
+    const auto n = tile * (32 * 32 + 40) + 7;
+    Shapes shapes;
+    for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{n},
+                                                     {3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4},
+                                                     {tile * 32, tile * 31, tile * 33, n - tile * 96},
+                                                     {tile * 40 + 3, tile * 24 - 3}})
+        shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
+    return shapes;
+}
+
+Shapes growing_shapes(SegmentForm form, std::int64_t num_elements)
+{
+    std::vector<std::int64_t> lengths;
+    for (auto rest = num_elements; rest > 0; rest -= lengths.back())
+        lengths.push_back(std::min(rest, 3 + std::ssize(lengths) / 16));
+    return one({"growing lengths", segments_in_form(form, lengths)});
+}
+
+Shapes crowded_shapes(SegmentForm form, std::int64_t tile)
+{
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(tile), 1);
+    lengths.insert(lengths.end(), static_cast<std::size_t>(tile / 3), 3);
+    lengths.push_back(tile + 11);
+    return one({"crowded, then long", segments_in_form(form, lengths)});
+}
+
 }  // namespace segfold::test

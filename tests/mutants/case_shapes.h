@@ -34,4 +34,16 @@ std::vector<std::int64_t> empty_segment_first();
 /// items, which is one more than a warp may hold, and the share ends amid the next segment.
 std::vector<std::int64_t> one_total_too_many();
 
+/// A single shape.
+Shapes one(SegmentCase shape);
+
+/// Segments of keys over some tiles, and over so many that a tree over tiles has three levels.
+Shapes tree_shapes(std::int64_t tile);
+
+/// Ever longer segments, so that tiles differ in their numbers of ends.
+Shapes growing_shapes(SegmentForm form, std::int64_t num_elements);
+
+/// A tile of segments of one element, one of three, and a long one.
+Shapes crowded_shapes(SegmentForm form, std::int64_t tile);
+
 }  // namespace segfold::test

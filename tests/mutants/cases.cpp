@@ -156,6 +156,7 @@ private:
             wide_keys();
             other_keys();
             tiles_in_flight();
+            flags_and_slices();
             for (const std::string op : {"trace_u64", "sum_i32", "sum_and_length"})
                 tree(op);
         }
@@ -234,13 +235,6 @@ private:
     [[nodiscard]] Configuration looping(const std::string& op, SegmentForm form) const
     {
         return looping_configuration(stage_, Problem(operator_of(op), form));
-    }
-
-    static Shapes one(SegmentCase shape)
-    {
-        Shapes shapes;
-        shapes.push_back(std::move(shape));
-        return shapes;
     }
 
     void crowds(int level)
@@ -402,25 +396,14 @@ private:
     {
         const auto configuration = smallest(op, SegmentForm::keys);
         const auto tile = block_and_tile(configuration).second;
-        const auto n = tile * (32 * 32 + 40) + 7;
+        add_special(
+            op, SegmentForm::keys, 1, configuration, [=] { return tree_shapes(tile); }, {{3, 3, 1, 0}},
+            "levels of the tree", false);
+        const std::vector<std::int64_t> sevens(tile * 100 / 7, 7);
         add_special(
             op, SegmentForm::keys, 1, configuration,
             [=] {
-                Shapes shapes;
-                for (const std::vector<std::int64_t>& lengths :
-                     {std::vector<std::int64_t>{n},
-                      {3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4},
-                      {tile * 32, tile * 31, tile * 33, n - tile * 96},
-                      {tile * 40 + 3, tile * 24 - 3}})
-                    shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
-                return shapes;
-            },
-            {{3, 3, 1, 0}}, "levels of the tree", false);
-        add_special(
-            op, SegmentForm::keys, 1, configuration,
-            [=] {
-                return one({"tiles in flight", segments_in_form(SegmentForm::keys, std::vector<std::int64_t>(
-                                                                                       tile * 100 / 7, 7))});
+                return one({"tiles in flight", segments_in_form(SegmentForm::keys, sevens)});
             },
             {{2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "tiles in flight", false);
     }
@@ -431,17 +414,28 @@ private:
     {
         const auto configuration = smallest("sum_i32", SegmentForm::keys);
         const auto tile = block_and_tile(configuration).second;
-        constexpr std::int64_t kTiles = 150;
+        constexpr int kTiles = 150;
         add_special(
             "sum_i32", SegmentForm::keys, 1, configuration,
-            [=] {
-                // Ever longer, so that tiles differ in their numbers of heads.
-                std::vector<std::int64_t> lengths;
-                for (auto rest = tile * kTiles; rest > 0; rest -= lengths.back())
-                    lengths.push_back(std::min(rest, 3 + std::ssize(lengths) / 16));
-                return one({"all tiles in flight", segments_in_form(SegmentForm::keys, lengths)});
-            },
-            {{1, 64, 1, 0, int{kTiles}, true}}, "all tiles in flight");
+            [=] { return growing_shapes(SegmentForm::keys, tile * kTiles); }, {{1, 64, 1, 0, kTiles, true}},
+            "all tiles in flight");
+    }
+
+    /// Flags whose vectors are not those of sixteen items, keys of more heads than a warp holds, and slices
+    /// by one, four and eight.
+    void flags_and_slices()
+    {
+        for (const std::string op : {"sum_i32", "mean_variance_f32"})
+            for (const int slices : {1, 4, 8})
+                for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+                    auto configuration = smallest(op, form);
+                    configuration["items_per_thread"] = 16;
+                    configuration["slices_per_warp"] = slices;
+                    const auto tile = block_and_tile(configuration).second;
+                    add_special(
+                        op, form, 1, configuration, [=] { return crowded_shapes(form, tile); },
+                        {{1, 1, 1, 0}}, "slices " + std::to_string(slices));
+                }
     }
 
     /// Keys of 8 bytes, and an odd number of items a lane: vectors hold one key.
