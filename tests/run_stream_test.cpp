@@ -74,6 +74,26 @@ TEST(RunStream, KeysMayBeMoreThanAWarpHolds)
             }
 }
 
+/// A warp holds 1024 keys; the one that is too much is the first head of a slice.
+TEST(RunStream, KeysMayBeOneMoreThanAWarpHolds)
+{
+    for (const std::size_t ones : {1023, 1024, 1025}) {
+        std::vector<std::int64_t> lengths(ones, 1);
+        lengths.insert(lengths.end(), {3000, 7, 1});
+        expect_agreement(std::to_string(ones), make_workload("sum_i32", from_keys(lengths), 5), 16, 8);
+    }
+}
+
+/// The first segment begins with the first item, whatever its flag says.
+TEST(RunStream, TheFirstFlagMayBeMissing)
+{
+    for (const int slices : {1, 8}) {
+        auto segments = from_flags(lengths_of(7, 9001));
+        segments.flags.as<std::uint8_t>()[0] = 0;
+        expect_agreement("first flag 0", make_workload("sum_i32", std::move(segments), 5), 16, slices);
+    }
+}
+
 /// Keys of every width; those of 8 bytes fill the room of a warp twice as fast.
 TEST(RunStream, KeysMayHaveAnyWidth)
 {
