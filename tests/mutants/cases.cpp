@@ -207,7 +207,7 @@ private:
         for (const auto form :
              {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::whole, SegmentForm::ranges})
             add_special(
-                op, form, 0, looping(op, form), [this, form] { return mapped_shapes(stage_, form); },
+                op, form, 0, looping(op, form), [&stage = stage_, form] { return mapped_shapes(stage, form); },
                 {{1, 1, 1, 0}, {2, 3, 1, 1}}, "mapped");
     }
 
