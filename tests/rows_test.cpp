@@ -205,7 +205,7 @@ TEST(RowsOnSimt, GiantsAreJoinedInOrder)
     const auto& stage = Catalogue::standard().stage("row_stream");
     const auto emitted = emitted_for(op, stage, SegmentForm::offsets, 8, {{"block_threads", 64}});
     for (const std::int64_t num_features : {1, 3, 8, 70})
-        for (const int multiprocessors : {1, 16}) {
+        for (const int multiprocessors : {1, 2, 16}) {
             const auto workload =
                 rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {3, 1, 700, 0, 2, 0, 1200, 1, 0}),
                                 num_features, 5);
@@ -307,10 +307,12 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
              {"row_stream", "combine(totals[v], lift_row(", "combine(lift_row("},
              {"row_stream", "__syncthreads();  // all have read the parts", ";  //"},
              {"row_stream", "__syncthreads();  // the parts of this round", ";  //"},
-             {"row_stream", "__syncthreads();  // are_many", ";  //"},
+             {"row_stream", "__syncthreads_or(is_many)", "is_many"},
+             {"row_stream", "segment - ends.first == kFeatureLanes", "segment - ends.first > kFeatureLanes"},
              {"row_stream", "while (next <= row + u", "while (next < row + u"},
-             {"row_stream", "for (Index s = first + 1; s < share; ++s)",
-              "for (Index s = first + 1; s <= share; ++s)"},
+             {"row_stream", "if (s + k < count)", "if (s + k <= count)"},
+             {"row_stream", "min(end - row, Index(kRowsPerStep))", "int(kRowsPerStep)"},
+             {"row_stream", "* step - 1;", "* step;"},
              {"row_stream", "combine(parts[threadIdx.x], heads[", "combine(identity(), heads["}}) {
         const auto& stage = Catalogue::standard().stage(stage_name);
         const Configuration settings = stage.name == "row_groups"
@@ -331,8 +333,8 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
             planted.source.replace(at, text.size(), replacement);
         }
         bool is_found = false;
-        for (const std::int64_t num_features : {8, 3})
-            for (const int multiprocessors : {1, 16}) {
+        for (const std::int64_t num_features : {8, 3, 70})
+            for (const int multiprocessors : {1, 16, 2}) {
                 if (is_found)
                     continue;
                 const auto workload = rows_of_numbers(

@@ -28,15 +28,16 @@ map_elements(Inputs inputs, Segments segments, Results results)
 //% else
 //% use parts/find_segment.cuh
 //% use parts/segment_items.cuh
-//% let most_map_blocks = num_multiprocessors * 40
+//% use parts/ends_before.cuh
+//% let most_map_blocks = num_multiprocessors * 80
 //% launch map_elements grid = min(ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups), most_map_blocks)  block = 256
 // A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, each of them to the
-// end. Four rows are under way; a segment's results are loaded when it begins. `is_vector` is a constant
+// end. Eight rows are under way; a segment's results are loaded when it begins. `is_vector` is a constant
 // where this is called, so that loads of vectors have no branch between them.
 __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments& segments,
                                            const Results& results, bool is_vector)
 {
-    const int map_rows = 4;
+    const int map_rows = 8;
     const int num_features = int(results.num_features);
     const int map_features = kFeatureLanes * kFeaturesPerLane;
     const int feature_blocks = (num_features + map_features - 1) / map_features;
@@ -52,17 +53,34 @@ __device__ __forceinline__ void map_shares(const Inputs& inputs, const Segments&
                             int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
         const Index begin = Index(share) * share_rows;
         const Index end = Index(min(i64(begin) + share_rows, i64(segments.num_items)));
-        Index segment = find_segment(segments, begin, 0, last_segment);
+        const i64 behind[1] = {i64(begin) + 1};  // segments that end before it have no rows of the share
+        Index before[1];
+        ends_before(segments, behind, 0, before);
+        Index segment = before[0];
         Index segment_start = segment_begin(segments, segment);
         Index segment_stop = segment_end(segments, segment);
         RowResult row_results[kFeaturesPerLane];
         load_row_results(row_results, results, segment, feature, num_features, is_vector);
         for (Index first = begin; first < end; first += map_rows) {
             MapRow rows[map_rows];
-            #pragma unroll
-            for (int k = 0; k < map_rows; ++k)
-                if (first + k < end)
+            if (first + map_rows <= end) {
+                #pragma unroll
+                for (int k = 0; k < map_rows; ++k)
                     load_map_row(rows[k], inputs, first + k, feature, num_features, is_vector);
+            } else {
+                #pragma unroll
+                for (int k = 0; k < map_rows; ++k)
+                    if (first + k < end)
+                        load_map_row(rows[k], inputs, first + k, feature, num_features, is_vector);
+            }
+            if (first + map_rows <= min(end, segment_stop)) {
+                // All of these rows are there, and of one segment.
+                #pragma unroll
+                for (int k = 0; k < map_rows; ++k)
+                    map_loaded(inputs, results, rows[k], row_results, first + k, first + k - segment_start,
+                               segment, segment_stop - segment_start, feature, num_features, is_vector);
+                continue;
+            }
             #pragma unroll
             for (int k = 0; k < map_rows; ++k) {
                 const Index row = first + k;

@@ -15,15 +15,17 @@
 //% tune    features_per_lane = 4, 1, 2, 8
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
 //% tune    rows_per_step = 8, 1, 2, 4
-//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 8
+//% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8
 //% let     lane_part = num_features <= 64 ? 2 : num_features <= 128 ? 4 : 8
 //% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : min(part, lane_part)
 //% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
 //% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
-//% prefer  rows_per_step = is_long || gathers_rows || row_bytes <= 2 ? 4 : 8
+//% prefer  rows_per_step = is_long || gathers_rows ? 4 : 8
 //% let     is_narrow = num_features > 0 && num_features <= 64
-//% prefer  blocks_per_multiprocessor = row_bytes <= 2 ? 8 : is_narrow || gathers_rows ? 4 : 2
+//% let     few_states = gathers_rows ? 6 : is_long || row_bytes <= 2 ? 5 : 4
+//% let     wide_rows = gathers_rows ? 4 : 2
+//% prefer  blocks_per_multiprocessor = !is_narrow ? wide_rows : state_bytes <= 8 ? few_states : 4
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / feature_lanes
 //% let     least_blocks = ceil_div(feature_blocks, block_groups)
@@ -32,43 +34,67 @@
 //% let     stream_blocks = num_segments == 0 ? 0 : max(least_blocks, most_blocks)
 //% let     num_shares = stream_blocks * block_groups / feature_blocks
 //% let     join_threads = state_bytes <= 16 ? 1024 : 256
+//% let     join_blocks = state_bytes <= 4 ? 2 : 1
 //% let     join_reads = max(1, 32 / state_bytes)
 //% let     join_shares = max(1, join_threads / num_features)
-//% scratch shares : Index[num_shares + 2]
+//% scratch shares : Index[2 * num_shares + 1]
 //% scratch heads : State[num_shares * num_features]
 //% scratch tails : State[num_shares * num_features]
 //% launch  reduce  grid = stream_blocks  block = block_threads
 //% launch  join  grid = ceil_div(num_shares, join_shares)  block = join_threads
 //% use     parts/segment_items.cuh
+//% use     parts/ends_before.cuh
 
 constexpr int kGroupFeatures = kFeatureLanes * kFeaturesPerLane;
 constexpr int kFewTails = 8;  // as many are joined by one thread
 
-// Rows and ends of segments lie in one order, the end of a segment behind its rows: so many ends come before
-// `place`.
-__device__ __forceinline__ Index ends_before(const Segments& segments, i64 place)
-{
-    Index low = 0;
-    Index high = segments.num_segments;
-    while (low < high) {
-        const Index middle = low + (high - low) / 2;
-        if (i64(segment_end(segments, middle)) + middle < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
+// Rows and ends of segments lie in one order, the end of a segment behind its rows.
 __device__ __forceinline__ i64 share_length(const Segments& segments, Index num_shares)
 {
     return (i64(segments.num_items) + segments.num_segments + num_shares - 1) / num_shares;
 }
 
+// Ends of segments, one in each lane of a group: that of `first` and those behind it.
+struct ComingEnds {
+    Index first;
+    Index mine;
+};
+
+// Where `segment` ends, for which lanes ask one after the other, so that few wait for memory. Segments from
+// `last` on have the end `none`.
+__device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment, Index last,
+                                          Index none)
+{
+    if (segment - ends.first == kFeatureLanes) {
+        ends.first = segment;
+        const Index mine = segment + int(threadIdx.x) % kFeatureLanes;
+        ends.mine = mine < last ? segment_end(segments, mine) : none;
+    }
+    const int first_lane = int(threadIdx.x) % kWarpThreads / kFeatureLanes * kFeatureLanes;
+    const unsigned group = kFullMask >> (kWarpThreads - kFeatureLanes) << first_lane;
+    return __shfl_sync(group, ends.mine, first_lane + int(segment - ends.first));
+}
+
+// Asks for `count` consecutive rows from `first` on, behind them for the last one once more: with no condition
+// between them all are under way at once.
+__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
+                                          int count, int feature, int num_features, bool is_vector)
+{
+    #pragma unroll
+    for (int u = 0; u < kRowsPerStep; ++u)
+        load_numbers(rows[u], inputs, first + min(u, count - 1));
+    #pragma unroll
+    for (int u = 0; u < kRowsPerStep; ++u)
+        find_rows(rows[u], inputs, first + min(u, count - 1), 0, 0);
+    #pragma unroll
+    for (int u = 0; u < kRowsPerStep; ++u)
+        load_rows(rows[u], inputs, first + min(u, count - 1), 0, 0, feature, num_features, is_vector);
+}
+
 // kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under way,
 // folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one that
-// goes on behind the share leaves it in `tails`. `shares` has their number, then the first segment that ends
-// in each, or behind it.
+// goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in which
+// the segment of its head began, or -1 if there is no head, and that segment.
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
 __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments& segments, Index* shares,
                                            State* heads, State* tails, const Results& results,
@@ -88,42 +114,33 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     const i64 total = i64(segments.num_items) + segments.num_segments;
     const i64 place = min(share * length, total);
     const i64 stop = min(place + length, total);
-    Index segment = ends_before(segments, place);
-    const Index last = ends_before(segments, stop);
+    const i64 cuts[2] = {place, stop};
+    Index ends[2];
+    ends_before(segments, cuts, 1, ends);
+    Index segment = ends[0];
+    const Index last = ends[1];
     const Index begin = Index(place - segment);
     const Index end = Index(stop - last);
+    Index segment_start = segment < segments.num_segments ? segment_begin(segments, segment) : begin;
+    bool is_cut = segment_start < begin;
     if (feature == 0) {
-        shares[1 + share] = segment;
-        if (share == num_shares - 1) {
+        if (share == 0)
             shares[0] = num_shares;
-            shares[1 + num_shares] = last;
-        }
+        const bool is_joined = is_cut && segment < last;
+        shares[1 + 2 * share] = is_joined ? Index((i64(segment_start) + segment) / length) : -1;
+        shares[2 + 2 * share] = segment;
     }
     State totals[kFeaturesPerLane];
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v)
         totals[v] = identity();
-    Index segment_start = segment < segments.num_segments ? segment_begin(segments, segment) : begin;
-    bool is_cut = segment_start < begin;
-    // Where this segment and the one behind it end, if that is in the share.
-    Index next = segment < last ? segment_end(segments, segment) : end;
-    Index after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
+    ComingEnds coming = {segment - kFeatureLanes, 0};
+    Index next = take_end(coming, segments, segment, last, end);  // where this segment ends
     for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
         Row rows[kRowsPerStep];
-        // Behind the share's end the last one's once more: under one condition all are asked for at once.
-        if (row < end) {
-            #pragma unroll
-            for (int u = 0; u < kRowsPerStep; ++u)
-                load_numbers(rows[u], inputs, min(row + u, end - 1));
-            #pragma unroll
-            for (int u = 0; u < kRowsPerStep; ++u)
-                find_rows(rows[u], inputs, min(row + u, end - 1), 0, 0);
-        }
-        #pragma unroll
-        for (int u = 0; u < kRowsPerStep; ++u)
-            if (row + u < end)
-                load_rows(rows[u], inputs, row + u, 0, 0, feature, num_features, is_vector);
         if (is_vector && next >= row + kRowsPerStep && end >= row + kRowsPerStep) {
+            // Nothing ends before the last of these rows, and all are there.
+            load_step(rows, inputs, row, kRowsPerStep, feature, num_features, is_vector);
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u) {
                 #pragma unroll
@@ -131,8 +148,11 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
                     totals[v] = combine(totals[v], lift_row(inputs, rows[u], v, row + u,
                                                             row + u - segment_start, segment));
             }
-            continue;  // nothing ends before the last of these rows
+            continue;
         }
+        if (row < end)
+            load_step(rows, inputs, row, int(min(end - row, Index(kRowsPerStep))), feature, num_features,
+                      is_vector);
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u) {
             // All segments that end before this row; behind the last row, all that end in the share.
@@ -152,8 +172,7 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
                     totals[v] = identity();
                 ++segment;
                 segment_start = next;
-                next = after;
-                after = segment + 1 < last ? segment_end(segments, segment + 1) : end;
+                next = take_end(coming, segments, segment, last, end);
             }
             if (row + u < end) {
                 #pragma unroll
@@ -169,7 +188,7 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
             tails[i64(share) * num_features + feature + v] = totals[v];
 }
 
-extern "C" __global__ void __launch_bounds__(kBlockThreads)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kBlocksPerMultiprocessor)
 reduce(Inputs inputs,
        Segments segments,
        Index* shares,
@@ -187,72 +206,77 @@ reduce(Inputs inputs,
     //% end
 }
 
-// The share in which the segment began that is the first to end in `share`; -1 if that is the same one.
-__device__ __forceinline__ Index share_of_begin(const Segments& segments, const Index* shares, Index share,
-                                                i64 length)
+// Joins the tails of one feature of `count` consecutive shares, the first of which is at `tails`.
+__device__ __forceinline__ State join_tails(const State* tails, Index count, int num_features)
 {
-    const Index segment = shares[1 + share];
-    if (segment == shares[2 + share])
-        return -1;
-    const i64 begin = i64(segment_begin(segments, segment)) + segment;
-    return share * length > begin ? Index(begin / length) : -1;
+    if (count == 1)
+        return *tails;
+    State total = identity();
+    for (Index s = 0; s < count; s += kJoinReads) {
+        State some[kJoinReads];
+        #pragma unroll
+        for (int k = 0; k < kJoinReads; ++k)
+            some[k] = tails[i64(min(s + k, count - 1)) * num_features];
+        #pragma unroll
+        for (int k = 0; k < kJoinReads; ++k)
+            if (s + k < count)
+                total = combine(total, some[k]);
+    }
+    return total;
 }
 
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
 // few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
 // tails, for which all others wait: so the block is large.
-extern "C" __global__ void __launch_bounds__(kJoinThreads, 1)
+extern "C" __global__ void __launch_bounds__(kJoinThreads, kJoinBlocks)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
     __shared__ State parts[kJoinThreads];
     __shared__ bool are_many[kJoinThreads];
     const int num_features = int(results.num_features);
     const Index num_shares = shares[0];
-    const i64 length = share_length(segments, num_shares);
     const int width = min(num_features, kJoinThreads);
     const int block_shares = kJoinThreads / width;
     const int column = int(threadIdx.x) % width;
     const int chunk = int(threadIdx.x) / width;
     const Index first_share = Index(blockIdx.x) * block_shares;
+    bool is_many = false;
     if (chunk < block_shares && first_share + chunk < num_shares) {
         const Index share = first_share + chunk;
-        const Index first = share_of_begin(segments, shares, share, length);
+        const Index first = shares[1 + 2 * share];
+        const Index segment = shares[2 + 2 * share];
         const bool is_few = share - first <= kFewTails;
+        is_many = first >= 0 && !is_few;
         if (column == 0)
-            are_many[chunk] = first >= 0 && !is_few;
+            are_many[chunk] = is_many;
         if (first >= 0 && is_few) {
-            const Index segment = shares[1 + share];
             const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
             for (int feature = column; feature < num_features; feature += width) {
-                State total = tails[i64(first) * num_features + feature];
-                for (Index s = first + 1; s < share; ++s)
-                    total = combine(total, tails[i64(s) * num_features + feature]);
-                total = combine(total, heads[i64(share) * num_features + feature]);
-                store_feature(results, segment, segment_items, i64(segment) * num_features + feature, total);
+                const State head = heads[i64(share) * num_features + feature];
+                const State total =
+                    join_tails(tails + i64(first) * num_features + feature, share - first, num_features);
+                store_feature(results, segment, segment_items, i64(segment) * num_features + feature,
+                              combine(total, head));
             }
         }
     }
-    __syncthreads();  // are_many is written
+    if (!__syncthreads_or(is_many))  // are_many is written
+        return;
     for (int k = 0; k < block_shares && first_share + k < num_shares; ++k) {
         if (!are_many[k])
             continue;
         const Index share = first_share + k;
-        const Index segment = shares[1 + share];
+        const Index first = shares[1 + 2 * share];
+        const Index segment = shares[2 + 2 * share];
         const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
-        const Index first = share_of_begin(segments, shares, share, length);
         const Index chunk_shares = (share - first + block_shares - 1) / block_shares;
+        const Index begin = min(first + chunk * chunk_shares, share);
         for (int base = 0; base < num_features; base += width) {
             const int feature = base + column;
-            State total = identity();
-            if (chunk < block_shares && feature < num_features) {
-                const Index begin = first + chunk * chunk_shares;
-                const Index end = min(begin + chunk_shares, share);
-                #pragma unroll kJoinReads
-                for (Index s = begin; s < end; ++s)
-                    total = combine(total, tails[i64(s) * num_features + feature]);
-            }
-            parts[threadIdx.x] = total;
+            const bool is_there = chunk < block_shares && feature < num_features;
+            const Index count = is_there ? min(chunk_shares, share - begin) : 0;
+            parts[threadIdx.x] = join_tails(tails + i64(begin) * num_features + feature, count, num_features);
             for (int distance = 1; distance < block_shares; distance *= 2) {
                 __syncthreads();  // the parts of this round are written
                 if (chunk % (2 * distance) == 0 && chunk + distance < block_shares)

@@ -207,8 +207,9 @@ private:
         for (const auto form :
              {SegmentForm::offsets, SegmentForm::uniform, SegmentForm::whole, SegmentForm::ranges})
             add_special(
-                op, form, 0, looping(op, form), [&stage = stage_, form] { return mapped_shapes(stage, form); },
-                {{1, 1, 1, 0}, {2, 3, 1, 1}}, "mapped");
+                op, form, 0, looping(op, form),
+                [&stage = stage_, form] { return mapped_shapes(stage, form); }, {{1, 1, 1, 0}, {2, 3, 1, 1}},
+                "mapped");
     }
 
     /// Rows over several lanes, feature by feature, and giants over many shares.
