@@ -256,6 +256,7 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
     facts["num_elements"] = shape.num_elements;
     facts["num_segments"] = shape.num_segments;
     facts["longest_length"] = shape.longest;
+    facts["padded_elements"] = shape.padded;
     facts["num_features"] = shape.num_features;
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;

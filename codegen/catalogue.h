@@ -19,6 +19,7 @@ struct Shape {
     std::int64_t num_segments = 0;
     std::int64_t longest = 0;       ///< elements of the longest segment; 0: not known
     std::int64_t num_features = 0;  ///< of rows; 0: not known
+    std::int64_t padded = 0;        ///< elements once segments are padded (LengthRange); 0: not known
 };
 
 /// Whether a stage maps elements itself, after folding them, so that no launch of its own has to.

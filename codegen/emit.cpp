@@ -205,7 +205,7 @@ void add_sizes(std::vector<NamedConstant>& constants,
 {
     auto known = plan_facts(problem);
     for (const auto* shape :
-         {"num_elements", "num_segments", "mean_length", "longest_length", "num_features"})
+         {"num_elements", "num_segments", "mean_length", "longest_length", "padded_elements", "num_features"})
         known.erase(shape);
     for (const auto& [name, value] : configuration)
         if (place == Numbers::constant || !numbers.contains(name))

@@ -175,6 +175,38 @@ TEST(BenchLengthRange, IsTheSameByAllForms)
     EXPECT_EQ(length_range(many).longest, 900);
 }
 
+TEST(BenchLengthRange, PadsSegmentsToTheLongestOfTheirSlice)
+{
+    EXPECT_EQ(length_range(offsets_of({0, 3, 3, 10})).padded, 3 * 7);
+    EXPECT_EQ(length_range(uniform_segments(9, 3)).padded, 9);
+    EXPECT_EQ(length_range(whole_segments(9)).padded, 9);
+    EXPECT_EQ(length_range(offsets_of({0})).padded, 0);
+    std::vector<std::int64_t> lengths(70, 1);
+    lengths[31] = 4;
+    lengths[69] = 9;
+    std::vector<std::int64_t> begins, ends;
+    std::int64_t end = 0;
+    for (const auto length : lengths) {
+        begins.push_back(end);
+        ends.push_back(end += length);
+    }
+    const auto array = [](const auto& values) { return Array::of<std::int64_t>(Type::i64, values); };
+    EXPECT_EQ(length_range(segments_from_lengths(array(lengths), end)).padded, 32 * 4 + 32 + 6 * 9);
+    EXPECT_EQ(length_range(segments_from_ranges(array(begins), array(ends), end)).padded,
+              32 * 4 + 32 + 6 * 9);
+    // Parts of threads begin at slices.
+    const auto many = resolve(parse_layout("geometric:mean=3"), 1 << 22).segments;
+    std::int64_t padded = 0;
+    for (std::int64_t begin = 0; begin < many.num_segments; begin += kSliceSegments) {
+        const auto next = std::min(begin + kSliceSegments, many.num_segments);
+        std::int64_t longest = 0;
+        for (auto s = begin; s < next; ++s)
+            longest = std::max(longest, many.length(s));
+        padded += longest * (next - begin);
+    }
+    EXPECT_EQ(length_range(many).padded, padded);
+}
+
 /// Measurements as --json writes them; the numbers are made up.
 struct Kept {
     bench::MachineRecord machine;

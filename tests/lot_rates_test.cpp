@@ -33,7 +33,7 @@ std::vector<Row> rows_of(const std::string& file)
     std::ifstream table(SEGFOLD_SOURCE_DIR "/tests/data/lot/" + file);
     std::string line;
     std::getline(table, line);
-    EXPECT_EQ(line, "operator,form,elements,segments,longest,rates") << file;
+    EXPECT_EQ(line, "operator,form,elements,segments,longest,padded,rates") << file;
     std::vector<Row> rows;
     while (std::getline(table, line)) {
         Row row;
@@ -45,7 +45,7 @@ std::vector<Row> rows_of(const std::string& file)
         std::getline(cells, form, ',');
         row.form = form == "uniform" ? SegmentForm::uniform : SegmentForm::offsets;
         cells >> row.shape.num_elements >> comma >> row.shape.num_segments >> comma >> row.shape.longest >>
-            comma;
+            comma >> row.shape.padded >> comma;
         while (cells >> rate) {
             const auto plan = rate.substr(0, rate.rfind('='));
             // A stage as it is taken, not one with settings of the user.

@@ -9,6 +9,7 @@
 
 #include "dsl/error.h"
 #include "runtime/bench/lot_cases.h"
+#include "runtime/session/lookup.h"
 
 namespace segfold {
 namespace {
@@ -83,6 +84,20 @@ TEST(LotCases, AreDrawnFromASeedAndCoverSizes)
         EXPECT_THROW(bench::parse_lot(text), InputError) << text;
 }
 
+TEST(Lookup, SortedAndShuffledLengthsAreApart)
+{
+    const Shape unknown{1 << 20, 1 << 15, 4096};
+    Shape sorted = unknown, shuffled = unknown, larger{1 << 21, 1 << 16, 4096};
+    sorted.padded = 1 << 20;
+    shuffled.padded = 1 << 24;
+    larger.padded = 1 << 21;
+    EXPECT_FALSE(tune::is_same(sorted, shuffled));
+    EXPECT_DOUBLE_EQ(tune::distance(sorted, shuffled), 2);
+    EXPECT_TRUE(tune::is_same(sorted, unknown)) << "nobody knows";
+    EXPECT_DOUBLE_EQ(tune::distance(sorted, unknown), 0);
+    EXPECT_DOUBLE_EQ(tune::distance(sorted, larger), 1) << "padding grows with the elements";
+}
+
 WorkloadRecord record_of(double chosen, double other)
 {
     WorkloadRecord record;
@@ -91,6 +106,7 @@ WorkloadRecord record_of(double chosen, double other)
     record.num_elements = 1000;
     record.num_segments = 10;
     record.longest_length = 400;
+    record.padded_elements = 4000;
     Entry entry;
     entry.name = "tile_scan";
     entry.is_chosen = true;
@@ -116,8 +132,8 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
     EXPECT_NE(bench::print_deciles({1.0, 0.25}).find("geometric mean 0.500, worst 0.250"), std::string::npos);
     EXPECT_EQ(bench::print_deciles({}), "");
     EXPECT_EQ(bench::print_rates({records[0]}, true),
-              "operator,form,elements,segments,longest,rates\n"
-              "sum_f32,offsets,1000,10,400,tile_scan=0.5000 warp_stream=0.2500\n");
+              "operator,form,elements,segments,longest,padded,rates\n"
+              "sum_f32,offsets,1000,10,400,4000,tile_scan=0.5000 warp_stream=0.2500\n");
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ std::string replaced(std::string text, const std::string& what, const std::strin
 
 TEST(Records, WhatIsWrittenIsReadAgain)
 {
-    auto record = row(scan(256, 8), shape(1 << 20, 32), 0.125, Phase::chosen);
+    auto record = row(scan(256, 8), {1 << 20, 1 << 15, 64, 0, 1 << 22}, 0.125, Phase::chosen);
     record.evaluation.reason = "a \"reason\"\nwith lines";
     const auto read = parse_record("test.jsonl:1", print(record));
     EXPECT_EQ(print(read), print(record));

@@ -71,7 +71,9 @@ public:
         record_.form = segments_.form;
         record_.num_elements = segments_.num_elements;
         record_.num_segments = segments_.num_segments;
-        record_.longest_length = shape_of(segments_).longest;
+        const auto shape = shape_of(segments_);
+        record_.longest_length = shape.longest;
+        record_.padded_elements = shape.padded;
         record_.num_features = request.workload.num_features;
         record_.index_bits = segments_.index_bits();
         record_.traffic = compulsory_traffic(request.problem.op, segments_, request.workload.num_features);

@@ -91,7 +91,7 @@ std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records)
 
 std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
 {
-    std::string text = titles ? "operator,form,elements,segments,longest,rates\n" : "";
+    std::string text = titles ? "operator,form,elements,segments,longest,padded,rates\n" : "";
     for (const auto& record : records) {
         std::string rates;
         for (const auto& entry : record.entries) {
@@ -102,9 +102,9 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
             rates += fmt::format(" {}={:.4f}", plan, entry.fraction);
         }
         if (!rates.empty())
-            text +=
-                fmt::format("{}_{},{},{},{},{},{}\n", record.op, name(record.element_type), name(record.form),
-                            record.num_elements, record.num_segments, record.longest_length, rates.substr(1));
+            text += fmt::format("{}_{},{},{},{},{},{},{}\n", record.op, name(record.element_type),
+                                name(record.form), record.num_elements, record.num_segments,
+                                record.longest_length, record.padded_elements, rates.substr(1));
     }
     return text;
 }

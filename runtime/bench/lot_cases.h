@@ -28,10 +28,10 @@ std::vector<Case> lot_cases(const Lot& lot);
 /// both.
 std::vector<double> chosen_shares(const std::vector<WorkloadRecord>& records);
 
-/// A row for each of the records: operator and type, form, elements, segments, the longest segment where it
-/// is known, and the share of the ceiling that each plan reached, such as "tile_scan=0.46" and
-/// "tile_scan:block_threads=128;items_per_thread=8=0.51". With `titles` a line before them says what stands
-/// where.
+/// A row for each of the records: operator and type, form, elements, segments, the longest segment and what
+/// padding makes of the elements where they are known, and the share of the ceiling that each plan reached,
+/// such as "tile_scan=0.46" and "tile_scan:block_threads=128;items_per_thread=8=0.51". With `titles` a line
+/// before them says what stands where.
 std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles);
 
 /// Geometric mean, worst and deciles of such shares, as a line or two; empty where there are none.

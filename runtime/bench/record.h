@@ -73,8 +73,9 @@ struct WorkloadRecord {
     SegmentForm form = SegmentForm::whole;
     std::int64_t num_elements = 0;
     std::int64_t num_segments = 0;
-    std::int64_t longest_length = 0;  ///< 0 where no plan was chosen by it
-    std::int64_t num_features = 1;    ///< the length of rows
+    std::int64_t longest_length = 0;   ///< 0 where no plan was chosen by it
+    std::int64_t padded_elements = 0;  ///< the same; see LengthRange
+    std::int64_t num_features = 1;     ///< the length of rows
     int index_bits = 32;
     Traffic traffic;
     bool is_flushed = false;  ///< the L2 was emptied before every run, because the data would fit

@@ -114,8 +114,9 @@ OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gp
             continue;
         ++own.rows;
         if (record.phase >= tune::Phase::chosen)
-            own.shapes.insert(fmt::format("{} {} {} {}", print(record.problem), record.shape.num_elements,
-                                          record.shape.num_segments, record.shape.longest));
+            own.shapes.insert(fmt::format("{} {} {} {} {}", print(record.problem), record.shape.num_elements,
+                                          record.shape.num_segments, record.shape.longest,
+                                          record.shape.padded));
     }
     return own;
 }

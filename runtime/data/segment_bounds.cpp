@@ -12,20 +12,37 @@
 namespace segfold {
 namespace {
 
-constexpr std::int64_t kSegmentsOfPart = std::int64_t{1} << 18;  // segments one thread looks at, at a time
+constexpr std::int64_t kSlicesOfPart = std::int64_t{1} << 13;  // slices one thread looks at, at a time
 
-/// The lengths between the offsets from `begin` to `end`. One loop for each width, so that compilers
+/// The range of both; each has segments.
+LengthRange both(const LengthRange& a, const LengthRange& b)
+{
+    return {std::min(a.shortest, b.shortest), std::max(a.longest, b.longest), a.padded + b.padded};
+}
+
+/// The lengths between `count + 1` offsets, at most a slice. One loop for each width, so that compilers
 /// vectorize it.
 template <class Index>
-LengthRange range_between(std::span<const Index> offsets, std::int64_t begin, std::int64_t end)
+LengthRange range_of_slice(const Index* offsets, std::int64_t count)
 {
     Index shortest = std::numeric_limits<Index>::max(), longest = 0;
-    for (auto s = static_cast<std::size_t>(begin); s < static_cast<std::size_t>(end); ++s) {
+    for (std::int64_t s = 0; s < count; ++s) {
         const Index length = offsets[s + 1] - offsets[s];
         shortest = std::min(shortest, length);
         longest = std::max(longest, length);
     }
-    return {shortest, longest};
+    return {shortest, longest, count * longest};
+}
+
+/// The lengths between the offsets from `begin`, the first of a slice, to `end`.
+template <class Index>
+LengthRange range_between(std::span<const Index> offsets, std::int64_t begin, std::int64_t end)
+{
+    LengthRange range{std::numeric_limits<std::int64_t>::max()};
+    const Index* at = offsets.data() + begin;
+    for (; begin + kSliceSegments <= end; begin += kSliceSegments, at += kSliceSegments)
+        range = both(range, range_of_slice(at, kSliceSegments));
+    return begin == end ? range : both(range, range_of_slice(at, end - begin));
 }
 
 LengthRange range_between(const Segments& segments, std::int64_t begin, std::int64_t end)
@@ -34,10 +51,15 @@ LengthRange range_between(const Segments& segments, std::int64_t begin, std::int
         return segments.offsets.type() == Type::i32
                    ? range_between(segments.offsets.as<std::int32_t>(), begin, end)
                    : range_between(segments.offsets.as<std::int64_t>(), begin, end);
-    LengthRange range{std::numeric_limits<std::int64_t>::max(), 0};
-    for (std::int64_t s = begin; s < end; ++s) {
-        const std::int64_t length = segments.length(s);
-        range = {std::min(range.shortest, length), std::max(range.longest, length)};
+    LengthRange range{std::numeric_limits<std::int64_t>::max()};
+    for (; begin < end; begin += kSliceSegments) {
+        const auto count = std::min(kSliceSegments, end - begin);
+        LengthRange slice{segments.length(begin), 0, 0};
+        for (std::int64_t s = begin; s < begin + count; ++s)
+            slice = {std::min(slice.shortest, segments.length(s)),
+                     std::max(slice.longest, segments.length(s))};
+        slice.padded = count * slice.longest;
+        range = both(range, slice);
     }
     return range;
 }
@@ -83,13 +105,15 @@ LengthRange length_range(const Segments& segments)
     if (segments.num_segments == 0)
         return {};
     if (segments.form == SegmentForm::whole || segments.form == SegmentForm::uniform)
-        return {segments.length(0), segments.length(0)};
-    LengthRange all{std::numeric_limits<std::int64_t>::max(), 0};
+        return {segments.length(0), segments.length(0), segments.num_segments * segments.length(0)};
+    LengthRange all{std::numeric_limits<std::int64_t>::max()};
     std::mutex mutex;
-    parallel_for(segments.num_segments, kSegmentsOfPart, [&](std::int64_t begin, std::int64_t end) {
-        const auto range = range_between(segments, begin, end);
+    const auto num_slices = (segments.num_segments + kSliceSegments - 1) / kSliceSegments;
+    parallel_for(num_slices, kSlicesOfPart, [&](std::int64_t begin, std::int64_t end) {
+        const auto range = range_between(segments, begin * kSliceSegments,
+                                         std::min(end * kSliceSegments, segments.num_segments));
         const std::lock_guard lock(mutex);
-        all = {std::min(all.shortest, range.shortest), std::max(all.longest, range.longest)};
+        all = both(all, range);
     });
     return all;
 }

@@ -40,10 +40,19 @@ struct Segments {
     [[nodiscard]] Segments copy() const;
 };
 
-/// The lengths of the shortest and of the longest segment; 0 and 0 where there is none.
+/// As many neighbouring segments as a warp has lanes.
+inline constexpr std::int64_t kSliceSegments = 32;
+
+/// The lengths of the shortest and of the longest segment; zeros where there is none.
+///
+/// Source of the padding: A. Monakov, A. Lokhmotov, A. Avetisyan, "Automatically Tuning Sparse Matrix-Vector
+/// Multiplication for GPU Architectures", HiPEAC 2010 (sliced ELLPACK).
 struct LengthRange {
     std::int64_t shortest = 0;
     std::int64_t longest = 0;
+    /// Items if each segment were as long as the longest of its slice, kSliceSegments neighbours: what the
+    /// lanes of a warp walk, or wait for, where each takes one segment.
+    std::int64_t padded = 0;
 };
 [[nodiscard]] LengthRange length_range(const Segments& segments);
 

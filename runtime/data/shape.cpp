@@ -11,8 +11,9 @@ bool is_looked_at(std::int64_t num_segments)
 Shape shape_of(const Segments& segments)
 {
     Shape shape{segments.num_elements, segments.num_segments};
-    if (segments.num_segments > 0)
-        shape.longest = length_range(segments).longest;
+    const auto range = length_range(segments);
+    shape.longest = range.longest;
+    shape.padded = range.padded;
     return shape;
 }
 

@@ -352,7 +352,12 @@ double distance(const Shape& first, const Shape& second)
     if (first.longest > 0 && second.longest > 0)
         skew = 0.5 * apart(static_cast<double>(first.longest) / std::max(mean_length(first), 1.0),
                            static_cast<double>(second.longest) / std::max(mean_length(second), 1.0));
-    return std::sqrt(elements * elements + mean * mean + skew * skew);
+    // The same numbers sorted and shuffled are up to five doublings apart.
+    double padding = 0;
+    if (first.padded > 0 && second.padded > 0)
+        padding =
+            0.5 * (apart(static_cast<double>(first.padded), static_cast<double>(second.padded)) - elements);
+    return std::sqrt(elements * elements + mean * mean + skew * skew + padding * padding);
 }
 
 Lookup look_up(const RecordStore& store, const Question& question)
@@ -364,7 +369,8 @@ bool is_same(const Shape& first, const Shape& second)
 {
     return first.num_elements == second.num_elements && first.num_segments == second.num_segments &&
            first.num_features == second.num_features &&
-           (first.longest == second.longest || first.longest == 0 || second.longest == 0);
+           (first.longest == second.longest || first.longest == 0 || second.longest == 0) &&
+           (first.padded == second.padded || first.padded == 0 || second.padded == 0);
 }
 
 std::string operator_hash(const Operator& op) { return hash_text(segfold::print(op)); }

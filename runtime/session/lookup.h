@@ -45,11 +45,11 @@ struct Question {
 /// A row of the same shape decides alone, one that a person has pinned before all others. Between shapes the
 /// plan is taken that loses least over the four nearest, weighted by inverse distance, if it gains 3 % on the
 /// rule of thumb's; of another stage only where the longest segment is known on both sides, and the rule
-/// takes the same stage on both. Distance counts doublings of the number of elements, of the mean length, and
-/// of the longest segment over the mean. What another device or another number of features has won, or an
-/// earlier text of a stage, is a seed for searching and decides nothing. Where an earlier text was ranked 3 %
-/// faster than all rows of a shape, these decide nothing either, unless a person has pinned one or a search
-/// has chosen since.
+/// takes the same stage on both. Distance counts doublings of the number of elements, of the mean length, of
+/// the longest segment over the mean, and of what padding adds. What another device or another number of
+/// features has won, or an earlier text of a stage, is a seed for searching and decides nothing. Where an
+/// earlier text was ranked 3 % faster than all rows of a shape, these decide nothing either, unless a person
+/// has pinned one or a search has chosen since.
 Lookup look_up(const RecordStore& store, const Question& question);
 
 /// Distance of two shapes, as look_up counts it; infinite between different numbers of features.

@@ -195,6 +195,8 @@ std::string print(const Record& record)
         {"elements", shape.num_elements}, {"segments", shape.num_segments}, {"longest", shape.longest}};
     if (shape.num_features > 0)
         sizes["features"] = shape.num_features;
+    if (shape.padded > 0)
+        sizes["padded"] = shape.padded;
     Json its_class = {{"form", problem.form},
                       {"index_bits", problem.index_bits},
                       {"key_bytes", problem.key_bytes},
@@ -268,7 +270,8 @@ Record parse_record(const std::string& place, std::string_view line)
     record.layout = row.at("layout").text();
     const auto shape = row.at("shape");
     record.shape = {shape.at("elements").count(), shape.at("segments").count(), shape.at("longest").count(),
-                    shape.has("features") ? shape.at("features").count() : 0};
+                    shape.has("features") ? shape.at("features").count() : 0,
+                    shape.has("padded") ? shape.at("padded").count() : 0};
     record.point = {row.at("stage").text(), configuration_of(row.at("configuration"))};
     record.stage_hash = row.at("stage_hash").text();
     record.phase = static_cast<Phase>(row.at("phase").choice(kPhases));

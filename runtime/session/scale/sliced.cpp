@@ -169,7 +169,7 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
     const auto shape = shape_of(workload.segments);
     const auto share = [&](std::int64_t count) { return (count + num_slices - 1) / num_slices; };
     problem.typical = {share(shape.num_elements), share(shape.num_segments),
-                       std::min(shape.longest, share(shape.num_elements))};
+                       std::min(shape.longest, share(shape.num_elements)), 0, share(shape.padded)};
     problem.checked_tables = unproved_tables(workload);
     SliceWork work(problem, workload, slicer, std::ssize(devices));
     std::vector<std::jthread> others;
