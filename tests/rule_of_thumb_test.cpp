@@ -108,5 +108,30 @@ TEST(RuleOfThumb, TakesTheStagesOfTheTable)
         EXPECT_GE(count, 14) << stage;
 }
 
+/// The stage for a sum of f32, where padding in slices makes `padded` elements of so many.
+std::string taken(std::int64_t elements, std::int64_t segments, std::int64_t longest, std::int64_t padded)
+{
+    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
+    return Catalogue::standard().rule_of_thumb(problem, {elements, segments, longest, 0, padded}).name;
+}
+
+TEST(RuleOfThumb, AsksWhetherLengthsAreSorted)
+{
+    EXPECT_EQ(taken(1000000, 60000, 16000, 18000000), "group_or_grid");
+    EXPECT_EQ(taken(1000000, 60000, 16000, 1300000), "warp_stream");
+    EXPECT_EQ(taken(1000000, 30000, 16000, 0), "group_or_grid") << "as if shuffled, where nobody knows";
+    EXPECT_EQ(taken(370000, 20000, 5800, 500000), "warp_per_segment") << "few enough for a warp each";
+}
+
+TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
+{
+    // 44 rounds, or 52, each slice of about as many.
+    EXPECT_EQ(taken(11000000, 500000, 44, 22000000), "thread_per_segment");
+    EXPECT_NE(taken(13000000, 500000, 52, 26000000), "thread_per_segment");
+    // One segment of nine has elements: slices are filled badly.
+    EXPECT_EQ(taken(10000000, 10000000, 30, 180000000), "thread_per_segment");
+    EXPECT_EQ(taken(10000000, 10000000, 60, 250000000), "lean_stream");
+}
+
 }  // namespace
 }  // namespace segfold

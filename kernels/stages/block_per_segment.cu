@@ -13,7 +13,7 @@
 //% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most
 //% let     are_even = longest_length <= min(most, 16 * mean_length)
 //% let     is_light = num_segments <= 1024 && state_bytes <= 8 && !costly_combine
-//% let     least = num_segments > 2048 ? 6144 : is_light ? 384 : 1024
+//% let     least = num_segments > 2048 ? 6144 : is_light ? 384 : 768
 //% let     is_lone = longest_length > least && num_segments <= 4096 && num_elements <= 4194304
 //% let     are_near = are_even && (!offsets || longest_length <= 8 * mean_length && !costly_combine)
 //% let     is_rare = is_lone && (longest_length <= 32768 || are_near)

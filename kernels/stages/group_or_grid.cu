@@ -6,13 +6,12 @@
 //% needs   associative
 //% let     is_wider = costly_combine || element_bytes > 0 && state_bytes > element_bytes
 //% let     is_thin = element_bytes > 0 && element_bytes <= 2 || state_bytes >= 16
-//% let     most = mean_length < 8 ? 98304 : is_wider ? 8192 : 32768
+//% let     are_mixed = padded_elements > 2 * num_elements
+//% let     most = are_mixed ? 98304 : padded_elements > 0 ? 8192 : 32768
 //% let     is_few = num_elements <= 2097152 && num_segments <= most
-//% let     has_long = longest_length == 0 || longest_length > (is_wider ? 3072 : 6144)
-//% let     is_uneven = is_few && (mean_length < 8 ? longest_length <= 2200 : has_long)
 //% let     is_small = num_elements <= 4194304
 //% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
-//% suits   uniform && is_small || offsets && (is_uneven || has_giant) ? 60 : 0
+//% suits   uniform && is_small || offsets && (is_few || has_giant) ? 60 : 0
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
 //% tune    lanes_per_segment = 4, 2, 8, 16, 32

@@ -20,7 +20,7 @@
 //% let     are_loose = are_short && longest_length <= spread * mean_length
 //% let     loose = costly_combine ? 0 : is_wider || state_bytes >= 16 ? 2097152 : 4194304
 //% let     are_near = num_segments >= 256 && mean_length >= 8 && longest_length <= 4 * mean_length
-//% let     near_mean = is_wider ? 64 : !is_plain ? 96 : num_elements <= 8388608 ? 256 : 64
+//% let     near_mean = is_wider ? 64 : !is_plain ? 96 : num_elements <= 8388608 ? 128 : 64
 //% let     near = is_wider ? 2097152 : 16777216
 //% let     are_same = are_near && is_plain && mean_length < 256 && 4 * longest_length <= 5 * mean_length
 //% let     is_loose = are_loose && num_elements <= (offsets ? loose : 4194304)

@@ -9,24 +9,25 @@
 //% let     is_short = num_segments == 0 || mean_length < 8
 //% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
 //% let     is_wide = is_plain && element_bytes >= 8 && state_bytes < 16
-//% let     odd_most = is_wide ? 12 : is_narrow ? 32 : is_plain && is_few ? 12 : 20
+//% let     odd_most = is_wide ? 12 : is_narrow ? 40 : is_plain && is_few ? 12 : 20
 //% let     even_most = is_plain || !is_few ? 0 : is_narrow ? 32 : 16
 //% let     is_odd = uniform && mean_length < (mean_length % 4 != 0 ? odd_most : even_most)
 //% let     are_known = longest_length > 0
 //% let     most = element_bytes <= 4 || num_elements > 262144 ? 80 : 256
 //% let     is_little = is_few && are_known && longest_length <= most && is_short
 //% let     are_filled = mean_length >= 1 && longest_length <= 16
-//% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 8 && are_filled
-//% let     few_mean = is_plain || num_segments < 12288 ? 8 : is_narrow || num_elements <= 786432 ? 20 : 44
-//% let     medium_mean = is_wide ? 6 : is_narrow ? 32 : 24
-//% let     is_middling = is_medium || is_narrow && num_elements <= 33554432
-//% let     tiny_mean = is_few ? few_mean : is_middling ? medium_mean : 12
-//% let     tiny_longest = is_narrow || is_few ? 72 : 48
-//% let     is_close = mean_length < tiny_mean && longest_length <= min(tiny_longest, 8 * mean_length)
-//% let     same_most = is_few ? 0 : is_wide && is_medium ? 6 : 16
-//% let     are_same = mean_length < same_most && 4 * longest_length <= 5 * mean_length
-//% let     are_empty = mean_length < 1 && longest_length <= (is_medium ? 32 : 2)
-//% let     are_tiny = offsets && are_known && !is_grouped && (is_close || are_same || are_empty)
+//% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 6 && are_filled
+//% let     rounds = padded_elements > 0 ? padded_elements / max(1, num_segments) : longest_length
+//% let     are_uneven = padded_elements > 4 * num_elements
+//% let     few_rounds = num_elements <= 262144 ? 8 : is_plain ? 32 : 80
+//% let     many_rounds = num_elements <= 41943040 ? 44 : costly_combine ? 28 : 12
+//% let     even_rounds = is_wide ? 6 : is_few ? few_rounds : many_rounds
+//% let     uneven_rounds = is_few ? 96 : is_medium ? 18 : 4
+//% let     most_rounds = are_uneven ? uneven_rounds : even_rounds
+//% let     most_length = is_few ? (are_uneven ? 256 : 96) : is_medium ? 80 : 64
+//% let     are_told = padded_elements > 0 || longest_length <= 8 * mean_length
+//% let     is_close = are_told && rounds <= most_rounds && longest_length <= most_length
+//% let     are_tiny = offsets && are_known && !is_grouped && is_close
 //% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
