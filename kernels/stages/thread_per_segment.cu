@@ -25,7 +25,8 @@
 //% let     uneven_rounds = is_few ? 96 : is_medium ? 18 : 4
 //% let     most_rounds = are_uneven ? uneven_rounds : even_rounds
 //% let     most_length = is_few ? (are_uneven ? 256 : 96) : is_medium ? 80 : 64
-//% let     are_told = padded_elements > 0 || longest_length <= 8 * mean_length
+//% let     guessed = mean_length < 1 && is_medium ? 32 : 8 * mean_length
+//% let     are_told = padded_elements > 0 || longest_length <= guessed
 //% let     is_close = are_told && rounds <= most_rounds && longest_length <= most_length
 //% let     are_tiny = offsets && are_known && !is_grouped && is_close
 //% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little ? 100 : 10
