@@ -226,6 +226,15 @@ std::string checked_file(const std::filesystem::path& root, const std::string& p
     return text;
 }
 
+template <class Named>
+std::string names_of(const std::vector<Named>& all)
+{
+    std::string list;
+    for (const auto& named : all)
+        list += (list.empty() ? "" : ", ") + named.name;
+    return list.empty() ? "none" : list;
+}
+
 /// A stage or a probe by its name.
 template <class Named>
 const Named& find_named(const std::vector<Named>& all, std::string_view name, const std::string& what)
@@ -234,13 +243,10 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     if (found != all.end())
         return *found;
     std::vector<std::string_view> names;
-    std::string list;
-    for (const auto& other : all) {
+    for (const auto& other : all)
         names.push_back(other.name);
-        list += (list.empty() ? "" : ", ") + other.name;
-    }
     throw InputError("unknown " + what + " '" + std::string(name) + "'; the " + what + "s are " +
-                     (list.empty() ? "none" : list) + did_you_mean(name, names));
+                     names_of(all) + did_you_mean(name, names));
 }
 
 }  // namespace
@@ -386,7 +392,18 @@ void Catalogue::order()
     stages_ = std::move(ordered);
 }
 
-const Stage& Catalogue::stage(std::string_view name) const { return find_named(stages_, name, "stage"); }
+const Stage& Catalogue::stage(std::string_view name) const
+{
+    const bool is_native = this == &native();
+    const auto is_named = [name](const Stage& stage) { return stage.name == name; };
+    if (std::ranges::none_of(stages_, is_named) &&
+        std::ranges::any_of((is_native ? standard() : native()).stages_, is_named))
+        throw InputError("stage '" + std::string(name) + "' is one of " +
+                         (is_native ? "the back ends cuda and simt; those of the back end cpu are "
+                                    : "the back end cpu; those of the back ends cuda and simt are ") +
+                         names_of(stages_));
+    return find_named(stages_, name, "stage");
+}
 
 const Probe& Catalogue::probe(std::string_view name) const { return find_named(probes_, name, "probe"); }
 

@@ -108,6 +108,9 @@ TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnownOnes)
               "unknown stage 'tile_scn'; the stages are merge, tile_scan; did you mean 'tile_scan'?");
     EXPECT_EQ(failure([&] { (void)catalogue.stage("elephant"); }),
               "unknown stage 'elephant'; the stages are merge, tile_scan");
+    EXPECT_TRUE(failure([&] {
+                    (void)catalogue.stage("row_tree");
+                }).starts_with("stage 'row_tree' is one of the back end cpu; those of the back ends cuda"));
     EXPECT_EQ(failure([&] { (void)catalogue.part("parts/none.cuh"); }), "unknown part 'parts/none.cuh'");
     EXPECT_EQ(catalogue.stage("merge").name, "merge");
 }
