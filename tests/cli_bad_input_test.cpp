@@ -93,6 +93,8 @@ constexpr const char* kComputedIndex =
 constexpr const char* kGather =
     "operator o(x: i32, t: table f32) -> f32 {\n  state sum: f32 = 0\n"
     "  lift t[x]\n  combine(a, b) a + b\n}\n";
+constexpr const char* kRows =
+    "operator o(x: row f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
 constexpr const char* kStage =
     "//% stage   exchanging\n//% title   Exchanges operands\n//% layout  whole, uniform\n"
     "//% needs   commutative\n//% tune    block_threads = 64, 128\n"
@@ -128,6 +130,7 @@ protected:
         write("keys.seg", kKeys);
         write("computed_index.seg", kComputedIndex);
         write("gather.seg", kGather);
+        write("rows.seg", kRows);
         write("binary.seg", std::string("\0\xff\xfe", 3));
         std::string fields, lifts, combines;
         for (char c = 'p'; c <= 'x'; ++c) {
@@ -157,6 +160,7 @@ protected:
         (void)folder_.write("truncated.npy", npy("<f4", false, "(8,)", eight.substr(0, 20)));
         (void)folder_.write("header.npy", npy("<f4", false, "(8,)", eight).substr(0, 30));
         (void)folder_.write("fortran.npy", npy("<f4", true, "(2, 4)", eight));
+        (void)folder_.write("rows.npy", npy("<f4", false, "(4, 2)", eight));
         (void)folder_.write("big.npy", npy(">f4", false, "(8,)", eight));
         (void)folder_.write("text.npy", "1 2 3\n");
         (void)folder_.write("labels.txt", "one\ntwo\n");

@@ -164,6 +164,10 @@ TEST(Npy, RefusesShapesAndOrders)
               ": has 2 dimensions, shape (2, 1); one is needed: save it with array.reshape(-1)");
     EXPECT_EQ(message("()", "False"),
               ": has 0 dimensions, shape (); one is needed: save it with array.reshape(-1)");
+    const std::string path = folder.write("a.npy", npy_file(dictionary("'<i4'", "(2, 1)"), "12345678"));
+    EXPECT_EQ(refusal([&] { read_npy_as(path, Type::i32); }, path),
+              ": has 2 dimensions, shape (2, 1); one is needed: rows of features take an operator over rows "
+              "(x: row f32), and array.reshape(-1) makes each number an element");
     EXPECT_EQ(message("(2, 1)", "True"),
               ": is in Fortran order; save it with numpy.ascontiguousarray(array)");
     EXPECT_EQ(message("(2,)", "True"), ": is in Fortran order; save it with numpy.ascontiguousarray(array)");

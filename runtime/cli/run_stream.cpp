@@ -12,6 +12,7 @@
 #include "runtime/cli/stream_report.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/cli/workload_argument.h"
+#include "runtime/session/scale/slice_operators.h"
 #include "runtime/session/scale/stream_output.h"
 
 namespace segfold::cli {
@@ -57,6 +58,7 @@ std::int64_t memory_bound(const Arguments& arguments)
 int run_stream(const Arguments& arguments, const Operator& op)
 {
     refuse_flags(arguments);
+    require_slices(op);
     if (arguments.has("resume") && !arguments.has("output"))
         throw InputError("--resume goes on with the files of --output, which is missing");
     auto request = workload_request(arguments, op, true);

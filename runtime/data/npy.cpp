@@ -146,16 +146,19 @@ std::uint64_t check_rows(const NpyDictionary& header, const std::string& where)
     return rows * features;
 }
 
-/// Refuses what is not a one-dimensional array; gives its length.
-std::uint64_t check_shape(const NpyDictionary& header, const std::string& where)
+/// Refuses what is not a one-dimensional array, a parameter's where a type is asked for; gives its length.
+std::uint64_t check_shape(const NpyDictionary& header, const std::string& where, const Type* asked)
 {
     if (header.is_fortran)
         refuse(where, "is in Fortran order; save it with numpy.ascontiguousarray(array)");
     if (header.shape.size() == 1)
         return header.shape.front();
-    const auto shape = shape_text(header);
-    refuse(where, fmt::format("has {} dimensions, shape ({}); one is needed: save it with array.reshape(-1)",
-                              header.shape.size(), shape));
+    refuse(where, fmt::format("has {} dimensions, shape ({}); one is needed: {}", header.shape.size(),
+                              shape_text(header),
+                              asked != nullptr && header.shape.size() > 1
+                                  ? "rows of features take an operator over rows (x: row f32), and "
+                                    "array.reshape(-1) makes each number an element"
+                                  : "save it with array.reshape(-1)"));
 }
 
 /// True for letters, digits and signs of ASCII, blanks and ends of lines.
@@ -231,7 +234,7 @@ Array read_npy_from(const NpySource& source, std::uint64_t bytes, const std::str
     const NpyDictionary header = parse_npy_dictionary(text, where);
     const Type type = choose_type(header, where, asked);
     const bool has_rows = shape == NpyShape::rows;
-    const std::uint64_t length = has_rows ? check_rows(header, where) : check_shape(header, where);
+    const std::uint64_t length = has_rows ? check_rows(header, where) : check_shape(header, where, asked);
     check_bytes(length, type, bytes - before, where);
 
     Array array(type, static_cast<std::size_t>(length));
@@ -280,7 +283,8 @@ NpyLayout read_npy_layout(const InputFile& file, const Type* asked)
     };
     const auto [text, before] = read_header_text(source, file.bytes(), file.path());
     const auto header = parse_npy_dictionary(text, file.path());
-    NpyLayout layout{choose_type(header, file.path(), asked), check_shape(header, file.path()), before};
+    NpyLayout layout{choose_type(header, file.path(), asked), check_shape(header, file.path(), asked),
+                     before};
     check_bytes(layout.length, layout.type, file.bytes() - before, file.path());
     return layout;
 }

@@ -54,8 +54,12 @@ std::string shape_text(const Sizes& sizes)
 
 void require_dimensions(const std::string& what, Holds holds, std::span<const std::int64_t> sizes)
 {
-    if (holds == Holds::numbers && sizes.size() != 1)
-        refuse(what, fmt::format("has shape {}; an array of one dimension is needed", shape_text(sizes)));
+    if (holds != Holds::rows && sizes.size() != 1)
+        refuse(what, fmt::format("has shape {}; an array of one dimension is needed{}", shape_text(sizes),
+                                 holds == Holds::elements && sizes.size() > 1
+                                     ? ": rows of features take an operator over rows (x: row f32), and "
+                                       "reshape(-1) makes each number an element"
+                                     : ""));
     if (holds == Holds::rows && sizes.size() != 2)
         refuse(what, fmt::format("has shape {}; an array of two dimensions is needed, a row of features for "
                                  "each entry",

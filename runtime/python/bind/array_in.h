@@ -24,8 +24,9 @@ enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other };
 /// What an array is taken for.
 enum class Access : std::uint8_t { read, write };
 
-/// What an array holds: numbers, in one dimension, or rows of them, [n, K] in C order.
-enum class Holds : std::uint8_t { numbers, rows };
+/// What an array holds: numbers, in one dimension, which may be a parameter's elements, or rows of them,
+/// [n, K] in C order.
+enum class Holds : std::uint8_t { numbers, elements, rows };
 
 /// An array of the caller's, held for as long as this object lives; never copied.
 class ArrayIn {

@@ -166,7 +166,7 @@ void Call::take_columns(PyOperator& op, const std::vector<nb::object>& columns)
             continue;
         }
         arrays_.emplace_back(columns[i], parameters[i].name, Access::read,
-                             parameters[i].row ? Holds::rows : Holds::numbers);
+                             parameters[i].row ? Holds::rows : Holds::elements);
         if (!parameters[i].type && !generic)
             generic = arrays_.back().view().type;
     }

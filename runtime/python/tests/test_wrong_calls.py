@@ -56,7 +56,9 @@ CASES = [
     (lambda: SUM([3, 1, 4]), sf.InputError,
      "'x' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
      "__cuda_array_interface__ or the buffer protocol"),
-    (lambda: SUM(X.reshape(3, 3)), sf.InputError, "'x' has shape (3, 3); an array of one dimension is needed"),
+    (lambda: SUM(X.reshape(3, 3)), sf.InputError,
+     "'x' has shape (3, 3); an array of one dimension is needed: rows of features take an operator over rows (x: row f32), and "
+     "reshape(-1) makes each number an element"),
     (lambda: SUM(np.float32(3)), sf.InputError, "'x' has shape (); an array of one dimension is needed"),
     (lambda: SUM(X[::2]), sf.InputError,
      "'x' has a stride of 8 bytes for elements of 4; elements must lie side by side, and segfold copies nothing by itself: "
