@@ -139,7 +139,7 @@ TEST(Npz, ReadsAPlaceInAFile)
     EXPECT_EQ(read_array(npy).as<std::uint16_t>()[0], 9);
     EXPECT_EQ(read_array_as(npy, Type::bf16).type(), Type::bf16);
     EXPECT_EQ(refusal([&] { read_array_as(npz + ":a", Type::f32); }, npz),
-              ":a: holds i16, but f32 is needed; save it with array.astype('<f4')");
+              ":a: holds i16, but f32 is needed; save it with array.astype(numpy.float32)");
     EXPECT_EQ(refusal([&] { read_array(npz); }, npz),
               ": holds 2 arrays, a, b; choose one, as in " + npz + ":a");
     EXPECT_EQ(refusal([&] { read_array(npz + ":A"); }, npz),

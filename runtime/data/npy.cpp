@@ -44,6 +44,18 @@ std::string dtype_of(Type type)
     return fmt::format("{}{}", size_bytes(type) == 1 ? '|' : '<', code_of(type));
 }
 
+/// NumPy's word, whose number counts bits as the language's does; that of a dtype's code counts bytes.
+std::string numpy_name(Type type)
+{
+    if (type == Type::boolean)
+        return "bool_";
+    return fmt::format("{}{}",
+                       is_float(type)            ? "float"
+                       : is_signed_integer(type) ? "int"
+                                                 : "uint",
+                       8 * size_bytes(type));
+}
+
 /// The type of elements that are kept as they are, or nothing.
 std::optional<Type> find_element(const std::string& descr)
 {
@@ -111,10 +123,11 @@ Type choose_type(const NpyDictionary& header, const std::string& where, const Ty
     if (!type)
         refuse_element(where, header);
     if (asked != nullptr && *asked != *type)
-        refuse(where, fmt::format("holds {}, but {} is needed; {}", name(*type), name(*asked),
-                                  *asked == Type::bf16
-                                      ? std::string("save the bits of bfloat16 elements as uint16")
-                                      : fmt::format("save it with array.astype('{}')", dtype_of(*asked))));
+        refuse(where,
+               fmt::format("holds {}, but {} is needed; {}", name(*type), name(*asked),
+                           *asked == Type::bf16
+                               ? std::string("save the bits of bfloat16 elements as uint16")
+                               : fmt::format("save it with array.astype(numpy.{})", numpy_name(*asked))));
     return *type;
 }
 
