@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "dsl/rows.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -148,6 +149,11 @@ void check_workload(const Workload& workload)
             throw InputError("table '" + parameter.name + "' has " + std::to_string(length) +
                              " numbers, which make no rows of " + std::to_string(workload.num_features) +
                              " features; the length must be a multiple of that");
+        if (parameter.row && !parameter.table && length % workload.num_features == 0 &&
+            length / workload.num_features != segments.num_elements)
+            throw InputError("'" + parameter.name + "' has " +
+                             count_text(length / workload.num_features, "row") + ", but the layout covers " +
+                             std::to_string(segments.num_elements) + "; both must agree");
         if (parameter.row && !parameter.table && length != segments.num_elements * workload.num_features)
             throw InputError("'" + parameter.name + "' has " + std::to_string(length) +
                              " numbers, but the layout covers " + std::to_string(segments.num_elements) +

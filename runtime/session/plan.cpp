@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "dsl/warnings.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/session/borrowed.h"
@@ -326,10 +327,13 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              : parameter.table ? input.length % width == 0
                                : input.length == sizes.num_elements * width))
             continue;
-        require_array(fmt::format("the elements of '{}'", parameter.name), input.type, input.length,
-                      input.place, parameter.type,
+        const bool is_in_rows = parameter.row && !parameter.table && input.length % width == 0;
+        require_array(fmt::format("the {} of '{}'", is_in_rows ? "rows" : "elements", parameter.name),
+                      input.type, is_in_rows ? input.length / width : input.length, input.place,
+                      parameter.type,
                       parameter.scalar  ? 1
                       : parameter.table ? input.length / width * width
+                      : is_in_rows      ? sizes.num_elements
                                         : sizes.num_elements * width,
                       is_placed ? input.place : place);
     }
@@ -338,10 +342,10 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
          segments.first.place != place) ||
         sizes_of_plan(state.parts.options, segments, sizes.num_elements) != state.sizes)
         throw InputError(
-            fmt::format("the segments are not those that the plan of {} is for: {} elements in {} "
+            fmt::format("the segments are not those that the plan of {} is for: {} {} in {} "
                         "segments by {} of {} on {}; resize() takes others",
-                        op.name, sizes.num_elements, sizes.num_segments, name(state.sizes.form),
-                        name(index_type(sizes.index_bits)), place_text(place)));
+                        op.name, sizes.num_elements, has_rows(op) ? "rows" : "elements", sizes.num_segments,
+                        name(state.sizes.form), name(index_type(sizes.index_bits)), place_text(place)));
     const auto fields = op.map ? returned_fields(op) : std::vector<ResultField>();  // a fold copies nothing
     const auto num_fields = op.map ? fields.size() : op.results.size();
     if (results.size() != num_fields)
@@ -356,8 +360,10 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
             i + op.outputs.size() >= num_fields ? sizes.num_elements * sizes.num_features : room;
         if (result.type == field.type && result.place == place && result.length >= needed)
             continue;
-        require_array(fmt::format("the results of '{}'", field.name), result.type, result.length,
-                      result.place, field.type, needed, place, true);
+        const bool is_in_rows = has_rows(op) && result.length % sizes.num_features == 0;
+        const auto width = is_in_rows ? sizes.num_features : 1;
+        require_array(fmt::format("the {} of '{}'", is_in_rows ? "rows" : "results", field.name), result.type,
+                      result.length / width, result.place, field.type, needed / width, place, true);
     }
     if (!state.device) {
         state.run_on_host(inputs, segments, results);

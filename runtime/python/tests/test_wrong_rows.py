@@ -69,8 +69,8 @@ CASES = [
      "parameter 'y' of operator open is f32, but its array is f64; give an array of f32, or write the operator for f64"),
     # Sizes that must agree.
     (lambda: WEIGHTED(V, X, X[:, :2].copy()), "'y' has rows of 2 features, and other parameters have 3; they must agree"),
-    (lambda: WEIGHTED(V, X, X[:3]), "'y' has 9 numbers, but the layout covers 4 rows of 3 features; both must agree"),
-    (lambda: WEIGHTED(V[:3], X, X), "'x' has 12 numbers, but the layout covers 3 rows of 3 features; both must agree"),
+    (lambda: WEIGHTED(V, X, X[:3]), "'y' has 3 rows, but the layout covers 4; both must agree"),
+    (lambda: WEIGHTED(V[:3], X, X), "'x' has 4 rows, but the layout covers 3; both must agree"),
     (lambda: BAG(I, X[:3], backend="reference"), "table 't' has 3 entries; element 2 reads t[3], and indices run from 0 to 2"),
     (lambda: ROWS(X, offsets=np.array([0, 12])),
      "offsets go beyond the data at segment 0: it ends at 12 but there are 4 elements; the last offset must be the number of elements"),
@@ -116,9 +116,9 @@ CASES = [
     # Plans.
     (lambda: sf.plan(ROWS, X, uniform=2, backend="simt")(X[:, :2].copy(), uniform=2),
      "the arrays have rows of 2 features, and the plan of rows was made for rows of 3; make another plan"),
-    (lambda: sf.plan(ROWS, X, uniform=2, backend="simt")(X[:2], uniform=2), "the elements of 'x' are 6; the plan is for 12"),
+    (lambda: sf.plan(ROWS, X, uniform=2, backend="simt")(X[:2], uniform=2), "the rows of 'x' are 2; the plan is for 4"),
     (lambda: sf.plan(CENTRED, X, uniform=2, backend="simt")(X, uniform=2, out=(room(2, 3), room(3, 3))),
-     "the results of 'centre' are 9; the plan is for at least 12"),
+     "the rows of 'centre' are 3; the plan is for at least 4"),
 ]  # fmt: skip
 
 
