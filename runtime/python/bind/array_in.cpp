@@ -70,14 +70,17 @@ void require_dimensions(const std::string& what, Holds holds, std::span<const st
 
 /// `strides` in bytes.
 void require_no_gaps(const std::string& what, std::span<const std::int64_t> sizes,
-                     std::span<const std::int64_t> strides, std::int64_t item_bytes)
+                     std::span<const std::int64_t> strides, std::int64_t item_bytes, Access access)
 {
+    const bool is_read = access == Access::read;
     if (sizes.size() == 1) {
         if (sizes[0] > 1 && strides[0] != item_bytes)
             refuse(what,
                    fmt::format("has a stride of {} bytes for elements of {}; elements must lie side by side, "
-                               "and segfold copies nothing by itself: give a contiguous copy",
-                               strides[0], item_bytes));
+                               "{}",
+                               strides[0], item_bytes,
+                               is_read ? "and segfold copies nothing by itself: give a contiguous copy"
+                                       : "and results are written there: give a contiguous array"));
         return;
     }
     const std::array wanted = {sizes[1] * item_bytes, item_bytes};
@@ -86,11 +89,13 @@ void require_no_gaps(const std::string& what, std::span<const std::int64_t> size
     if (is_right)
         return;
     const bool is_fortran = strides[0] == item_bytes && strides[1] == sizes[0] * item_bytes;
-    refuse(what, fmt::format("of shape {} {} strides of {} bytes; rows must lie one behind the other, with "
-                             "strides of {} bytes, and segfold copies nothing by itself: give a contiguous "
-                             "copy in C order",
-                             shape_text(sizes), is_fortran ? "is in Fortran order, with" : "has",
-                             shape_text(strides), shape_text(wanted)));
+    refuse(what,
+           fmt::format("of shape {} {} strides of {} bytes; rows must lie one behind the other, with "
+                       "strides of {} bytes, {}",
+                       shape_text(sizes), is_fortran ? "is in Fortran order, with" : "has",
+                       shape_text(strides), shape_text(wanted),
+                       is_read ? "and segfold copies nothing by itself: give a contiguous copy in C order"
+                               : "and results are written there: give a C-contiguous array"));
 }
 
 [[noreturn]] void refuse_read_only(const std::string& what)
@@ -270,7 +275,7 @@ Kind kind_of(nb::handle object)
 }
 
 ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Holds holds)
-    : kind_(kind_of(object)), holds_(holds), object_(nb::borrow(object))
+    : kind_(kind_of(object)), access_(access), holds_(holds), object_(nb::borrow(object))
 {
     if (kind_ == Kind::torch)
         take_torch(what);
@@ -317,7 +322,7 @@ void ArrayIn::take_memory(const std::string& what, Type type, const void* data, 
                           std::span<const std::int64_t> sizes, std::span<const std::int64_t> strides)
 {
     if (!strides.empty())
-        require_no_gaps(what, sizes, strides, static_cast<std::int64_t>(size_bytes(type)));
+        require_no_gaps(what, sizes, strides, static_cast<std::int64_t>(size_bytes(type)), access_);
     view_ = ArrayView(type, data, sizes[0], place);
     if (holds_ == Holds::rows) {
         view_.length *= sizes[1];

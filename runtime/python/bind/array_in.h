@@ -74,6 +74,7 @@ private:
 
     ArrayView view_;
     Kind kind_ = Kind::other;
+    Access access_ = Access::read;
     Holds holds_ = Holds::numbers;
     int device_ = 0;
     std::uintptr_t own_stream_ = 0;

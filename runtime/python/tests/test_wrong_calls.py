@@ -108,6 +108,9 @@ CASES = [
     (lambda: SUM(X, offsets=OFFSETS, out=np.empty(3, "f4")), sf.InputError,
      "the results of 'result' are 4 segments, and the array for them has room for 3"),
     (lambda: SUM(X, offsets=OFFSETS, out=X[:4]), sf.InputError, "'out' shares memory with 'x'; results go elsewhere"),
+    (lambda: SUM(X, offsets=OFFSETS, out=np.empty(8, "f4")[::2]), sf.InputError,
+     "'out' has a stride of 8 bytes for elements of 4; elements must lie side by side, and results are written there: give a "
+     "contiguous array"),
     (lambda: SPREAD(X.astype("i4"), out=np.empty(1, "i4")), sf.InputError,
      "out has 1 array, and results are 2 (low, high)"),
     (lambda: SPREAD(X.astype("i4"), out={"low": np.empty(1, "i4")}), sf.InputError,

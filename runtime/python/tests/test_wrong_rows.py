@@ -90,7 +90,7 @@ CASES = [
     (lambda: ROWS(X, offsets=OFFSETS, out=read_only(room(3, 3))), "'out' is read-only, and results are to be written there"),
     (lambda: ROWS(X, offsets=OFFSETS, out=room(3, 3, order="F")),
      "'out' of shape (3, 3) is in Fortran order, with strides of (4, 12) bytes; rows must lie one behind the other, with strides of "
-     f"(12, 4) bytes, {COPIES}"),
+     "(12, 4) bytes, and results are written there: give a C-contiguous array"),
     (lambda: ROWS(X, out=X[:1]), "'out' shares memory with 'x'; results go elsewhere"),
     (lambda: CENTRED(X, offsets=OFFSETS, out=room(3, 3)), "out has 1 array, and results are 2 (mean, centre)"),
     (lambda: CENTRED(X, offsets=OFFSETS, out={"mean": room(3, 3)}), "out has no array for 'centre'; results are mean, centre"),
