@@ -341,9 +341,15 @@ nb::object fold_on_host(Call& call, const std::shared_ptr<Session>& session)
     }
     const std::shared_ptr<const Folded> folded = fold->folded;
     warn(folded->warnings());
-    if (!folded->agrees())
-        throw InternalError(
-            fmt::format("results differ from what they should be: {}", fmt::join(folded->check(), "; ")));
+    if (!folded->agrees()) {
+        const auto differences =
+            fmt::format("results differ from what they should be: {}", fmt::join(folded->check(), "; "));
+        if (const auto& folder = words.session.kernels; !folder.empty())
+            throw InputError(
+                fmt::format("{}; stages and parts are taken from kernels='{}', so look there first",
+                            differences, folder));
+        throw InternalError(differences);
+    }
     std::vector<const Array*> arrays;
     if (call.segments().kind == LayoutKind::keys)
         arrays.push_back(&*folded->results().keys);

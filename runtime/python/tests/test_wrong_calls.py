@@ -1,6 +1,7 @@
 """What a caller is told of wrong calls: whole texts."""
 
 import ctypes
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -107,10 +108,10 @@ CASES = [
      "the results of 'result' are float32, and the array for them holds float64"),
     (lambda: SUM(X, offsets=OFFSETS, out=np.empty(3, "f4")), sf.InputError,
      "the results of 'result' are 4 segments, and the array for them has room for 3"),
-    (lambda: SUM(X, offsets=OFFSETS, out=X[:4]), sf.InputError, "'out' shares memory with 'x'; results go elsewhere"),
     (lambda: SUM(X, offsets=OFFSETS, out=np.empty(8, "f4")[::2]), sf.InputError,
      "'out' has a stride of 8 bytes for elements of 4; elements must lie side by side, and results are written there: give a "
      "contiguous array"),
+    (lambda: SUM(X, offsets=OFFSETS, out=X[:4]), sf.InputError, "'out' shares memory with 'x'; results go elsewhere"),
     (lambda: SPREAD(X.astype("i4"), out=np.empty(1, "i4")), sf.InputError,
      "out has 1 array, and results are 2 (low, high)"),
     (lambda: SPREAD(X.astype("i4"), out={"low": np.empty(1, "i4")}), sf.InputError,
@@ -159,6 +160,18 @@ def test_wrong_call(number):
     print(str(caught.value))
     if text is not None:
         assert str(caught.value) == text
+
+
+def test_wrong_results_of_the_callers_own_stages_are_looked_for_there(tmp_path):
+    stage = Path(__file__).parents[3] / "kernels" / "stages" / "thread_per_segment.cu"
+    text = stage.read_text()
+    assert "position = 0;" in text
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / stage.name).write_text(text.replace("position = 0;", "position = 1;"))
+    with pytest.raises(sf.InputError) as caught:
+        SUM(X, uniform=3, backend="simt", stage="thread_per_segment", kernels=tmp_path, check=True)
+    assert str(caught.value).startswith("results differ from what they should be: ")
+    assert str(caught.value).endswith(f"; stages and parts are taken from kernels='{tmp_path}', so look there first")
 
 
 def test_errors_are_of_one_family():
