@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import operator
 import os
 import sys
 
@@ -186,15 +187,58 @@ class Value:
         return call("abs", (self,), self.type)
 
     def __bool__(self):
-        refuse("a traced value is neither true nor false yet, so 'if', 'and', 'or', 'not' and 'a < b < c' cannot ask it",
-               "write sf.where(condition, yes, no), sf.logical_and(a, b), sf.logical_or(a, b) or sf.logical_not(a)")
+        refuse("a traced value is neither true nor false yet, so 'if', 'and', 'or', 'not', 'a < b < c', 'max' and 'min' cannot ask it",
+               "write sf.where(condition, yes, no), sf.logical_and(a, b), sf.logical_or(a, b), sf.logical_not(a), sf.maximum(a, b) "
+               "or sf.minimum(a, b)")
 
     def __iter__(self):
         refuse("a traced value has no elements to go through")
 
+    def __float__(self):
+        refuse("a traced value is no number yet, so 'float' and the functions of math cannot take it",
+               "write sf.exp(x), sf.sqrt(x) and so on; sf.f32(x) converts")
+
+    def __int__(self):
+        refuse("a traced value is no number yet, so 'int' cannot take it", "sf.i32(x) converts, and sf.floor(x) rounds")
+
+    def __round__(self, digits=None):
+        refuse("a traced value is no number yet, so 'round' cannot take it", "write sf.round(x)")
+
+    def __floor__(self):
+        refuse("a traced value is no number yet, so math.floor cannot take it", "write sf.floor(x)")
+
+    def __ceil__(self):
+        refuse("a traced value is no number yet, so math.ceil cannot take it", "write sf.ceil(x)")
+
+    def __array_ufunc__(self, function, method, *inputs, **words):
+        name = function.__name__
+        if method == "__call__" and not words and name in _OPERATORS and len(inputs) == 2:
+            return _OPERATORS[name](*map(as_value, inputs))  # numpy.float32(2) * x
+        ours = _NUMPY_NAMES.get(name, name)
+        refuse(f"a traced value is no number yet, so numpy.{name} cannot take it",
+               f"write sf.{ours}({', '.join('xyz'[:function.nin])})" if ours in _FUNCTIONS
+               else "write it with the operators of Python and functions such as sf.exp and sf.maximum")
+
     def _require(self, symbol, property, wanted):
         if self.type is None or not getattr(self.type, property):
             refuse(f"'{symbol}' takes {wanted}, and {self.described()} is given", "convert it, as in sf.f32(x)")
+
+
+# NumPy's functions that its numbers call for an operator of Python.
+_OPERATORS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "true_divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod, "power": operator.pow,
+    "left_shift": operator.lshift, "right_shift": operator.rshift, "bitwise_and": operator.and_, "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor, "equal": operator.eq, "not_equal": operator.ne, "less": operator.lt,
+    "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
+}  # fmt: skip
+
+# The functions of trace.py that NumPy has too, and those that have another name there.
+_FUNCTIONS = set(
+    "sqrt exp exp2 expm1 log log2 log1p sin cos tanh floor ceil minimum maximum absolute power copysign isnan isfinite "
+    "logical_and logical_or logical_not".split()
+)
+_NUMPY_NAMES = {"fmax": "maximum", "fmin": "minimum", "fabs": "absolute", "float_power": "power"}
 
 
 class Table:
@@ -234,7 +278,7 @@ def as_value(value):
     if isinstance(value, int):
         return make("number", (value,), (), None)
     if isinstance(value, float) or type(value).__module__ == "numpy":
-        value = value.item() if hasattr(value, "item") else value
+        value = value.item() if getattr(value, "ndim", 1) == 0 else value
         if isinstance(value, int):
             return as_value(value)
         if isinstance(value, float):

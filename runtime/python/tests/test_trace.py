@@ -1,5 +1,6 @@
 """Operators traced from Python: equal trees, and what is said of wrong ones."""
 
+import math
 import re
 
 import numpy as np
@@ -245,12 +246,36 @@ def test_wrong_maps():
                 return dict(sum=s.sum, count=s.n)
 
 
+def test_numbers_of_numpy_are_numbers():
+    def lift(x: sf.f32):
+        return np.float32(2) * x + x / np.float64(4) - np.int64(3)
+
+    def numbered(a: sf.f32, b: sf.f32):
+        return a + b
+
+    assert "lift 2.0 * x + x / 4.0 - 3" in sf.operator(numbered, identity=0, lift=lift).text
+
+
 def line_of(error):
     return int(re.search(r"test_trace\.py:(\d+): ", str(error.value)).group(1))
 
 
 WRONG = {
     "a traced value is neither true nor false yet": lambda a, b: a if a > b else b,
+    "'max' and 'min' cannot ask it; write": lambda a, b: max(a, b),
+    "a traced value is no number yet, so 'float' and the functions of math cannot take it; write sf.exp(x), sf.sqrt(x) and so on; "
+    "sf.f32(x) converts": lambda a, b: math.exp(a) + b,
+    "a traced value is no number yet, so 'int' cannot take it; sf.i32(x) converts, and sf.floor(x) rounds": lambda a, b: int(a),
+    "a traced value is no number yet, so 'round' cannot take it; write sf.round(x)": lambda a, b: round(a),
+    "a traced value is no number yet, so math.floor cannot take it; write sf.floor(x)": lambda a, b: math.floor(a),
+    "a traced value is no number yet, so math.ceil cannot take it; write sf.ceil(x)": lambda a, b: math.ceil(a),
+    "a traced value is no number yet, so numpy.exp cannot take it; write sf.exp(x)": lambda a, b: np.exp(a) + b,
+    "a traced value is no number yet, so numpy.maximum cannot take it; write sf.maximum(x, y)": lambda a, b: np.maximum(a, 0),
+    "a traced value is no number yet, so numpy.fmin cannot take it; write sf.minimum(x, y)": lambda a, b: np.fmin(b, a),
+    "a traced value is no number yet, so numpy.add cannot take it": lambda a, b: np.add(a, b, where=True),
+    "a traced value is no number yet, so numpy.arctan cannot take it; write it with the operators of Python and functions such as "
+    "sf.exp and sf.maximum": lambda a, b: np.arctan(a),
+    "a ndarray stands where a value or a number belongs": lambda a, b: np.ones(2) * a,
     "'+' takes two values of one type, and a value of i32 and a value of f32 are given; convert one of them, as in "
     "sf.i32(x)": lambda a, b: a + sf.f32(b),
     "sqrt takes a floating-point value, and a value of i32 is given; convert it, as in sf.f32(x)": lambda a, b: sf.sqrt(a),
