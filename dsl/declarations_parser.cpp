@@ -58,7 +58,12 @@ void OperatorParser::results(Operator& op)
         const Position position = cursor_.peek().position;
         auto field = cursor_.name("a result's name");
         cursor_.expect(":");
+        const Position before_type = cursor_.peek().position;
+        const bool is_marked = cursor_.accept("each");
         const Type type = expressions_.type();
+        if (is_marked)
+            cursor_.fail(before_type, "'each' stands before the name of a result",
+                         "write each " + field + ": " + std::string(name(type)));
         const auto size = array_size();
         if (size && &fields == &op.outputs)
             cursor_.fail(position, "an output has no size", "give each entry an output of its own");
