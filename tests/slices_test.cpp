@@ -201,6 +201,9 @@ TEST(Slices, TheProgramCutsThem)
     ASSERT_EQ(shared.exit_code, 0) << shared.errors;
     EXPECT_EQ(nlohmann::json::parse(shared.output).at("num_slices"), 3);
     EXPECT_EQ(nlohmann::json::parse(shared.output).at("results"), document.at("results"));
+    const auto all = run({"--devices", "all", "--json"});  // the host is all that the reference runs on
+    ASSERT_EQ(all.exit_code, 0) << all.errors;
+    EXPECT_EQ(nlohmann::json::parse(all.output).at("num_slices"), 1);
     EXPECT_EQ(run({"--slices", "0"}).exit_code, 2);
     EXPECT_EQ(run({"--devices", "0,0"}).exit_code, 2);
     EXPECT_EQ(run({"--devices", "0,x"}).exit_code, 2);

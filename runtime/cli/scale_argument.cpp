@@ -13,10 +13,22 @@ namespace {
 
 constexpr std::int64_t kMostDevices = 1023;
 
-std::vector<int> ordinals_of(const std::string& text)
+/// Whether devices are GPUs. Of a back end that takes none the host is the one device there is.
+bool takes_gpus(const Arguments& arguments)
+{
+    const auto name = arguments.value("backend").value_or("auto");
+    if (name == "auto")
+        return !cuda::devices().empty();
+    const auto entry = std::ranges::find(backends(), name, &BackendEntry::name);
+    return entry != backends().end() && entry->takes_device;
+}
+
+std::vector<int> ordinals_of(const Arguments& arguments, const std::string& text)
 {
     std::vector<int> ordinals;
     if (text == "all") {
+        if (!takes_gpus(arguments))
+            return {0};
         for (const auto& device : cuda::devices())
             ordinals.push_back(device.ordinal);
         if (ordinals.empty())
@@ -50,7 +62,7 @@ Devices::Devices(const Arguments& arguments)
     if (const auto list = arguments.value("devices")) {
         arguments.refuse("device", "chooses one device, and --devices chooses several");
         arguments.refuse("schedule-seed", "orders the threads of one device, and --devices takes several");
-        ordinals_ = ordinals_of(*list);
+        ordinals_ = ordinals_of(arguments, *list);
     }
     num_slices_ = std::max<std::int64_t>(1, std::ssize(ordinals_));
     if (arguments.declares("slices"))
