@@ -5,6 +5,7 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
+#include "dsl/rows.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress_parts.h"
@@ -185,6 +186,9 @@ TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator>
     times.driver = bench.facts().driver;
     times.compiler = bench.facts().compiler;
     times.num_elements = request.num_elements;
+    for (const auto& named : ops)
+        if (has_rows(named.op))
+            report.remarks.push_back(fmt::format("rows of {} are of one feature each", named.name));
     const regress::DeviceTimes* then = nullptr;
     if (baseline) {
         report.baseline = *arguments.value("baseline");

@@ -208,7 +208,9 @@ std::string print_times(const TimeReport& report)
     if (!report.left_out.empty())
         return "times left out: " + report.left_out + "\n";
     std::vector<std::pair<std::string, std::string>> facts = {
-        {"device", fmt::format("{}, driver {}", report.times.device, report.times.driver)},
+        {"device", report.times.driver.empty()
+                       ? report.times.device
+                       : fmt::format("{}, driver {}", report.times.device, report.times.driver)},
         {"times",
          fmt::format("{} elements; over those of the same stage unsegmented, '*' of another one; whole: "
                      "over those of reading",
