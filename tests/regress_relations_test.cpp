@@ -1,6 +1,7 @@
 // Relations hold for the stages as they are, and each kind of planted bug breaks one.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -185,6 +186,39 @@ TEST_F(RegressRelations, TheCommandThatIsPrintedShowsItAgain)
 
 /// What ./test and continuous integration ask of every build: all stages, an exact operator that does not
 /// commute and one that rounds.
+TEST_F(RegressRelations, WhatIsNotTriedIsSaid)
+{
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "regress");
+        words.insert(words.end(), {"--relations", "--backend", "simt", "--elements", "64"});
+        return folder_.run(words);
+    };
+    auto done = run({"--op", "a - b", "--type", "i32", "--stage", "thread_per_segment"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find(
+                  "\nnot tried with --op 'a - b' --type i32: fold_of_segments, splitting, slices, devices "
+                  "and ranks: combine is not associative, and what is folded apart has another result; "
+                  "segfold check shows values by which it is refuted\n"),
+              std::string::npos)
+        << done.output;
+    EXPECT_NE(done.output.find("\n6 relations tried with the smallest tiles alone, all hold\n"),
+              std::string::npos)
+        << done.output;
+    done = run({"softmax_f32", "--relation", "repetition", "--stage", "thread_per_segment"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find(
+                  "\ntried     of softmax_f32: the fold, without map; segfold check tries all of it\n"),
+              std::string::npos)
+        << done.output;
+    std::ofstream(folder_.file("rows.seg"))
+        << "operator rows(x: row f32) -> f32 {\n  state sum: f32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+    done = run({"rows.seg", "--stage", "row_groups"});
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(done.errors,
+              "segfold: row_groups: serves operator rows as a whole, and relations try the fold of one "
+              "feature, as a column of numbers; segfold check tries all of it\n");
+}
+
 TEST_F(RegressRelations, HoldForEveryStage)
 {
     const auto result = folder_.run(

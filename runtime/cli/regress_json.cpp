@@ -30,7 +30,10 @@ Json report_json(const RelationsReport& report, const OperatorRelations& relatio
         }
         list.push_back(std::move(row));
     }
-    return {{"operator", relations.op}, {"outcomes", std::move(list)}};
+    Json document = {{"operator", relations.op}, {"outcomes", std::move(list)}};
+    if (!relations.tried_part.empty())
+        document["tried_part"] = relations.tried_part;
+    return document;
 }
 
 Json report_json(const RelationsReport& report)

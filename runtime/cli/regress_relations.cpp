@@ -109,8 +109,9 @@ RelationsReport hold_relations(const Arguments& arguments, std::span<const Named
                       ops.size() * request.num_seeds * request.stages.size() * request.relations.size());
     for (const auto& named : ops)
         report.operators.push_back(
-            {named.name, regress::hold_relations(named, request, backend,
-                                                 [&](const std::string& what) { attempts.next(what); })});
+            {named.name, regress::tried_part(named.op),
+             regress::hold_relations(named, request, backend,
+                                     [&](const std::string& what) { attempts.next(what); })});
     return report;
 }
 

@@ -12,7 +12,8 @@ namespace segfold::cli {
 
 /// The relations of one operator.
 struct OperatorRelations {
-    std::string op;  ///< the words by which a command line names it
+    std::string op;          ///< the words by which a command line names it
+    std::string tried_part;  ///< as regress::tried_part() says
     std::vector<regress::RelationOutcome> outcomes;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "runtime/support/text_table.h"
 
@@ -60,6 +61,56 @@ std::string print_breach(const RelationsReport& report, const OperatorRelations&
     return text + indented(breach.text) + indented("again: " + replay_command(report, relations, outcome));
 }
 
+/// "slices, devices and ranks" of those that follow each other
+std::string listed(const std::vector<std::string_view>& names)
+{
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
+        text += fmt::format("{}{}", i == 0 ? "" : i + 1 == names.size() ? " and " : ", ", names[i]);
+    return text;
+}
+
+/// Which relations no stage was tried with for one reason, and for which.
+std::string print_untried(const OperatorRelations& relations)
+{
+    std::vector<std::pair<std::string, std::vector<std::string_view>>> by_reason;
+    std::size_t num_relations = 0;
+    for (const auto& relation : regress::relations()) {
+        std::set<std::string> reasons;
+        for (const auto& outcome : relations.outcomes)
+            if (outcome.relation == relation.name)
+                reasons.insert(outcome.objection);
+        num_relations += !reasons.empty();
+        if (reasons.size() != 1 || reasons.begin()->empty())
+            continue;
+        auto found =
+            std::ranges::find(by_reason, *reasons.begin(), [](const auto& row) { return row.first; });
+        if (found == by_reason.end())
+            found = by_reason.insert(found, {*reasons.begin(), {}});
+        found->second.push_back(relation.name);
+    }
+    std::string text;
+    for (const auto& [reason, names] : by_reason)
+        text += names.size() == num_relations && num_relations > 1
+                    ? fmt::format("nothing is tried with {}: {}\n", relations.op, reason)
+                    : fmt::format("not tried with {}: {}: {}\n", relations.op, listed(names), reason);
+    return text;
+}
+
+/// "with the smallest tiles alone"; empty where both kinds were tried.
+std::string tiles_text(const RelationsReport& report)
+{
+    std::set<regress::Tiles> tiles;
+    for (const auto& relations : report.operators)
+        for (const auto& outcome : relations.outcomes)
+            if (outcome.objection.empty())
+                tiles.insert(outcome.tiles);
+    if (tiles.size() != 1)
+        return "";
+    return *tiles.begin() == regress::Tiles::smallest ? " with the smallest tiles alone"
+                                                      : " with the tiles of a run alone";
+}
+
 std::string print_relations(const RelationsReport& report)
 {
     std::size_t num_tried = 0, num_broken = 0;
@@ -82,9 +133,18 @@ std::string print_relations(const RelationsReport& report)
     else if (report.num_devices > 1)
         facts.emplace_back("devices",
                            fmt::format("{}, and as many threads that stand for ranks", report.num_devices));
-    return print_facts(facts) + "\n" + print_table(report) + breaches +
-           (num_broken == 0 ? fmt::format("\n{} tried, all hold\n", tried)
-                            : fmt::format("\n{} of {} broken\n", num_broken, tried));
+    std::string untried;
+    for (const auto& relations : report.operators) {
+        if (!relations.tried_part.empty())
+            facts.emplace_back("tried", fmt::format("of {}: {}", relations.op, relations.tried_part));
+        untried += print_untried(relations);
+    }
+    const auto tiles = tiles_text(report);
+    return print_facts(facts) + "\n" + print_table(report) + (untried.empty() ? "" : "\n") + untried +
+           breaches +
+           (num_tried == 0    ? "\nno relation could be tried\n"
+            : num_broken == 0 ? fmt::format("\n{} tried{}, all hold\n", tried, tiles)
+                              : fmt::format("\n{} of {} broken{}\n", num_broken, tried, tiles));
 }
 
 std::string changes_text(const StaticReport& report)

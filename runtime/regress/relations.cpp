@@ -304,9 +304,9 @@ constexpr std::array kRelations = {
              attempt_agreement},
     Relation{"one_segment", "one segment of all elements equals the whole", none, attempt_one_segment},
     Relation{"fold_of_segments", "the segments' results, combined in order, equal the whole", knows_segments,
-             attempt_fold_of_segments},
+             attempt_fold_of_segments, associativity_missing},
     Relation{"splitting", "splitting segments anywhere changes nothing once the parts are combined",
-             knows_segments, attempt_splitting},
+             knows_segments, attempt_splitting, associativity_missing},
     Relation{"empty_segments", "empty segments have the operator's own result, and others do not notice them",
              refuses_empties, attempt_empty_segments},
     Relation{"base_alignment", "where arrays begin in memory changes no bit", none, attempt_base_alignment},
@@ -315,7 +315,7 @@ constexpr std::array kRelations = {
              attempt_poisoned_scratch},
     Relation{"repetition", "running again changes no bit", none, attempt_repetition},
     Relation{"slices", "slices cut anywhere and joined in order change nothing", reason_against_slices,
-             attempt_slices},
+             attempt_slices, associativity_missing},
     Relation{"devices", "several devices that slices are dealt to change nothing", reason_against_slices,
              attempt_devices, other_devices_missing},
     Relation{"ranks", "ranks that fold a share each change nothing", reason_against_slices, attempt_ranks,
@@ -338,11 +338,13 @@ const Relation& relation(std::string_view name)
                                  fmt::join(names, ", "), did_you_mean(name, names)));
 }
 
-std::optional<std::string> unmet(const Setting& setting, const Stage& stage)
+namespace {
+
+std::optional<std::string> unmet_by(const Operator& op, const Setting& setting, const Stage& stage)
 {
     std::optional<std::string> first;
     for (const auto form : {whole, uniform, offsets, ranges, flags, keys}) {
-        Problem problem(setting.op, form);
+        Problem problem(op, form);
         problem.laws = setting.laws;
         problem.target = setting.backend.target();
         auto reason = setting.catalogue.unmet(stage, problem);
@@ -353,6 +355,26 @@ std::optional<std::string> unmet(const Setting& setting, const Stage& stage)
             first = std::move(reason);
     }
     return first;
+}
+
+}  // namespace
+
+std::optional<std::string> unmet(const Setting& setting, const Stage& stage)
+{
+    auto reason = unmet_by(setting.op, setting, stage);
+    if (reason && setting.given != nullptr && !unmet_by(*setting.given, setting, stage))
+        return fmt::format("serves operator {} as a whole, and relations try {}", setting.op.name,
+                           tried_part(*setting.given));
+    return reason;
+}
+
+std::string tried_part(const Operator& op)
+{
+    if (!has_rows(op) && !op.map)
+        return {};
+    return fmt::format("the fold{}{}; segfold check tries all of it",
+                       has_rows(op) ? " of one feature, as a column of numbers" : "",
+                       op.map ? ", without map" : "");
 }
 
 RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage, Tiles tiles,
@@ -392,9 +414,9 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                                             const std::function<void(const std::string&)>& progress)
 {
     std::vector<RelationOutcome> outcomes;
+    const auto fold = without_map(of_one_feature(named.op));  // relations are about that of each feature
     for (std::uint64_t i = 0; i < request.num_seeds; ++i) {
-        const Setting setting{// They are about the fold of each feature.
-                              without_map(of_one_feature(named.op)),
+        const Setting setting{fold,
                               named.laws,
                               request.catalogue,
                               backend,
@@ -402,7 +424,8 @@ std::vector<RelationOutcome> hold_relations(const NamedOperator& named, const Re
                               request.seed + i,
                               request.make_arrays,
                               request.others,
-                              request.ranks};
+                              request.ranks,
+                              tried_part(named.op).empty() ? nullptr : &named.op};
         Materials materials;
         for (const auto* stage : request.stages)
             for (const auto* relation : request.relations) {

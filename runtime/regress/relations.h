@@ -41,6 +41,9 @@ struct RelationOutcome {
     [[nodiscard]] bool held() const { return objection.empty() && !breach; }
 };
 
+/// "the fold of one feature": what relations try of an operator over rows or with map; empty where it is all.
+[[nodiscard]] std::string tried_part(const Operator& op);
+
 /// Tries one relation with one stage; a fault of the kernel is a breach.
 [[nodiscard]] RelationOutcome attempt(const Relation& relation, const Setting& setting, const Stage& stage,
                                       Tiles tiles, Materials& materials);

@@ -92,13 +92,25 @@ std::optional<Breach> attempt_slices(Trial& trial) { return attempt_spread(trial
 std::optional<Breach> attempt_devices(Trial& trial) { return attempt_spread(trial, Spread::devices); }
 std::optional<Breach> attempt_ranks(Trial& trial) { return attempt_spread(trial, Spread::ranks); }
 
+std::string associativity_missing(const Setting& setting)
+{
+    return setting.laws.associative
+               ? ""
+               : "combine is not associative, and what is folded apart has another result; segfold check "
+                 "shows values by which it is refuted";
+}
+
 std::string other_devices_missing(const Setting& setting)
 {
+    if (auto reason = associativity_missing(setting); !reason.empty())
+        return reason;
     return setting.others.empty() ? "one device alone is there to deal slices to" : "";
 }
 
 std::string ranks_missing(const Setting& setting)
 {
+    if (auto reason = associativity_missing(setting); !reason.empty())
+        return reason;
     return setting.ranks == nullptr && setting.others.empty()
                ? "neither ranks are there nor several devices, of which each could stand for one"
                : "";

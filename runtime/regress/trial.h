@@ -47,6 +47,7 @@ struct Setting {
     MakeArrays make_arrays;
     std::span<Backend* const> others = {};  ///< of the same kind, for what is folded by several devices
     AgreedRanks* ranks = nullptr;           ///< that try relations together; without them threads stand in
+    const Operator* given = nullptr;        ///< what `op` is the fold of, where that is not all of it
 };
 
 /// What folds the parts of a workload.
