@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "dsl/define.h"
 #include "dsl/error.h"
@@ -144,6 +145,22 @@ TEST(Scalar, HandlesOfCppFold)
         op.combine([](auto a, auto b) { return a + b; });
     });
     EXPECT_EQ(counts_above(session, op, 4.5F), (std::vector<std::int64_t>{0, 1, 0, 3}));
+}
+
+TEST(Scalar, OneThatTheProgramMakesUpIsTold)
+{
+    const ProgramFolder folder;
+    const auto run = [&](std::vector<std::string> words) {
+        words.insert(words.begin(),
+                     {"run", "count_above_f32", "--elements", "10", "--backend", "reference", "--json"});
+        return nlohmann::json::parse(folder.run(words).output);
+    };
+    const auto made_up = run({});
+    const std::string origin = made_up.at("inputs").at("threshold");
+    EXPECT_TRUE(origin.ends_with(" (small_integers, seed 7; --scalar threshold=VALUE gives another)"))
+        << origin;
+    const auto given = run({"--scalar", "threshold=" + origin.substr(0, origin.find(' '))});
+    EXPECT_EQ(given.at("results"), made_up.at("results"));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
+#include "runtime/judge/value_text.h"
 #include "runtime/session/scale/mpi_world.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
@@ -68,12 +69,25 @@ std::string run_time_text(const RunTimes& times)
     return text + seconds_text(times.seconds) + " in all";
 }
 
-std::string describe_inputs(const PreparedWorkload& prepared)
+/// Where a parameter's array comes from; of a scalar that nobody gave also the value that was made up.
+std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
+{
+    const auto& parameter = prepared.workload.op.parameters[i];
+    const bool is_made_up = parameter.scalar && !request.scalars.contains(parameter.name) &&
+                            !request.inputs.contains(parameter.name);
+    return is_made_up
+               ? fmt::format("{} ({}; --scalar {}=VALUE gives another)",
+                             value_text(prepared.workload.arrays[i], 0), prepared.origins[i], parameter.name)
+               : prepared.origins[i];
+}
+
+std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequest& request)
 {
     std::string text;
     const auto& parameters = prepared.workload.op.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
-        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", parameters[i].name, visible(prepared.origins[i]));
+        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", parameters[i].name,
+                            visible(describe_input(prepared, request, i)));
     return text;
 }
 
@@ -89,7 +103,7 @@ std::string report_text(const RunReport& report)
                                  : "",
                              count_text(segments.num_segments, "segment"),
                              visible(print(report.request.layout)), segments.index_bits())},
-        {"inputs", describe_inputs(report.prepared)},
+        {"inputs", describe_inputs(report.prepared, report.request)},
         {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
     if (report.num_slices != 0)
         facts.emplace_back("slices", fmt::format("{}", report.num_slices));
@@ -129,7 +143,8 @@ Json run_document(const RunReport& report)
                      {"num_features", workload.num_features},
                      {"index_bits", workload.segments.index_bits()}};
     for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
-        document["inputs"][workload.op.parameters[i].name] = report.prepared.origins[i];
+        document["inputs"][workload.op.parameters[i].name] =
+            describe_input(report.prepared, report.request, i);
     document["backend"] = report.backend.name();
     document["device"] = report.backend.description();
     if (const auto& plan = report.plan; plan && !report.backend.interprets()) {

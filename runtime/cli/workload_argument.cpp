@@ -95,6 +95,25 @@ std::map<std::string, std::string> scalar_values(const Arguments& arguments, con
     return values;
 }
 
+namespace {
+
+/// Scalars are not made up beside data that are not.
+void require_scalars(const Operator& op, const WorkloadRequest& request)
+{
+    const bool has_matrix = request.layout.kind == LayoutKind::rows && find_parameter(op, "value") != nullptr;
+    if (request.inputs.empty() && !has_matrix)
+        return;
+    for (const auto& parameter : op.parameters)
+        if (parameter.scalar && !request.scalars.contains(parameter.name) &&
+            !request.inputs.contains(parameter.name))
+            throw InputError(fmt::format(
+                "'{0}' of operator {1} has no value, and '{2}' comes from a file; give --scalar "
+                "{0}=VALUE",
+                parameter.name, op.name, request.inputs.empty() ? "value" : request.inputs.begin()->first));
+}
+
+}  // namespace
+
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
 {
     WorkloadRequest request;
@@ -106,10 +125,11 @@ WorkloadRequest workload_request(const Arguments& arguments, const Operator& op,
     request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
     if (const auto width = arguments.choice("index-bits", kWidths))
         request.index_bits = *width == 0 ? 32 : 64;
-    if (with_inputs)
+    if (with_inputs) {
         request.inputs = input_files(arguments, op);
-    if (with_inputs)
         request.scalars = scalar_values(arguments, op);
+        require_scalars(op, request);
+    }
     return request;
 }
 
