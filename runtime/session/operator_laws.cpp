@@ -6,6 +6,7 @@
 
 #include "dsl/check.h"
 #include "dsl/error.h"
+#include "dsl/law_elements.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
 
@@ -177,6 +178,31 @@ OperatorLaws on_data(OperatorLaws laws, const Workload& workload)
     return laws;
 }
 
+OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op)
+{
+    if (!depends_on_data(laws))
+        return laws;
+    DataRanges ranges;
+    for (const auto& parameter : op.parameters) {
+        if (parameter.table)
+            continue;
+        const auto type = parameter.type;
+        const auto highest = is_float(type) ? highest_float(type) : 0;
+        ranges.push_back(is_float(type)
+                             ? ColumnRange{FieldValue{type, 0, -highest}, FieldValue{type, 0, highest}, true}
+                             : ColumnRange{FieldValue{type, lowest_integer(type)},
+                                           FieldValue{type, highest_integer(type)}});
+    }
+    auto options = kPatientLawOptions;
+    options.data = &ranges;
+    const auto found = check_laws(op, options);
+    if (!laws.has_sound_identity)
+        laws.has_sound_identity = laws.spares_data = !found.refuted(Law::identity);
+    laws.without_identity.reset();
+    std::erase_if(laws.refuted_by_nan, [&](Law law) { return !found.refuted(law); });
+    return laws;
+}
+
 std::string OperatorLaws::how_to_assume(Law law) const
 {
     constexpr std::string_view kLaw = "LAW";
@@ -195,11 +221,11 @@ void require_sound_identity(const OperatorLaws& laws, const Operator& op)
         fmt::format("operator {} states an identity that is none, and every stage relies on it", op.name));
     throw SpecError(fmt::format(
         "{}\n{}\nleave the identity out (then 'empty' says what the result of an empty segment is), state "
-        "another one{}",
+        "another one{}{}",
         error.what(), print(*laws.report.find(Law::identity), op),
-        laws.assume_option.empty()
-            ? ""
-            : ", or rely on it all the same with " + laws.how_to_assume(Law::identity)));
+        laws.assume_option.empty() ? ""
+                                   : ", or rely on it all the same with " + laws.how_to_assume(Law::identity),
+        laws.knows_data ? "" : "; a fold asks its data whether they show it, and a plan knows none"));
 }
 
 std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& op)

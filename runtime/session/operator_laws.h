@@ -57,6 +57,9 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed = {}
 /// of where values of the data's range show none.
 [[nodiscard]] OperatorLaws on_data(OperatorLaws laws, const Workload& workload);
 
+/// The same of data of which no more is known than that all values are finite.
+[[nodiscard]] OperatorLaws on_finite_data(OperatorLaws laws, const Operator& op);
+
 /// Whether the operator says that it obeys a law: associativity always, an identity where it states one.
 [[nodiscard]] bool claims(const Operator& op, Law law);
 

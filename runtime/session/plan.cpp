@@ -186,13 +186,11 @@ Plan::State::~State() = default;
 void Plan::State::choose()
 {
     const auto& options = parts.options;
-    auto laws = parts.laws;
-    if (options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity)
-        laws.without_identity.reset();
-    else if (depends_on_data(laws) && laws.has_sound_identity) {
+    auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
+    laws.knows_data = false;
+    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity) {
         laws.without_identity =
             "the identity is neutral on finite values alone, and the plan does not know its data";
-        laws.knows_data = false;
         explanation.without_identity = *laws.without_identity;
     }
     Problem problem = make_problem(parts.op, sizes.form, sizes.sizes.index_bits, laws);

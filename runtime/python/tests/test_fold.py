@@ -195,6 +195,19 @@ def test_a_claim_that_fails_is_a_warning_and_order_is_kept():
         np.testing.assert_array_equal(op(X, uniform=3, backend="simt"), [3, 1, 2])
 
 
+def test_a_plan_knows_no_data_but_what_is_said_of_them():
+    x = X.astype(np.float32)
+    least = sf.operator("operator most(x: f32) -> f32 { state m: f32 = lowest(f32) lift x combine(a, b) max(a, b) }")
+    with pytest.warns(UserWarning, match="no values of the data's range were found to show it"):
+        np.testing.assert_array_equal(least(x, uniform=3), x.reshape(-1, 3).max(1))
+    with pytest.raises(sf.SpecError, match="assume='identity'; a fold asks its data whether they show it, and a plan knows none$"):
+        sf.plan(least, x, uniform=3, backend="simt")
+    plan = sf.plan(least, x, uniform=3, backend="simt", assume_finite=True)
+    assert "no values of the data's range were found to show it" in plan.warnings[0]
+    most = sf.operator("operator most(x: f32) -> f32 { state m: f32 = -inf lift x combine(a, b) max(a, b) }")
+    assert sf.plan(most, x, uniform=3, backend="simt", assume_finite=True).warnings == []
+
+
 def test_plan():
     plan = sf.plan(sf.standard.sum, X, offsets=OFFSETS)
     for values in (X, X * 2):
