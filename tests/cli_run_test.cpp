@@ -194,6 +194,10 @@ TEST_F(RunTest, SeveralFieldsAndKeysAreWrittenAsNpz)
               (std::vector<float>{2, 5, 7, 8}));
     EXPECT_EQ(to_integers(read_npz_array(folder_.file("y.npz"), "keys")),
               (std::vector<std::int64_t>{5, 2, 9, 5}));
+    const auto npy =
+        run({"run", "sum", "--input", "x.npy", "--layout", "keys=keys.npy", "--output", "y.npy"});
+    EXPECT_NE(npy.errors.find("holds results without their keys; an .npz file takes both"),
+              std::string::npos);
 }
 
 TEST_F(RunTest, MatrixBringsItsColumns)

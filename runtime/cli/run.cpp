@@ -299,6 +299,9 @@ int verb_run(const Words& words)
     }
     progress.clear();
     const auto output = view.save(results);
+    if (output.ends_with(".npy") && request.layout.kind == LayoutKind::keys && op.keeps_results)
+        warn({fmt::format("--output '{}': holds results without their keys; an .npz file takes both",
+                          output)});
     const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,
                            view,     results, judgement, done.num_slices, output,      done.times};
     if (arguments.json())
