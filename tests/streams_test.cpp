@@ -340,6 +340,10 @@ TEST(Streams, TheProgramBoundsMemory)
     const auto left = read_npy(folder.file("whole.npy")), right = read_npy(folder.file("bounded.npy"));
     ASSERT_EQ(left.bytes(), right.bytes());
     EXPECT_EQ(std::memcmp(left.data(), right.data(), left.bytes()), 0);
+    const auto anew = run({"--memory", "16K", "--output", "bounded.npy", "--resume"});
+    EXPECT_NE(anew.output.find("begun anew, as there was no bounded.npy.resume to go on with"),
+              std::string::npos)
+        << anew.output;
     EXPECT_NE(bounded.output.find("and 9992 more segments"), std::string::npos) << bounded.output;
     std::filesystem::create_symlink("/dev/full", folder.file("full.npy.partial"));
     const auto full = run({"--memory", "16K", "--output", "full.npy"});

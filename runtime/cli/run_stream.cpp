@@ -14,6 +14,7 @@
 #include "runtime/cli/workload_argument.h"
 #include "runtime/session/scale/slice_operators.h"
 #include "runtime/session/scale/stream_output.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::cli {
 namespace {
@@ -78,11 +79,17 @@ int run_stream(const Arguments& arguments, const Operator& op)
     for (const auto& warning : stream.warnings())
         write_error("warning: " + warning);
     std::optional<StreamOutput> output;
+    std::string resumed;
     if (const auto path = arguments.value("output")) {
         output.emplace(op, *path, key_type, stream.fingerprint());
-        if (arguments.has("resume"))
-            if (const auto state = output->resume())
+        if (arguments.has("resume")) {
+            resumed = fmt::format("begun anew, as there was no {}.resume to go on with", *path);
+            if (const auto state = output->resume()) {
                 stream.go_to(*state);
+                resumed = fmt::format("from element {} on; {} were written before", state->place.element,
+                                      count_text(output->num_segments(), "segment"));
+            }
+        }
     }
     FirstSegments first(op, most_shown);
     std::int64_t num_segments = output ? output->num_segments() : 0;
@@ -96,10 +103,16 @@ int run_stream(const Arguments& arguments, const Operator& op)
     progress.clear();
     if (output)
         output->commit();
-    const EndedStream ended{arguments,        request,
-                            prepared.origins, session.backend(),
-                            stream,           output ? &*output : nullptr,
-                            num_segments,     options.memory_bytes};
+    const EndedStream ended{arguments,
+                            request,
+                            prepared.origins,
+                            session.backend(),
+                            stream,
+                            output ? &*output : nullptr,
+                            num_segments,
+                            options.memory_bytes,
+                            0,
+                            resumed};
     write_report(ended, first);
     return 0;
 }

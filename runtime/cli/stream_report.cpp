@@ -38,6 +38,8 @@ std::string report_text(const EndedStream& ended, const Workload& shown, const R
     if (ended.num_ranks != 0)
         facts.emplace_back("ranks",
                            fmt::format("{}, each with an equal part of the elements", ended.num_ranks));
+    if (!ended.resumed.empty())
+        facts.emplace_back("resumed", visible(ended.resumed));
     if (const auto* plan = ended.stream.plan())
         facts.emplace_back(
             "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
@@ -80,6 +82,8 @@ Json report_document(const EndedStream& ended, const Workload& shown, const Resu
     document["results"] = std::move(rows);
     document["slice_elements"] = ended.stream.slice_elements();
     document["memory"] = ended.memory;
+    if (!ended.resumed.empty())
+        document["resumed"] = ended.resumed;
     if (ended.num_ranks != 0)
         document["num_ranks"] = ended.num_ranks;
     if (ended.output != nullptr)

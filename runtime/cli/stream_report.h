@@ -62,7 +62,8 @@ struct EndedStream {
     const StreamOutput* output;
     std::int64_t num_segments;
     std::int64_t memory;
-    int num_ranks = 0;  ///< 0: one process, without MPI
+    int num_ranks = 0;         ///< 0: one process, without MPI
+    std::string resumed = {};  ///< where --resume went on; empty without it
 };
 
 /// Writes tables, or the document of --json.
