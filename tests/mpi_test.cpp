@@ -313,6 +313,19 @@ TEST_F(Mpi, CheckAndRegressJudgeRanks)
     }
 }
 
+/// What is no work for several is done by rank 0 alone.
+TEST_F(Mpi, OtherVerbsAreThoseOfRankZero)
+{
+    auto done = folder_.run(ranks(3, {SEGFOLD_PROGRAM, "emit", "sum", "--type", "i32"}));
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_EQ(count(done.output, "__global__"), 1) << done.output;
+    done = folder_.run(ranks(3, {SEGFOLD_PROGRAM, "run", "--help"}));
+    EXPECT_EQ(count(done.output, "segfold run OP [flags]"), 1) << done.output;
+    done = folder_.run(ranks(3, {SEGFOLD_PROGRAM, "bench", "nothing"}));
+    EXPECT_EQ(done.exit_code, 2);
+    EXPECT_EQ(count(done.errors, "unknown operator 'nothing'"), 1) << done.errors;
+}
+
 TEST_F(Mpi, AVerdictIsSaidOnceAndIsThatOfAllRanks)
 {
     if (!has_compiler())

@@ -13,6 +13,7 @@
 #include "runtime/cli/json_schema.h"
 #include "runtime/cli/language_page.h"
 #include "runtime/cli/terminal.h"
+#include "runtime/session/scale/mpi_world.h"
 
 namespace segfold {
 
@@ -24,13 +25,14 @@ namespace {
 struct Verb {
     std::string_view name;
     int (*run)(const Words& words);
+    bool takes_ranks = false;  ///< does its work by all processes that MPI has started together
 };
 
 constexpr std::array kVerbs = {
-    Verb{"run", verb_run},     Verb{"check", verb_check},         Verb{"emit", verb_emit},
-    Verb{"bench", verb_bench}, Verb{"tune", verb_tune},           Verb{"regress", verb_regress},
-    Verb{"paper", verb_paper}, Verb{"stages", verb_stages},       Verb{"devices", verb_devices},
-    Verb{"cache", verb_cache}, Verb{"operators", verb_operators},
+    Verb{"run", verb_run, true}, Verb{"check", verb_check, true},   Verb{"emit", verb_emit},
+    Verb{"bench", verb_bench},   Verb{"tune", verb_tune},           Verb{"regress", verb_regress, true},
+    Verb{"paper", verb_paper},   Verb{"stages", verb_stages},       Verb{"devices", verb_devices},
+    Verb{"cache", verb_cache},   Verb{"operators", verb_operators},
 };
 
 constexpr std::string_view kSchemaTopic = "schema";  ///< no page: the schema itself
@@ -98,10 +100,22 @@ int run_verb(const Verb& verb, const Words& words)
     return exit_code;
 }
 
+/// Whether another of the processes that were started together does all that is to be done.
+bool is_idle_rank(const Words& words)
+{
+    if (announced_rank() == 0)
+        return false;
+    const auto verb =
+        words.empty() ? kVerbs.end() : std::ranges::find(kVerbs, std::string_view(words[0]), &Verb::name);
+    return verb == kVerbs.end() || !verb->takes_ranks || asks_for_help(words);
+}
+
 }  // namespace
 
 int dispatch(const Words& words)
 {
+    if (is_idle_rank(words))
+        return 0;
     if (words.empty() || words[0] == "--help" || words[0] == "-h")
         return help({});
     const Words rest(words.begin() + 1, words.end());

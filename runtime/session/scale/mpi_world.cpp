@@ -230,6 +230,15 @@ private:
 
 }  // namespace
 
+int announced_rank()
+{
+    for (const auto* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+        if (const auto number = number_of(variable))
+            return static_cast<int>(*number);
+    const bool is_step = std::getenv("SLURM_STEP_ID") != nullptr;
+    return is_step ? static_cast<int>(number_of("SLURM_PROCID").value_or(0)) : 0;
+}
+
 std::unique_ptr<Communicator> mpi_world()
 {
     if (!is_started_for_mpi()) {

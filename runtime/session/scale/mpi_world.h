@@ -14,6 +14,10 @@ namespace segfold {
 /// knows; DeviceError where libmpi cannot be opened or fails. One thread calls the communicator.
 [[nodiscard]] std::unique_ptr<Communicator> mpi_world();
 
+/// Which of the processes this is that were started together, as their starter says without MPI; 0 where it
+/// says nothing.
+[[nodiscard]] int announced_rank();
+
 /// The ranks of an MPI_Comm of the caller's, at `communicator`: `mpi_communicator(&comm)`. MPI is set up and
 /// left by the caller, and so is the communicator, which must outlive this object.
 ///
