@@ -112,12 +112,12 @@ std::string print(const WorkloadRecord& record)
     using Align = TextTable::Align;
     std::string text = print_facts(
         {{"operator", record.op},
-         {"data",
-          fmt::format("{} elements{} in {} ({}), {}-bit indices", bench::element_text(record.num_elements),
-                      record.num_features == 1
-                          ? ""
-                          : fmt::format(", rows of {},", count_text(record.num_features, "feature")),
-                      count_text(record.num_segments, "segment"), record.layout, record.index_bits)},
+         {"data", fmt::format("{} element{}{} in {} ({}), {}-bit indices",
+                              bench::element_text(record.num_elements), record.num_elements == 1 ? "" : "s",
+                              record.num_features == 1
+                                  ? ""
+                                  : fmt::format(", rows of {},", count_text(record.num_features, "feature")),
+                              count_text(record.num_segments, "segment"), record.layout, record.index_bits)},
          {"bytes", fmt::format("{} compulsory{}", record.traffic.total(),
                                record.is_flushed ? "; the last cache is emptied before every run" : "")}});
     std::vector<TextTable::Column> columns = {{"plan"},

@@ -253,8 +253,8 @@ std::string print_checks(const CheckRequest& request, const regress::Check& chec
     const auto seeds =
         first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
     std::vector<std::pair<std::string, std::string>> facts = {
-        {"data",
-         fmt::format("{} elements, {}, {}", matrix.num_elements, name(request.workload.values), seeds)},
+        {"data", fmt::format("{}, {}, {}", count_text(matrix.num_elements, "element"),
+                             name(request.workload.values), seeds)},
         {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
     if (request.is_spread())
         facts.emplace_back("parts", request.spread_text() + ", joined in order");

@@ -53,10 +53,10 @@ std::string print_breach(const RelationsReport& report, const OperatorRelations&
                          const RelationOutcome& outcome)
 {
     const auto& breach = *outcome.breach;
-    auto text =
-        fmt::format("\n{} of {} is broken in {} ({}; segments given as {}, {} elements, {}, seed {}):\n",
-                    outcome.relation, relations.op, outcome.stage, breach.configuration, name(breach.form),
-                    breach.num_elements, count_text(breach.num_segments, "segment"), outcome.seed);
+    auto text = fmt::format("\n{} of {} is broken in {} ({}; segments given as {}, {}, {}, seed {}):\n",
+                            outcome.relation, relations.op, outcome.stage, breach.configuration,
+                            name(breach.form), count_text(breach.num_elements, "element"),
+                            count_text(breach.num_segments, "segment"), outcome.seed);
     text += indented(std::string(regress::relation(outcome.relation).claim) + ", and here it is not so");
     return text + indented(breach.text) + indented("again: " + replay_command(report, relations, outcome));
 }
@@ -271,10 +271,9 @@ std::string print_times(const TimeReport& report)
         {"device", report.times.driver.empty()
                        ? report.times.device
                        : fmt::format("{}, driver {}", report.times.device, report.times.driver)},
-        {"times",
-         fmt::format("{} elements; over those of the same stage unsegmented, '*' of another one; whole: "
-                     "over those of reading",
-                     report.times.num_elements)}};
+        {"times", fmt::format("{}; over those of the same stage unsegmented, '*' of another one; whole: "
+                              "over those of reading",
+                              count_text(report.times.num_elements, "element"))}};
     if (!report.baseline.empty())
         facts.emplace_back("baseline", report.baseline);
     for (const auto& remark : report.remarks)

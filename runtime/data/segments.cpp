@@ -17,6 +17,7 @@
 #include "runtime/data/narrow_offsets.h"
 #include "runtime/data/non_decreasing.h"
 #include "runtime/support/parallel.h"
+#include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {
@@ -180,9 +181,10 @@ Segments uniform_segments(std::int64_t num_elements, std::int64_t length)
         throw InputError(fmt::format("the uniform length is {}; it must be at least 1", length));
     if (num_elements % length != 0)
         throw InputError(
-            fmt::format("{} elements do not divide into segments of {}: {} are left over; the number of "
+            fmt::format("{} {} not divide into segments of {}: {} {} left over; the number of "
                         "elements must be a multiple of the length",
-                        num_elements, length, num_elements % length));
+                        count_text(num_elements, "element"), num_elements == 1 ? "does" : "do", length,
+                        num_elements % length, num_elements % length == 1 ? "is" : "are"));
     Segments segments;
     segments.form = SegmentForm::uniform;
     segments.num_elements = num_elements;

@@ -155,13 +155,13 @@ void check_workload(const Workload& workload)
                              count_text(length / workload.num_features, "row") + ", but the layout covers " +
                              std::to_string(segments.num_elements) + "; both must agree");
         if (parameter.row && !parameter.table && length != segments.num_elements * workload.num_features)
-            throw InputError("'" + parameter.name + "' has " + std::to_string(length) +
-                             " numbers, but the layout covers " + std::to_string(segments.num_elements) +
-                             " rows of " + std::to_string(workload.num_features) +
-                             " features; both must agree");
+            throw InputError("'" + parameter.name + "' has " + count_text(length, "number") +
+                             ", but the layout covers " + count_text(segments.num_elements, "row") + " of " +
+                             count_text(workload.num_features, "feature") + "; both must agree");
         if (!parameter.table && !parameter.row && length != segments.num_elements)
-            throw InputError("column '" + parameter.name + "' has " + std::to_string(array.length()) +
-                             " elements, but the layout covers " + std::to_string(segments.num_elements) +
+            throw InputError("column '" + parameter.name + "' has " +
+                             count_text(static_cast<std::int64_t>(array.length()), "element") +
+                             ", but the layout covers " + std::to_string(segments.num_elements) +
                              "; both must agree");
     }
     if (op.map)

@@ -11,6 +11,7 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
 #include "runtime/support/memory_at_hand.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -39,9 +40,9 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
         if (parameter.row) {
             const auto features = static_cast<std::int64_t>(array.row_length());
             if (num_features && *num_features != features)
-                throw InputError(fmt::format("{}: '{}' has rows of {} features, but {}{}; they must agree",
-                                             input->second, parameter.name, features, counted_features,
-                                             *num_features));
+                throw InputError(fmt::format("{}: '{}' has rows of {}, but {}{}; they must agree",
+                                             input->second, parameter.name, count_text(features, "feature"),
+                                             counted_features, *num_features));
             if (!num_features)
                 counted_features = fmt::format("those of '{}' have ", parameter.name);
             num_features = features;
@@ -49,8 +50,9 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
         }
         if (!parameter.table) {
             if (num_elements && *num_elements != length)
-                throw InputError(fmt::format("{}: column '{}' has {} elements, but {}{}; they must agree",
-                                             input->second, parameter.name, length, counted, *num_elements));
+                throw InputError(fmt::format("{}: column '{}' has {}, but {}{}; they must agree",
+                                             input->second, parameter.name, count_text(length, "element"),
+                                             counted, *num_elements));
             if (!num_elements)
                 counted = fmt::format("column '{}' has ", parameter.name);
             num_elements = length;

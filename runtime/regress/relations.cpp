@@ -14,6 +14,7 @@
 #include "runtime/regress/derived_operators.h"
 #include "runtime/regress/spread_relations.h"
 #include "runtime/session/scale/slice_operators.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::regress {
 namespace {
@@ -205,7 +206,8 @@ std::optional<Breach> attempt_base_alignment(Trial& trial)
         for (const int shift : {1, 2 + static_cast<int>(trial.lot(4, 2))}) {
             const auto results = trial.run(workload, {.shifted_elements = shift});
             if (auto breach = trial.unequal_bits(
-                    results, usual, fmt::format("with columns {} elements behind alignment", shift)))
+                    results, usual,
+                    fmt::format("with columns {} behind alignment", count_text(shift, "element"))))
                 return breach;
         }
     }

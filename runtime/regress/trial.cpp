@@ -14,6 +14,7 @@
 #include "runtime/judge/value_text.h"
 #include "runtime/session/scale/thread_ranks.h"
 #include "runtime/support/random.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::regress {
 namespace {
@@ -240,11 +241,13 @@ std::string Trial::spread_text(Spread spread, std::int64_t count) const
 {
     switch (spread) {
         case Spread::slices:
-            return fmt::format("in {} slices", count);
+            return "in " + count_text(count, "slice");
         case Spread::devices:
-            return fmt::format("in {} slices on {} devices", count, 1 + setting_.others.size());
+            return fmt::format("in {} on {}", count_text(count, "slice"),
+                               count_text(1 + std::ssize(setting_.others), "device"));
         default:
-            return fmt::format("by {} ranks, in slices of {} elements at most", num_ranks(), count);
+            return fmt::format("by {}, in slices of {} at most", count_text(num_ranks(), "rank"),
+                               count_text(count, "element"));
     }
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "dsl/printer.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold::tune {
 namespace {
@@ -30,9 +31,9 @@ double log2_of(double number) { return std::log2(std::max(number, 1.0)); }
 
 std::string text_of(const Shape& shape)
 {
-    return fmt::format("{} elements{} in {} segment{}", shape.num_elements,
-                       shape.num_features > 0 ? fmt::format(" of {} features", shape.num_features) : "",
-                       shape.num_segments, shape.num_segments == 1 ? "" : "s");
+    return fmt::format("{}{} in {}", count_text(shape.num_elements, "element"),
+                       shape.num_features > 0 ? " of " + count_text(shape.num_features, "feature") : "",
+                       count_text(shape.num_segments, "segment"));
 }
 
 /// The plans measured at one shape.

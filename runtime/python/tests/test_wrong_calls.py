@@ -91,7 +91,7 @@ CASES = [
     (lambda: SUM(X, offsets=OFFSETS.astype("f8")), sf.InputError, "offsets are f64; they must be integers"),
     (lambda: SUM(X, lengths=np.array([4, 4])), sf.InputError, "lengths add up to 8 but there are 9 elements; they must add up to the number of elements"),
     (lambda: SUM(X, uniform=4), sf.InputError,
-     "9 elements do not divide into segments of 4: 1 are left over; the number of elements must be a multiple of the length"),
+     "9 elements do not divide into segments of 4: 1 is left over; the number of elements must be a multiple of the length"),
     (lambda: SUM(X, uniform="4"), TypeError, "uniform= takes the length of each segment, an integer, and '4' is given"),
     (lambda: SUM(X, keys=OFFSETS), sf.InputError, "there are 5 keys but 9 elements; give one key per element"),
     (lambda: SUM(X, flags=np.array([1, 0], bool)), sf.InputError, "there are 2 flags but 9 elements; give one flag per element"),

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "dsl/error.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -67,9 +68,9 @@ std::int64_t num_local(const Operator& op, std::span<const ArrayView> inputs)
         if (op.parameters[i].table)
             continue;
         if (first && inputs[i].length != inputs[*first].length)
-            throw InputError(fmt::format(
-                "column '{}' has {} elements, but column '{}' has {}; they must agree", op.parameters[i].name,
-                inputs[i].length, op.parameters[*first].name, inputs[*first].length));
+            throw InputError(fmt::format("column '{}' has {}, but column '{}' has {}; they must agree",
+                                         op.parameters[i].name, count_text(inputs[i].length, "element"),
+                                         op.parameters[*first].name, inputs[*first].length));
         if (!first)
             first = i;
     }

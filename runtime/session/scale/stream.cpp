@@ -18,6 +18,7 @@
 #include "runtime/session/scale/slice_pipeline.h"
 #include "runtime/session/scale/slice_queue.h"
 #include "runtime/support/refuse.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -158,10 +159,10 @@ struct Stream::State {
             if (parameter.table || !source.length())
                 continue;
             if (num_elements && *num_elements != *source.length())
-                refuse(source.where(),
-                       fmt::format("column '{}' has {} elements, but column '{}' has {}; they "
-                                   "must agree",
-                                   parameter.name, *source.length(), first, *num_elements));
+                refuse(
+                    source.where(),
+                    fmt::format("column '{}' has {}, but column '{}' has {}; they must agree", parameter.name,
+                                count_text(*source.length(), "element"), first, *num_elements));
             num_elements = source.length();
             first = parameter.name;
         }
