@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -342,6 +343,20 @@ TEST_F(VerbsTest, CheckReportsFaultsAndGoesOn)
     EXPECT_EQ(outcomes["thread_per_segment"], "fault");
     EXPECT_EQ(outcomes["warp_per_segment"], "ok");
     EXPECT_EQ(document["laws"][0]["law"], "associative");
+    const auto printed =
+        folder_.run({"check", "sum_i32", "--backend", "simt", "--elements", "256", "--layout", "uniform=8",
+                     "--kernels", "k", "--seed", "3", "--seeds", "2"});
+    const std::string again = "    again: segfold ";
+    const auto at = printed.output.find(again +
+                                        "check sum_i32 --kernels k --backend simt --layout uniform=8 "
+                                        "--stage thread_per_segment --set ");
+    ASSERT_NE(at, std::string::npos) << printed.output;
+    const auto begin = at + again.size();
+    std::istringstream line(printed.output.substr(begin, printed.output.find('\n', begin) - begin));
+    const std::vector<std::string> words(std::istream_iterator<std::string>(line), {});
+    EXPECT_EQ(folder_.run(words).exit_code, 1);
+    EXPECT_NE(printed.output.find(" --elements 256 --seed 3 --seeds 2\n"), std::string::npos)
+        << printed.output;
 }
 
 /// A barrier that only a loop needs which goes round: blocks have to be few.

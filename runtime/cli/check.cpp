@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -213,7 +214,7 @@ std::string print_summary(const CheckMatrix& matrix)
 }
 
 /// "warp_stream over whole, seed 7", and what disagrees with what.
-std::string print_failure(const CheckOutcome& outcome)
+std::string print_failure(const CheckOutcome& outcome, const std::string& command)
 {
     const auto with =
         outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
@@ -223,29 +224,34 @@ std::string print_failure(const CheckOutcome& outcome)
     for (const auto& comparison : outcome.comparisons)
         if (!comparison.agrees())
             text += indented("against " + comparison.against + ": " + print(comparison));
-    return text;
+    return command.empty() ? text : text + indented("again: " + command);
 }
 
-std::string print_failures(const CheckMatrix& matrix)
+/// The command that meets an outcome again, by its number of elements.
+using CommandOf = std::function<std::string(const CheckOutcome& outcome, std::int64_t num_elements)>;
+
+std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_of)
 {
     std::string text;
     std::size_t count = 0;
     for (const auto& outcome : matrix.outcomes)
         if (outcome.failed() && ++count <= kShownFailures)
-            text += print_failure(outcome);
+            text += print_failure(outcome, command_of(outcome, matrix.num_elements));
     return text;
 }
 
 /// A failure over parts once more, by as few elements as it was met.
-std::string print_smallest(const regress::Check& check)
+std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
         return "";
     return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
-           print_failure(check.smallest->outcome);
+           print_failure(check.smallest->outcome,
+                         command_of(check.smallest->outcome, check.smallest->num_elements));
 }
 
-std::string print_checks(const CheckRequest& request, const regress::Check& check, const Backend& backend)
+std::string print_checks(const CheckRequest& request, const regress::Check& check, const Backend& backend,
+                         const CommandOf& command_of)
 {
     const auto& matrix = check.matrix;
     const auto first = request.workload.seed;
@@ -261,10 +267,10 @@ std::string print_checks(const CheckRequest& request, const regress::Check& chec
     facts.emplace_back(
         "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
     return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
-           print_failures(matrix) + print_smallest(check) + print_summary(matrix);
+           print_failures(matrix, command_of) + print_smallest(check, command_of) + print_summary(matrix);
 }
 
-Json json_of_outcome(const CheckOutcome& outcome)
+Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, std::int64_t num_elements)
 {
     Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
     row["outcome"] = outcome.unmet      ? "cannot_serve"
@@ -280,23 +286,25 @@ Json json_of_outcome(const CheckOutcome& outcome)
     row["comparisons"] = Json::array();
     for (const auto& comparison : outcome.comparisons)
         row["comparisons"].push_back(json_of(comparison));
+    if (const auto command = outcome.failed() ? command_of(outcome, num_elements) : ""; !command.empty())
+        row["replay"] = command;
     return row;
 }
 
-Json outcomes_of(const CheckMatrix& matrix)
+Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)
 {
     Json list = Json::array();
     for (const auto& outcome : matrix.outcomes)
-        list.push_back(json_of_outcome(outcome));
+        list.push_back(json_of_outcome(outcome, command_of, matrix.num_elements));
     return list;
 }
 
-Json smallest_of(const regress::Check& check)
+Json smallest_of(const regress::Check& check, const CommandOf& command_of)
 {
     if (!check.smallest)
         return {};
     return {{"num_elements", check.smallest->num_elements},
-            {"check", json_of_outcome(check.smallest->outcome)}};
+            {"check", json_of_outcome(check.smallest->outcome, command_of, check.smallest->num_elements)}};
 }
 
 std::string print_trees(const std::vector<regress::TreeRow>& rows)
@@ -396,6 +404,9 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
     if (!prints(ranks))
         return all_well ? 0 : 1;
     progress->clear();
+    const CommandOf command = [&](const CheckOutcome& outcome, std::int64_t num_elements) {
+        return command_of(arguments, backend, request, outcome, num_elements);
+    };
     if (arguments.json()) {
         write_json("check",
                    {{"operator", json_of(op)},
@@ -408,14 +419,14 @@ int check(const Arguments& arguments, AgreedRanks* ranks)
                     {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
                     {"num_elements", matrix.num_elements},
                     {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
-                    {"smallest", smallest_of(found)},
-                    {"checks", outcomes_of(matrix)},
+                    {"smallest", smallest_of(found, command)},
+                    {"checks", outcomes_of(matrix, command)},
                     {"agrees", all_well}});
     } else {
         auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
                     nan_note(laws) + law_notes(laws) + print_faults(arguments, op, backend, found.faults) +
                     "\n";
-        text += found.has_stages ? print_checks(request, found, backend)
+        text += found.has_stages ? print_checks(request, found, backend, command)
                                  : std::string("No stage was run, because all rely on the identity.\n");
         write_output(text);
     }
