@@ -359,6 +359,18 @@ TEST_F(VerbsTest, CheckReportsFaultsAndGoesOn)
         << printed.output;
 }
 
+TEST_F(VerbsTest, BenchSaysWhichPeersFoldElsewhere)
+{
+    if (!has_compiler())
+        GTEST_SKIP() << "the back end cpu needs a C++ compiler";
+    const auto result = folder_.run({"bench", "sum_i32", "--backend", "cpu", "--elements", "1024", "--peers",
+                                     "cub", "--repeat", "1", "--stage", "lane_per_segment"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(result.errors,
+              "segfold: warning: --peers cub: cub folds on a GPU alone, and the back end is cpu; it is not "
+              "measured\n");
+}
+
 /// A barrier that only a loop needs which goes round: blocks have to be few.
 TEST_F(VerbsTest, CheckMakesLoopsOverSegmentsGoRound)
 {

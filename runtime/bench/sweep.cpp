@@ -119,6 +119,11 @@ void measure(Swept& swept, const Case& wanted)
 
 }  // namespace
 
+void require_measurable(Session& session, const Operator& op, const SweepRequest& request)
+{
+    require_sound_identity(on_data(session.laws(op), sample(op, request.workload)), op);
+}
+
 void bench_operator(Session& session, Bench& bench, const Operator& op, const SweepRequest& request,
                     const SweepListener& listener)
 {

@@ -37,6 +37,10 @@ struct SweepListener {
     std::function<void(const std::string& workload, const std::string& why)> skipped;
 };
 
+/// Throws InputError or SpecError for an operator or data that bench_operator() would refuse, before anything
+/// is measured: at the price of little data of its own making, or of reading the files.
+void require_measurable(Session& session, const Operator& op, const SweepRequest& request);
+
 /// Measures an operator over the workloads of a request, with data of its own making or from files. Without a
 /// number of elements, 2^28 or as many as fit four fifths of the free memory.
 ///

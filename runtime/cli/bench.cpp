@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
@@ -184,6 +185,23 @@ int emit_peer_text(const Arguments& arguments)
     return 0;
 }
 
+/// Says which of the libraries that --peers names fold elsewhere than the back end does.
+void warn_of_other_peers(const Arguments& arguments, const bench::SweepRequest& request,
+                         const bench::PeerLibraries& libraries, const Backend& backend)
+{
+    if (!arguments.has("peers") || !request.only_fitting_peers)  // a peer that is named has a line of its own
+        return;
+    std::map<std::string_view, bool> has_some;
+    for (const auto* peer : request.peers)
+        has_some[peer->library] |= peer->is_of_host() == libraries.is_of_host();
+    for (const auto& [library, is_measured] : has_some)
+        if (!is_measured)
+            write_error(
+                fmt::format("warning: --peers {0}: {0} folds {1} alone, and the back end is {2}; it is "
+                            "not measured",
+                            library, libraries.is_of_host() ? "on a GPU" : "on the host", backend.name()));
+}
+
 /// Everything that is written while and after a bench runs.
 class BenchReport {
 public:
@@ -336,15 +354,20 @@ int verb_bench(const Words& words)
     for (const auto& op : operators)
         options.assume = assumed_laws(arguments, op);
     Session session(timed_backend_argument(arguments), options);
-    bench::Bench bench(session.backend(), cccl);
-    BenchReport report(arguments, bench.machine(), operators.size() > 1);
-    const auto listener = report.listener();
-    for (const auto& op : operators) {
+    const auto request_of = [&](const Operator& op) {
         auto request = asked;
         if (!arguments.has("values"))
             request.workload.values = suiting_values(op);
-        bench::bench_operator(session, bench, op, request, listener);
-    }
+        return request;
+    };
+    for (const auto& op : operators)
+        bench::require_measurable(session, op, request_of(op));
+    bench::Bench bench(session.backend(), cccl);
+    warn_of_other_peers(arguments, asked, *bench.peers, session.backend());
+    BenchReport report(arguments, bench.machine(), operators.size() > 1);
+    const auto listener = report.listener();
+    for (const auto& op : operators)
+        bench::bench_operator(session, bench, op, request_of(op), listener);
     return report.end();
 }
 
