@@ -188,7 +188,7 @@ def test_plans_of_rows(driver, torch):
     assert plan.backend == "cuda" and plan(x, uniform=4).rest.shape == (512, 8)
     with pytest.raises(sf.InputError, match="the arrays have rows of 4 features, and the plan of centred was made for rows of 8"):
         plan(torch.tensor(X.reshape(1024, 4)), uniform=8)
-    with pytest.raises(sf.InputError, match="the results of 'rest' are 4088; the plan is for at least 4096"):
+    with pytest.raises(sf.InputError, match="the rows of 'rest' are 511; the plan is for at least 512"):
         plan(x, uniform=4, out=(torch.tensor(np.zeros((128, 8), "f4")), torch.tensor(np.zeros((511, 8), "f4"))))
 
 
