@@ -115,15 +115,41 @@ Operator rows_sum()
         })");
 }
 
-/// The length of their rows: no vectors, vectors in whole blocks of features, more than a
-/// block of threads, vectors and a part of a block.
+/// Rows beside rows of a table, as many, that a row's number and a column choose.
+Operator rows_found()
+{
+    return parse_operator("rows_found", R"(
+        operator rows_found(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u32) {
+            state { a: u32 = 1; b: u32 = 0 }
+            lift { a = x * 2 + 1; b = t[max(index - i64(column & 1), 0)] }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
+        })");
+}
+
+/// Rows with states of 24 bytes, of which a block that joins has 256.
+Operator rows_of_large_states(const std::string& name)
+{
+    return parse_operator(name, "operator " + name + R"((x: row u32) -> (a: u64, b: u64, c: u64) {
+            state { a: u64 = 1; b: u64 = 0; c: u64 = 0 }
+            lift { a = u64(x) * 2 + 1; b = u64(x); c = u64(x) * 3 }
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b; c = p.c + q.c }
+        })");
+}
+
+/// The length of their rows: no vectors, vectors in whole blocks of features, more than a block of threads,
+/// vectors and a part of a block; one; half of a block that joins, and one more than all of it; more blocks
+/// of 32 features than there are groups to map them.
 std::int64_t features_of(const std::string& name)
 {
-    return name == "rows_affine"   ? 7
-           : name == "rows_sum"    ? 8
-           : name == "rows_wide"   ? 70
-           : name == "rows_narrow" ? 3
-                                   : 6;
+    return name == "rows_affine"    ? 7
+           : name == "rows_sum"     ? 8
+           : name == "rows_wide"    ? 70
+           : name == "rows_narrow"  ? 3
+           : name == "rows_many"    ? 128
+           : name == "rows_long"    ? 257
+           : name == "rows_one"     ? 1
+           : name == "rows_endless" ? 641 * 32
+                                    : 6;
 }
 
 /// The polynomial hash with three numbers of a type: states of 3, 12 and 24 bytes.
@@ -195,7 +221,12 @@ Operator operator_of(const std::string& name)
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)
            : name == "rows_narrow"     ? rows(name, false)
+           : name == "rows_one"        ? rows(name, false)
            : name == "rows_told"       ? rows(name, true)
+           : name == "rows_endless"    ? rows(name, true)
+           : name == "rows_found"      ? rows_found()
+           : name == "rows_many"       ? rows_of_large_states(name)
+           : name == "rows_long"       ? rows_of_large_states(name)
            : name == "rows_sum"        ? rows_sum()
                                        : matrix_operator(name);
 }
@@ -206,8 +237,10 @@ Workload workload_of(const Operator& op, Segments segments)
     const auto count = workload.segments.num_elements;
     if (has_rows(op)) {
         workload.num_features = features_of(op.name);
-        workload.arrays.front() = generate_values(op.parameters.front().type, count * workload.num_features,
-                                                  11, ValueRange::small_integers);
+        for (std::size_t i = 0; i < op.parameters.size(); ++i)
+            if (const auto& parameter = op.parameters[i]; parameter.row)
+                workload.arrays[i] = generate_values(parameter.type, count * workload.num_features, 11,
+                                                     ValueRange::small_integers);
     }
     if (op.name.starts_with("half_"))
         workload.arrays.front() = edges_of_halves(count);

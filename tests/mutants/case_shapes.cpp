@@ -63,10 +63,17 @@ Shapes mapped_shapes(const Stage& stage, SegmentForm form)
         shapes.push_back({"whole", whole_segments(4099)});
     if (form == SegmentForm::uniform)
         shapes.push_back({"41 each", uniform_segments(4100, 41)});
-    if (form == SegmentForm::ranges)
+    if (form == SegmentForm::ranges) {
         shapes.push_back(
             {"gaps", segments_from_ranges(index_array({900, 5, 2000, 130, 640, 10, 11}),
                                           index_array({1033, 5, 2601, 431, 641, 11, 15}), 2700)});
+        std::vector<std::int64_t> begins, ends;
+        for (std::int64_t i = 0; i < 80; ++i) {
+            begins.push_back(4 * i);
+            ends.push_back(4 * i + i % 4);
+        }
+        shapes.push_back({"short ones", segments_from_ranges(index_array(begins), index_array(ends), 320)});
+    }
     if (form != SegmentForm::offsets)
         return shapes;
     std::vector<std::int64_t> crowd(5000, 0), mixed;
@@ -112,6 +119,22 @@ Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& l
     Shapes shapes;
     shapes.push_back({name, segments_in_form(SegmentForm::offsets, lengths)});
     return shapes;
+}
+
+Shapes long_row_shapes()
+{
+    auto shapes = offsets_shape("giants of long rows", {3, 0, 200, 1, 0, 96, 2});
+    shapes.push_back({"few long rows", segments_in_form(SegmentForm::offsets, {3, 0, 4})});
+    return shapes;
+}
+
+Shapes mapped_rows_shapes(std::int64_t num_elements)
+{
+    constexpr std::int64_t kLengths[] = {5, 0, 0, 9, 1, 1, 0, 14, 26, 0, 40, 3, 2, 17, 8, 0, 8};
+    std::vector<std::int64_t> lengths;
+    for (auto rest = num_elements; rest > 0; rest -= lengths.back())
+        lengths.push_back(std::min(rest, kLengths[lengths.size() % std::size(kLengths)]));
+    return offsets_shape("mapped rows", lengths);
 }
 
 Segments from_wide_keys(const std::vector<std::int64_t>& lengths)

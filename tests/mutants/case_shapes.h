@@ -17,11 +17,17 @@ Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties);
 Shapes all_shapes(const Stage& stage, SegmentForm form, std::int64_t block, std::int64_t tile, bool empties);
 
 /// Shapes at the borders of the kernel that maps, whose tiles have 2048 elements and keep as many ends;
-/// ranges with gaps. For fused_tiles those of its tiles too, of 16 items a thread.
+/// ranges with gaps, and short ones. For fused_tiles those of its tiles too, of 16 items a thread.
 Shapes mapped_shapes(const Stage& stage, SegmentForm form);
 
 /// One shape from offsets.
 Shapes offsets_shape(const std::string& name, const std::vector<std::int64_t>& lengths);
+
+/// Giants over many shares of rows, and fewer rows than groups of lanes.
+Shapes long_row_shapes();
+
+/// Short segments and empty ones, so many elements in all.
+Shapes mapped_rows_shapes(std::int64_t num_elements);
 
 /// The segments given by keys of 8 bytes that differ in their upper halves alone.
 Segments from_wide_keys(const std::vector<std::int64_t>& lengths);

@@ -5,6 +5,7 @@
 
 #include "tests/mutants/case_configurations.h"
 #include "tests/mutants/case_operators.h"
+#include "tests/mutants/case_rows.h"
 #include "tests/mutants/case_shapes.h"
 
 namespace segfold::test {
@@ -212,25 +213,12 @@ private:
                 "mapped");
     }
 
-    /// Rows over several lanes, feature by feature, and giants over many shares.
+    /// Rows over several lanes.
     void rows()
     {
         maps("rows_told");
-        const bool is_grouped = stage_.name == "row_groups";
-        for (const std::string op : {"rows_affine", "rows_sum", "rows_wide", "rows_narrow"}) {
-            auto configuration = looping(op, SegmentForm::offsets);
-            configuration["features_per_lane"] = 1;
-            if (is_grouped)
-                configuration["row_lanes"] = 8;
-            else if (op == "rows_wide")  // so that there are many shares
-                configuration["feature_lanes"] = 32;
-            add_special(
-                op, SegmentForm::offsets, 0, configuration,
-                [] {
-                    return offsets_shape("giants", {3, 1, 700, 0, 2, 8, 16, 0, 500, 1, 0, 170, 170, 170, 2});
-                },
-                {{1, 1, 2, 0}, {2, 16, 2, 0}, {3, 64, 1, 0}}, "giants");
-        }
+        for (auto& [c, what] : row_cases(stage_))
+            add_case(std::move(c), what);
     }
 
     [[nodiscard]] Configuration looping(const std::string& op, SegmentForm form) const

@@ -150,6 +150,8 @@ std::optional<std::string> fault_of(const MutantCase& c, const Emitted& emitted,
                 return told(error.what());
             } catch (const InternalError& error) {  // a number of segments that no input has
                 return told(error.what());
+            } catch (const InputError& error) {  // a table is read where no element reads it
+                return told(error.what());
             }
         }
     }
