@@ -33,6 +33,15 @@ struct Chunks {
                     ///< three instructions
 };
 
+/// The statement that puts element `k` of a step, read by itself, among `items`, which are zero.
+std::string put_of(const std::string& name, const Chunks& chunks)
+{
+    return chunks.in_words
+               ? fmt::format("items.{0}[0].words[k / 4] |= (unsigned char)inputs.{0}[index + k] << k % 4 * 8",
+                             name)
+               : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
+}
+
 /// What the texts of kernels/vocabulary/tile.cuh ask of a column, and of each access that reads a step of it.
 Holes holes_of(const Parameter& column, int step_items)
 {
@@ -47,6 +56,7 @@ Holes holes_of(const Parameter& column, int step_items)
                  {"chunk_at", chunks.in_words ? fmt::format("words[{}]", chunks.items / 4)
                                               : fmt::format("at[{}]", chunks.items)},
                  {"chunk_bytes", std::to_string(chunks.bytes * chunks.items)},
+                 {"put", put_of(cuda_identifier(column.name), chunks)},
                  {"num_chunks", std::to_string(chunks.chunks)}}};
     for (int i = 0; i < chunks.chunks; ++i) {
         const auto plus = [&](int size) { return i == 0 ? "" : fmt::format(" + {}", i * size); };

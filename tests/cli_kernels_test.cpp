@@ -113,7 +113,7 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
                                             "--kernels", "own/"};
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% launch", "//% lunch"));
     EXPECT_EQ(refusal(stages),
-              "segfold: own/stages/leap.cu:38: unknown directive 'lunch'; did you mean 'launch'?\n");
+              "segfold: own/stages/leap.cu:41: unknown directive 'lunch'; did you mean 'launch'?\n");
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "? 1000 :", "? 10000 / num_segment :"));
     EXPECT_EQ(refusal({"emit", "sum_i32", "--layout", "uniform=4", "--kernels", "own"}),
               "segfold: own/stages/leap.cu:32: in 'is_alike || is_odd || are_tiny || (offsets || ranges) && "

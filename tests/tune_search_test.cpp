@@ -126,7 +126,8 @@ TEST(SearchSpace, HasWhatStagesPreferForOtherLengths)
         if (space[place].stage == "group_per_segment")
             of_groups.push_back(lanes(place));
     }
-    EXPECT_EQ(of_groups, (std::vector<int>{16, 4, 32, 2, 1})) << "eight for this length; the nearest first";
+    EXPECT_EQ(of_groups, (std::vector<int>{8, 2, 16, 1, 32, 1}))
+        << "four for this length; the nearest first; one lane with vectors of 8 and of 4";
     const SearchSpace none = SearchSpace::of(problem, {0, 0}, catalogue);
     EXPECT_FALSE(none.starts().empty());
 }

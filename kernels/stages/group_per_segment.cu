@@ -1,5 +1,5 @@
 //% stage   group_per_segment
-//% title   A group of lanes reduces one segment, four elements a lane at a time
+//% title   A group of lanes reduces one segment, a vector a lane at a time
 //% after   warp_per_segment
 //% source  Bell & Garland 2009, section 4.3, CSR (vector), with as many lanes as a segment needs
 //% layout  uniform, offsets, ranges
@@ -9,8 +9,8 @@
 //% let     is_few = num_elements <= 2097152
 //% let     wide_longest = element_bytes >= 8 ? 96 : 255
 //% let     few_longest = is_plain ? wide_longest : num_segments <= 8192 ? 31 : 64
-//% let     enough = costly_combine ? 4194304 : is_wider ? 16777216 : 2097152
-//% let     longest = num_elements > enough ? 192 : few_longest
+//% let     most_few = costly_combine ? 4194304 : is_wider ? 16777216 : 2097152
+//% let     longest = num_elements > most_few ? 192 : few_longest
 //% let     are_many = num_elements > (element_bytes >= 8 ? 8388608 : 2097152)
 //% let     is_odd = is_plain && are_many && mean_length < 640 && mean_length % 128 != 0
 //% let     are_known = longest_length > 0
@@ -34,24 +34,96 @@
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8
-//% let     few = mean_length <= 4 ? 1 : mean_length <= 8 ? 2 : 4
-//% let     many = mean_length <= 32 ? 8 : mean_length <= 64 ? 16 : 32
-//% let     even = mean_length <= 16 ? few : many
+//% tune    vector_items = 4, 8, 16
+//% let     step_items = vector_items
 //% let     is_busy = costly_combine || element_bytes <= 2
-//% let     busy = mean_length <= 16 ? 1 : mean_length <= 64 ? 2 : 4
-//% let     wide = mean_length <= 16 ? even : min(8, even / 2)
-//% let     alike = is_busy ? busy : state_bytes >= 16 ? wide : even
 //% let     is_little = num_elements > 0 && num_elements <= 2097152
-//% prefer  lanes_per_segment = uniform ? alike : is_little && mean_length > 16 ? min(32, 2 * even) : even
-//% prefer  segments_per_group = uniform && !is_busy ? 4 : 1
+//% let     is_tight = mean_length < 16 || element_bytes == 2 && mean_length <= 32
+//% let     narrow_items = !is_tight ? 16 : mean_length < 16 && mean_length % 8 != 0 && uniform && element_bytes == 2 ? 4 : 8
+//% let     fitting = element_bytes >= 8 ? 4 : element_bytes > 2 ? 8 : narrow_items
+//% prefer  vector_items = mean_length < 8 || is_little && !is_busy ? 4 : fitting
+//% let     is_skew = mean_length % vector_items != 0
+//% let     vectors = ceil_div(mean_length + (is_skew ? vector_items - 1 : 0), vector_items)
+//% let     plain_lanes = 2 * ceil_div(9 * mean_length, 10 * vector_items) - 1
+//% let     other_lanes = 2 * ceil_div(9 * mean_length, 20 * vector_items) - 1
+//% let     even_lanes = 13 * mean_length / (10 * vector_items)
+//% let     wanted = is_plain ? plain_lanes : uniform ? even_lanes : other_lanes
+//% let     dear_lanes = mean_length < 300 ? 8 : mean_length < 800 ? 16 : 32
+//% let     most_lanes = costly_combine ? dear_lanes : is_wider && mean_length < 300 ? 16 : 32
+//% let     few_lanes = mean_length <= 16 ? 4 : mean_length <= 64 ? 16 : 32
+//% let     enough = is_little && !is_busy && mean_length > 8 ? few_lanes : min(wanted, most_lanes)
+//% let     up_to_4 = enough >= 4 ? 4 : enough >= 2 ? 2 : 1
+//% let     lanes = enough >= 32 ? 32 : enough >= 16 ? 16 : enough >= 8 ? 8 : up_to_4
+//% let     most_slots = element_bytes == 1 ? 130 : 134
+//% let     is_wasteful = uniform && !is_plain && 100 * lanes * ceil_div(vectors, lanes) > most_slots * vectors
+//% prefer  lanes_per_segment = is_wasteful ? max(1, lanes / 2) : lanes
+//% let     is_short = element_bytes == 1 ? mean_length >= 16 && mean_length < 48 : element_bytes == 2
+//% let     is_mild = !uniform || mean_length < 64
+//% let     are_single = is_plain ? 0 : is_wider && element_bytes > 2 ? is_mild : is_short
+//% prefer  segments_per_group = are_single || is_little ? 1 : 2
 //% prefer  block_threads = uniform || is_little && mean_length > 16 ? 256 : 128
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh
 
-// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
-// lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
-// read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+// What a group has under way of a segment.
+struct Part {
+    Index first;  // the vectors of the segment begin here, at or before its first element
+    Index begin;
+    Index end;
+    State total;
+};
+
+// A bit for each item of the vector at `index` that is the segment's.
+__device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
+{
+    const int low = int(max(part.begin - index, Index(0)));
+    const int high = int(max(min(part.end - index, Index(kStepItems)), Index(0)));
+    return low < high ? (1u << high) - (1u << low) : 0u;
+}
+
+// Reads the vector at `index`, in which nothing but the items `inside` is folded. Where there are none, the
+// segment's first vector is read, so that lanes behind a segment's end take the same path as the others.
+__device__ __forceinline__ Items load_part(const Inputs& inputs,
+                                           const Segments& segments,
+                                           const Part& part,
+                                           Index index,
+                                           unsigned inside)
+{
+    const Index from = inside != 0 ? index : part.first;
+    //% if ranges
+    return load_items(inputs, from, int(max(min(part.end - from, Index(kStepItems)), Index(0))));
+    //% else
+    return load_items(inputs, from, int(min(segments.num_items - from, Index(kStepItems))));
+    //% end
+}
+
+// Folds the items `inside` of a vector behind `run`.
+__device__ __forceinline__ State fold_inside(const Inputs& inputs,
+                                             const Items& items,
+                                             Index index,
+                                             unsigned inside,
+                                             State run)
+{
+    #pragma unroll
+    for (int i = 0; i < kStepItems; ++i)
+        if (inside >> i & 1)
+            //% if has_append
+            run = append_item(run, inputs, items, i, index + i);
+            //% else
+            run = combine(run, lift_item(inputs, items, i, index + i));
+            //% end
+    return run;
+}
+
+// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it. Rows begin
+// at a multiple of kStepItems, so that lanes read vectors wherever a segment begins. Neighbouring groups read
+// neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+//% if commutative
+// Each lane goes on with what it has, and the lanes of a group are joined at the end.
+//% else
+// The lanes of a row are joined in order.
+//% end
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -65,50 +137,43 @@ reduce(Inputs inputs,
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
     const Index first = Index(blockIdx.x) * num_groups * kSegmentsPerGroup + group;
-    State totals[kSegmentsPerGroup];
-    Index begins[kSegmentsPerGroup];
-    Index lengths[kSegmentsPerGroup];
+    Part parts[kSegmentsPerGroup];
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
         // Groups beyond the last segment fold it as well, and store nothing.
         const Index segment = min(first + k * num_groups, segments.num_segments - 1);
-        totals[k] = identity();
-        begins[k] = segment_first(segments, segment);
-        lengths[k] = segment_length(segments, segment);
-        longest = max(longest, lengths[k]);
+        const Index begin = segment_first(segments, segment);
+        const Index end = begin + segment_length(segments, segment);
+        parts[k] = {begin - begin % kStepItems, begin, end, identity()};
+        longest = max(longest, end - parts[k].first);
     }
-    //% if uniform
+    //% if uniform || commutative
     for (Index row = 0; row < longest; row += row_items) {
     //% else
     // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
     for (Index row = 0; __any_sync(kFullMask, row < longest); row += row_items) {
     //% end
-        const Index position = row + lane * kStepItems;
         Items items[kSegmentsPerGroup];
-        int counts[kSegmentsPerGroup];
+        unsigned inside[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            counts[k] = int(max(min(lengths[k] - position, Index(kStepItems)), Index(0)));
-            //% if uniform
-            items[k] = load_items(inputs, begins[k] + position, counts[k]);
-            //% else
-            // Far behind the end of a short segment there may be no Index.
-            items[k] = load_items(inputs, counts[k] > 0 ? begins[k] + position : 0, counts[k]);
-            //% end
+            const Index index = parts[k].first + row + lane * kStepItems;
+            inside[k] = items_inside(parts[k], index);
+            items[k] = load_part(inputs, segments, parts[k], index, inside[k]);
         }
-        State parts[kSegmentsPerGroup];
+        //% if commutative
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            parts[k] = identity();
-            #pragma unroll
-            for (int i = 0; i < kStepItems; ++i)
-                if (i < counts[k])
-                    //% if has_append
-                    parts[k] = append_item(parts[k], inputs, items[k], i, begins[k] + position + i);
-                    //% else
-                    parts[k] = combine(parts[k], lift_item(inputs, items[k], i, begins[k] + position + i));
-                    //% end
+            const Index index = parts[k].first + row + lane * kStepItems;
+            parts[k].total = fold_inside(inputs, items[k], index, inside[k], parts[k].total);
+        }
+        //% else
+        State rows[kSegmentsPerGroup];
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k) {
+            const Index index = parts[k].first + row + lane * kStepItems;
+            rows[k] = fold_inside(inputs, items[k], index, inside[k], identity());
         }
         // The rounds of all segments together: where the launch says the lanes, the loop is not unrolled, and
         // rounds of one segment after another would wait for each other.
@@ -116,16 +181,25 @@ reduce(Inputs inputs,
         for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
             #pragma unroll
             for (int k = 0; k < kSegmentsPerGroup; ++k)
-                parts[k] = combine(parts[k], shuffle_down(parts[k], delta));
+                rows[k] = combine(rows[k], shuffle_down(rows[k], delta));
         }
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k)
-            totals[k] = combine(totals[k], parts[k]);  // meaningful in lane 0 only
+            parts[k].total = combine(parts[k].total, rows[k]);  // meaningful in lane 0 only
+        //% end
     }
+    //% if commutative
+    #pragma unroll
+    for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerGroup; ++k)
+            parts[k].total = combine(parts[k].total, shuffle_down(parts[k].total, delta));
+    }
+    //% end
     if (lane != 0)
         return;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k)
         if (first + k * num_groups < segments.num_segments)
-            store(results, first + k * num_groups, lengths[k], totals[k]);
+            store(results, first + k * num_groups, parts[k].end - parts[k].begin, parts[k].total);
 }

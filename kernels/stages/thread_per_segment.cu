@@ -33,7 +33,10 @@
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% let     are_few = num_segments > 0 && num_segments <= 1048576
-//% prefer  segments_per_thread = !uniform || mean_length > 4 || are_few ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
+//% let     most_alike = mean_length > 4 || are_few ? 1 : mean_length == 2 ? 8 : mean_length > 2 ? 2 : 4
+//% let     is_light = element_bytes <= 4 && state_bytes <= 4 && !costly_combine && !is_medium
+//% let     most_others = mean_length > 4 || are_few ? 1 : is_light ? 4 : 2
+//% prefer  segments_per_thread = uniform ? most_alike : most_others
 //% let     block_segments = block_threads * segments_per_thread
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh
@@ -72,6 +75,45 @@ reduce(Inputs inputs,
         #pragma unroll
         for (int k = 0; k < kSegmentsPerThread; ++k)
             store(results, begin + k * block_threads, segments.length, totals[k]);
+        return;
+    }
+    //% end
+    //% if !uniform && segments_per_thread > 1
+    // All of a thread's segments are under way together: their places first, then an element of each.
+    if (begin + (kSegmentsPerThread - 1) * block_threads < segments.num_segments) {
+        Index firsts[kSegmentsPerThread];
+        Index lengths[kSegmentsPerThread];
+        State totals[kSegmentsPerThread];
+        Index longest = 0;
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerThread; ++k) {
+            firsts[k] = segment_first(segments, begin + k * block_threads);
+            lengths[k] = segment_length(segments, begin + k * block_threads);
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerThread; ++k) {
+            totals[k] = identity();
+            longest = max(longest, lengths[k]);
+        }
+        #pragma unroll 1
+        for (Index position = 0; position < longest; ++position) {
+            State items[kSegmentsPerThread];
+            #pragma unroll
+            for (int k = 0; k < kSegmentsPerThread; ++k) {
+                // Behind a segment's end stands an element that is not folded.
+                const Index index = max(firsts[k] + min(position, lengths[k] - 1), Index(0));
+                items[k] = load_item(inputs, index, position, begin + k * block_threads);
+            }
+            #pragma unroll
+            for (int k = 0; k < kSegmentsPerThread; ++k) {
+                const State longer = combine(totals[k], items[k]);
+                if (position < lengths[k])
+                    totals[k] = longer;
+            }
+        }
+        #pragma unroll
+        for (int k = 0; k < kSegmentsPerThread; ++k)
+            store(results, begin + k * block_threads, lengths[k], totals[k]);
         return;
     }
     //% end

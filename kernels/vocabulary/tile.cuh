@@ -57,7 +57,7 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k)
             if (k < count)
-                items.@name@[k / @chunk_items@].at[k % @chunk_items@] = inputs.@name@[index + k];
+                @put@;
     }
 //% end
     return items;

@@ -1,8 +1,8 @@
-// group_per_segment: A group of lanes reduces one segment, four elements a lane at a time
+// group_per_segment: A group of lanes reduces one segment, a vector a lane at a time
 // Segments given as offsets, 32-bit indices.
 // block_threads = 128
-// lanes_per_segment = 16
-// segments_per_group = 1
+// lanes_per_segment = 8
+// segments_per_group = 2
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -17,9 +17,9 @@
 using Index = int;
 
 constexpr int kMostBlockThreads = 128;
-constexpr int kSegmentsPerGroup = 1;
+constexpr int kSegmentsPerGroup = 2;
 constexpr int block_threads = 128;
-constexpr int lanes_per_segment = 16;
+constexpr int lanes_per_segment = 8;
 constexpr unsigned kFullMask = 0xffffffffu;
 
 struct Inputs {
@@ -77,7 +77,7 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
     return segments.offsets[segment];
 }
 
-constexpr int kStepItems = 4;
+constexpr int kStepItems = 8;
 
 struct alignas(16) Chunk_x {
     int at[4];
@@ -85,7 +85,7 @@ struct alignas(16) Chunk_x {
 
 // Elements of kStepItems consecutive items.
 struct Items {
-    Chunk_x x[1];
+    Chunk_x x[2];
 };
 
 // The items from the element at `index` on, of which `count` are there; the others become zero.
@@ -94,6 +94,7 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
     Items items = {};
     if (count >= kStepItems && (unsigned long long)(inputs.x + index) % alignof(Chunk_x) == 0) {
         items.x[0] = *(const Chunk_x*)(inputs.x + index);
+        items.x[1] = *(const Chunk_x*)(inputs.x + index + 4);
     } else {
         #pragma unroll
         for (int k = 0; k < kStepItems; ++k)
@@ -106,12 +107,55 @@ __device__ __forceinline__ Items load_items(const Inputs& inputs, Index index, i
 // Item k of a step, which is the element at `index` of the input, lifted.
 __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
 {
-    return lift(items.x[0].at[k]);
+    return lift(items.x[k / 4].at[k % 4]);
 }
 
-// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it, and joins the
-// lanes in order. Where a segment begins at a multiple of kStepItems, lanes read vectors; neighbouring groups
-// read neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+// What a group has under way of a segment.
+struct Part {
+    Index first;  // the vectors of the segment begin here, at or before its first element
+    Index begin;
+    Index end;
+    State total;
+};
+
+// A bit for each item of the vector at `index` that is the segment's.
+__device__ __forceinline__ unsigned items_inside(const Part& part, Index index)
+{
+    const int low = int(max(part.begin - index, Index(0)));
+    const int high = int(max(min(part.end - index, Index(kStepItems)), Index(0)));
+    return low < high ? (1u << high) - (1u << low) : 0u;
+}
+
+// Reads the vector at `index`, in which nothing but the items `inside` is folded. Where there are none, the
+// segment's first vector is read, so that lanes behind a segment's end take the same path as the others.
+__device__ __forceinline__ Items load_part(const Inputs& inputs,
+                                           const Segments& segments,
+                                           const Part& part,
+                                           Index index,
+                                           unsigned inside)
+{
+    const Index from = inside != 0 ? index : part.first;
+    return load_items(inputs, from, int(min(segments.num_items - from, Index(kStepItems))));
+}
+
+// Folds the items `inside` of a vector behind `run`.
+__device__ __forceinline__ State fold_inside(const Inputs& inputs,
+                                             const Items& items,
+                                             Index index,
+                                             unsigned inside,
+                                             State run)
+{
+    #pragma unroll
+    for (int i = 0; i < kStepItems; ++i)
+        if (inside >> i & 1)
+            run = combine(run, lift_item(inputs, items, i, index + i));
+    return run;
+}
+
+// A group takes one row of its segment at a time, a lane kStepItems consecutive elements of it. Rows begin
+// at a multiple of kStepItems, so that lanes read vectors wherever a segment begins. Neighbouring groups read
+// neighbouring segments: a warp's reads lie side by side. A group has several segments under way.
+// Each lane goes on with what it has, and the lanes of a group are joined at the end.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -123,55 +167,42 @@ reduce(Inputs inputs,
     const int group = threadIdx.x >> lane_bits;
     const int lane = threadIdx.x & (lanes_per_segment - 1);
     const Index first = Index(blockIdx.x) * num_groups * kSegmentsPerGroup + group;
-    State totals[kSegmentsPerGroup];
-    Index begins[kSegmentsPerGroup];
-    Index lengths[kSegmentsPerGroup];
+    Part parts[kSegmentsPerGroup];
     Index longest = 0;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k) {
         // Groups beyond the last segment fold it as well, and store nothing.
         const Index segment = min(first + k * num_groups, segments.num_segments - 1);
-        totals[k] = identity();
-        begins[k] = segment_first(segments, segment);
-        lengths[k] = segment_length(segments, segment);
-        longest = max(longest, lengths[k]);
+        const Index begin = segment_first(segments, segment);
+        const Index end = begin + segment_length(segments, segment);
+        parts[k] = {begin - begin % kStepItems, begin, end, identity()};
+        longest = max(longest, end - parts[k].first);
     }
-    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
-    for (Index row = 0; __any_sync(kFullMask, row < longest); row += row_items) {
-        const Index position = row + lane * kStepItems;
+    for (Index row = 0; row < longest; row += row_items) {
         Items items[kSegmentsPerGroup];
-        int counts[kSegmentsPerGroup];
+        unsigned inside[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            counts[k] = int(max(min(lengths[k] - position, Index(kStepItems)), Index(0)));
-            // Far behind the end of a short segment there may be no Index.
-            items[k] = load_items(inputs, counts[k] > 0 ? begins[k] + position : 0, counts[k]);
+            const Index index = parts[k].first + row + lane * kStepItems;
+            inside[k] = items_inside(parts[k], index);
+            items[k] = load_part(inputs, segments, parts[k], index, inside[k]);
         }
-        State parts[kSegmentsPerGroup];
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k) {
-            parts[k] = identity();
-            #pragma unroll
-            for (int i = 0; i < kStepItems; ++i)
-                if (i < counts[k])
-                    parts[k] = combine(parts[k], lift_item(inputs, items[k], i, begins[k] + position + i));
+            const Index index = parts[k].first + row + lane * kStepItems;
+            parts[k].total = fold_inside(inputs, items[k], index, inside[k], parts[k].total);
         }
-        // The rounds of all segments together: where the launch says the lanes, the loop is not unrolled, and
-        // rounds of one segment after another would wait for each other.
-        #pragma unroll
-        for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
-            #pragma unroll
-            for (int k = 0; k < kSegmentsPerGroup; ++k)
-                parts[k] = combine(parts[k], shuffle_down(parts[k], delta));
-        }
+    }
+    #pragma unroll
+    for (int delta = 1; delta < lanes_per_segment; delta *= 2) {
         #pragma unroll
         for (int k = 0; k < kSegmentsPerGroup; ++k)
-            totals[k] = combine(totals[k], parts[k]);  // meaningful in lane 0 only
+            parts[k].total = combine(parts[k].total, shuffle_down(parts[k].total, delta));
     }
     if (lane != 0)
         return;
     #pragma unroll
     for (int k = 0; k < kSegmentsPerGroup; ++k)
         if (first + k * num_groups < segments.num_segments)
-            store(results, first + k * num_groups, lengths[k], totals[k]);
+            store(results, first + k * num_groups, parts[k].end - parts[k].begin, parts[k].total);
 }
