@@ -6,6 +6,7 @@
 
 #include "dsl/layout.h"
 #include "dsl/operator.h"
+#include "dsl/short_counts.h"
 #include "dsl/short_places.h"
 
 namespace segfold {
@@ -32,14 +33,14 @@ struct Target {
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32)
         : written(std::move(checked)),
-          op(bits == 32 ? short_places(written) : written),
+          op(bits == 32 ? short_counts(short_places(written)) : written),
           form(segment_form),
           index_bits(bits),
           laws{true, op.laws.commutative, op.laws.idempotent}
     {}
 
     Operator written;  ///< checked, as its author has it; what headings of texts show
-    Operator op;       ///< the same; with 32-bit indices its states keep short_places
+    Operator op;       ///< the same; with 32-bit indices its states keep short places and counts
     SegmentForm form;
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits

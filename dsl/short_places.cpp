@@ -6,23 +6,12 @@
 
 #include "dsl/check.h"
 #include "dsl/error.h"
+#include "dsl/short_fields.h"
 
 namespace segfold {
 namespace {
 
-using Fields = std::set<std::string>;
-
-bool is_comparison(const Expression& expression)
-{
-    static const std::set<std::string> symbols = {"==", "!=", "<", "<=", ">", ">="};
-    return expression->kind == ExpressionKind::binary && symbols.contains(expression->symbol);
-}
-
-bool is_selection(const Expression& expression)
-{
-    return expression->kind == ExpressionKind::call &&
-           (expression->name == "min" || expression->name == "max");
-}
+using Fields = FieldNames;
 
 /// Whether an expression's value is a place, or stands for one.
 bool is_place(const Expression& expression, const Fields& fields)
@@ -75,15 +64,6 @@ void take_out_others(const Expression& expression, bool is_place_wanted, Fields&
     }
 }
 
-/// The parts that make states.
-std::vector<const Block*> blocks_of(const Operator& op)
-{
-    std::vector<const Block*> blocks = {&op.lift, &op.combine};
-    if (op.append)
-        blocks.push_back(&*op.append);
-    return blocks;
-}
-
 Fields place_fields(const Operator& op)
 {
     Fields fields;
@@ -95,7 +75,7 @@ Fields place_fields(const Operator& op)
         for (const auto& field : op.state)
             if (field.identity && !is_place(*field.identity, {}))
                 fields.erase(field.name);
-        for (const auto* block : blocks_of(op)) {
+        for (const auto* block : state_blocks(op)) {
             for (const auto& let : block->lets)
                 take_out_others(let.value, false, fields);
             for (const auto& assignment : block->assignments) {
@@ -155,40 +135,11 @@ std::set<std::string> limits_of(const Operator& op, const Fields& fields)
     for (const auto& field : op.state)
         if (field.identity && fields.contains(field.name))
             add_limits(*field.identity, limits);
-    for (const auto* block : blocks_of(op))
+    for (const auto* block : state_blocks(op))
         for (const auto& assignment : block->assignments)
             if (fields.contains(assignment.field))
                 add_limits(assignment.value, limits);
     return limits;
-}
-
-/// `expression` of a finish, with the fields as they were.
-Expression lengthen(const Expression& expression, const Fields& fields, const std::set<std::string>& limits)
-{
-    if (expression->kind == ExpressionKind::field && fields.contains(expression->name)) {
-        const auto field = make_field(Operand::state, expression->name);
-        auto whole = make_convert(Type::i64, field);
-        for (const auto& limit : limits)
-            whole = make_conditional(make_binary("==", field, make_limit(limit, Type::i32)),
-                                     make_limit(limit, Type::i64), whole);
-        return whole;
-    }
-    ExpressionNode node = *expression;
-    if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
-        node.type = std::nullopt;
-    for (auto& argument : node.arguments)
-        argument = lengthen(argument, fields, limits);
-    return Expression(std::move(node));
-}
-
-Block finish_of(const Operator& op)
-{
-    if (op.finish)
-        return *op.finish;
-    Block block;
-    for (std::size_t i = 0; i < op.results.size(); ++i)
-        block.assignments.push_back({op.results[i].name, make_field(Operand::state, op.state[i].name), {}});
-    return block;
 }
 
 }  // namespace
@@ -200,12 +151,7 @@ Operator short_places(Operator op)
         return op;
     const auto whole = op;
     const auto limits = limits_of(op, fields);
-    auto finish = finish_of(op);
-    for (auto& let : finish.lets)
-        let.value = lengthen(let.value, fields, limits);
-    for (auto& assignment : finish.assignments)
-        assignment.value = lengthen(assignment.value, fields, limits);
-    op.finish = std::move(finish);
+    op.finish = finish_of_short_fields(op, fields, limits);
     op.lift = shorten(std::move(op.lift), fields);
     op.combine = shorten(std::move(op.combine), fields);
     if (op.append)
