@@ -103,34 +103,61 @@ TEST(RuleOfThumb, TakesTheStagesOfTheTable)
             << row;
         ++taken[stage];
     }
-    EXPECT_EQ(taken.size(), 10u);
+    EXPECT_EQ(taken.size(), 11u);
     for (const auto& [stage, count] : taken)
         EXPECT_GE(count, 14) << stage;
 }
 
-/// The stage for a sum of f32, where padding in slices makes `padded` elements of so many.
-std::string taken(std::int64_t elements, std::int64_t segments, std::int64_t longest, std::int64_t padded)
+/// The stage for segments by offsets, where padding in slices makes `padded` elements of so many.
+std::string taken(const std::string& op, std::int64_t elements, std::int64_t segments, std::int64_t longest,
+                  std::int64_t padded)
 {
-    const Problem problem(standard_operator("sum_f32"), SegmentForm::offsets);
+    const Problem problem(standard_operator(op), SegmentForm::offsets);
     return Catalogue::standard().rule_of_thumb(problem, {elements, segments, longest, 0, padded}).name;
 }
 
 TEST(RuleOfThumb, AsksWhetherLengthsAreSorted)
 {
-    EXPECT_EQ(taken(1000000, 60000, 16000, 18000000), "group_or_grid");
-    EXPECT_EQ(taken(1000000, 60000, 16000, 1300000), "warp_stream");
-    EXPECT_EQ(taken(1000000, 30000, 16000, 0), "group_or_grid") << "as if shuffled, where nobody knows";
-    EXPECT_EQ(taken(370000, 20000, 5800, 500000), "warp_per_segment") << "few enough for a warp each";
+    EXPECT_EQ(taken("sum_f64", 1000000, 60000, 16000, 18000000), "group_or_grid");
+    EXPECT_EQ(taken("sum_f64", 1000000, 60000, 16000, 1300000), "gather_tiles");
+    EXPECT_EQ(taken("sum_f64", 1000000, 30000, 16000, 0), "group_or_grid") << "as if shuffled, unknown";
+    EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 20500000), "lean_stream");
+    EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 60000000), "warp_stream") << "are not sorted";
 }
 
 TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
 {
-    // 44 rounds, or 52, each slice of about as many.
-    EXPECT_EQ(taken(11000000, 500000, 44, 22000000), "thread_per_segment");
-    EXPECT_NE(taken(13000000, 500000, 52, 26000000), "thread_per_segment");
+    // 7 rounds, or 8, each slice of about as many.
+    EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 19250000), "thread_per_segment");
+    EXPECT_EQ(taken("sum_f32", 11000000, 2750000, 8, 22000000), "group_per_segment");
+    EXPECT_EQ(taken("mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
+        << "lanes join what they have, which is dear";
     // One segment of nine has elements: slices are filled badly.
-    EXPECT_EQ(taken(10000000, 10000000, 30, 180000000), "thread_per_segment");
-    EXPECT_EQ(taken(10000000, 10000000, 60, 250000000), "lean_stream");
+    EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 30, 180000000), "thread_per_segment");
+    EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 60, 250000000), "lean_stream");
+}
+
+TEST(RuleOfThumb, LetsGroupsTakeWhatIsNearlyEven)
+{
+    EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 512, 3 << 23), "group_per_segment");
+    EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "group_per_segment")
+        << "long ones are many times the mean, and lanes wait little";
+    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "lean_stream");
+    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 400, 3 << 23), "group_per_segment");
+    EXPECT_EQ(taken("argmax_f32", 1 << 20, 1 << 13, 400, 3 << 19), "warp_per_segment")
+        << "all warps run at once";
+}
+
+TEST(RuleOfThumb, LetsTilesTakeSmallIrregularProblems)
+{
+    EXPECT_EQ(taken("sum_f32", 1 << 22, 1 << 18, 10000, 1 << 25), "gather_tiles");
+    EXPECT_EQ(taken("sum_f32", (1 << 22) + 1, 1 << 18, 10000, 1 << 25), "lean_stream");
+    EXPECT_EQ(taken("sum_f32", 1 << 20, 1 << 16, 4000, 1 << 24), "gather_tiles") << "not groups or a grid";
+    EXPECT_EQ(taken("sum_f64", 1 << 20, 1 << 18, 10000, 1 << 24), "gather_tiles");
+    EXPECT_EQ(taken("sum_f64", 1 << 21, 1 << 18, 10000, 1 << 24), "warp_stream") << "states of eight bytes";
+    EXPECT_EQ(taken("sum_f32", 1 << 20, 1 << 13, 2000, 1 << 23), "warp_per_segment") << "one wave of warps";
+    EXPECT_NE(taken("sum_f32", 1 << 20, 1 << 16, 65537, 1 << 24), "gather_tiles")
+        << "its tiles are joined one after the other";
 }
 
 }  // namespace

@@ -279,7 +279,8 @@ TEST(Lookup, ABorderOfTheRuleBetweenShapesStands)
         const auto& stage = Catalogue::standard().rule_of_thumb(own, at);
         return Point{stage.name, default_configuration(stage, plan_facts(own, at))};
     };
-    const Shape near{1 << 22, 1 << 14, 256}, asked{27962 * 150, 27962, 150}, closer{20971 * 200, 20971, 200};
+    const Shape near{17476 * 960, 17476, 960}, asked{29852 * 562, 29852, 562},
+        closer{22369 * 750, 22369, 750};
     ASSERT_EQ(rule(near).stage, "warp_per_segment");
     ASSERT_EQ(rule(asked).stage, "group_per_segment");
     const auto ask_uniform = [&](const Shape& measured) {

@@ -8,18 +8,20 @@
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
 //% let     is_alone = num_segments == 1 && mean_length > 32768
 //% let     is_brief = (commutative || mean_length <= 131072) && !is_alone
-//% let     shares = num_elements > 67108864 ? 140 : costly_combine || element_bytes <= 2 ? 120 : 80
+//% let     large_shares = element_bytes == 1 ? 240 : 140
+//% let     shares = num_elements > 67108864 ? large_shares : costly_combine || element_bytes <= 2 ? 120 : 80
 //% let     most = (element_bytes == 1 ? 524288 : 393216) / max(4, element_bytes) + num_elements / shares
 //% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most
 //% let     are_even = longest_length <= min(most, 16 * mean_length)
-//% let     is_light = num_segments <= 1024 && state_bytes <= 8 && !costly_combine
-//% let     least = num_segments > 2048 ? 6144 : is_light ? 384 : 768
-//% let     is_lone = longest_length > least && num_segments <= 4096 && num_elements <= 4194304
+//% let     is_lone = longest_length > 384 && num_segments <= min(4096, 512 + longest_length)
 //% let     are_near = are_even && (!offsets || longest_length <= 8 * mean_length && !costly_combine)
-//% let     is_rare = is_lone && (longest_length <= 32768 || are_near)
-//% let     are_enough = commutative && mean_length >= 2048 && (is_rare || !is_few)
+//% let     soon = costly_combine || state_bytes > element_bytes ? 16384 : 32768
+//% let     is_rare = is_lone && num_elements <= 4194304 && (longest_length <= soon || are_near)
+//% let     usual_mean = longest_length > 8 * mean_length && element_bytes > 2 ? 1536 : 2048
+//% let     least_mean = element_bytes >= 8 ? 1024 : usual_mean
+//% let     are_enough = commutative && mean_length >= least_mean && (is_rare || !is_few)
 //% let     is_full = longest_length > 0 && are_even && are_enough
-//% suits   is_alike ? 70 : (offsets || ranges) && (is_rare || is_full) ? 85 : 0
+//% suits   is_alike ? 70 : (offsets || ranges) && !is_alone && (is_rare || is_full) ? 85 : 0
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32

@@ -5,7 +5,10 @@
 //% layout  offsets
 //% needs   associative, state_bytes <= 16, !uses_position, !uses_segment
 //% let     is_light = element_bytes <= 8 && state_bytes <= 4
-//% suits   gathers && num_elements > 262144 ? 75 : 15
+//% let     most = state_bytes <= 4 ? 4194304 : 1572864
+//% let     is_small = num_elements <= most && num_segments >= 32 && longest_length > 0 && longest_length <= 65536
+//% let     general = is_small ? (state_bytes <= 4 ? 65 : 50) : 15
+//% suits   gathers ? (num_elements > 262144 ? 75 : 15) : general
 //% tune    block_threads = 160, 96, 288
 //% tune    items_per_thread = 8, 4, 16
 //% tune    blocks_per_multiprocessor = 6, 1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 20

@@ -11,7 +11,8 @@
 //% let     is_few = num_elements <= 2097152 && num_segments <= most
 //% let     is_small = num_elements <= 4194304
 //% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin
-//% suits   uniform && is_small || offsets && (is_few || has_giant) ? 60 : 0
+//% let     most_alike = costly_combine ? 2097152 : is_thin ? 4194304 : 6291456
+//% suits   uniform && num_elements <= most_alike || offsets && (is_few || has_giant) ? 60 : 0
 //% tune    block_threads = 128, 64, 256, 512
 //% tune    items_per_thread = 8, 2, 4
 //% tune    lanes_per_segment = 4, 2, 8, 16, 32

@@ -6,31 +6,31 @@
 //% needs   associative, element_bytes > 0, !uses_position, !uses_segment
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_plain = !is_wider && element_bytes > 2 && state_bytes < 16
+//% let     is_broad = state_bytes >= 16
+//% let     is_narrow = element_bytes <= 2 && !costly_combine && !is_broad
 //% let     is_few = num_elements <= 2097152
-//% let     wide_longest = element_bytes >= 8 ? 96 : 255
-//% let     few_longest = is_plain ? wide_longest : num_segments <= 8192 ? 31 : 64
-//% let     most_few = costly_combine ? 4194304 : is_wider ? 16777216 : 2097152
-//% let     longest = num_elements > most_few ? 192 : few_longest
-//% let     are_many = num_elements > (element_bytes >= 8 ? 8388608 : 2097152)
-//% let     is_odd = is_plain && are_many && mean_length < 640 && mean_length % 128 != 0
-//% let     are_known = longest_length > 0
-//% let     are_short = num_segments >= 8192 && mean_length >= 8 && mean_length < 64
-//% let     most_spread = is_plain || !offsets ? 32 : 12
-//% let     spread = !is_few ? most_spread : is_plain ? 20 : 8
-//% let     are_loose = are_short && longest_length <= spread * mean_length
-//% let     loose = costly_combine ? 0 : is_wider || state_bytes >= 16 ? 2097152 : 4194304
-//% let     are_near = num_segments >= 256 && mean_length >= 8 && longest_length <= 4 * mean_length
-//% let     near_mean = is_wider ? 64 : !is_plain ? 96 : num_elements <= 8388608 ? 128 : 64
-//% let     near = is_wider ? 2097152 : 16777216
-//% let     are_same = are_near && is_plain && mean_length < 256 && 4 * longest_length <= 5 * mean_length
-//% let     is_loose = are_loose && num_elements <= (offsets ? loose : 4194304)
-//% let     is_near = are_near && mean_length < near_mean && num_elements <= (offsets ? near : 4194304)
-//% let     is_same = are_same && mean_length >= 64 && num_elements <= 33554432
-//% let     are_filled = mean_length >= 1
-//% let     are_tiny = is_plain && !is_few && mean_length < 8 && longest_length <= 16 && are_filled
-//% let     are_gathered = gathers && are_near && mean_length < 64
-//% let     is_apt = are_known && (is_loose || is_near || is_same || are_tiny || are_gathered)
-//% suits   uniform && (mean_length <= longest || is_odd) || (offsets || ranges) && is_apt ? 90 : 0
+//% let     dear_few = num_segments > 4096 ? 192 : 48
+//% let     few_alike = costly_combine ? dear_few : is_narrow ? 640 : element_bytes >= 8 ? 96 : 255
+//% let     many_alike = is_narrow ? 4096 : is_broad ? 192 : costly_combine || element_bytes >= 8 ? 448 : 768
+//% let     is_alike = uniform && mean_length <= (is_few ? few_alike : many_alike)
+//% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? 24 : 4
+//% let     light_most = is_few ? 320 : 768
+//% let     heavy_most = num_segments <= 16384 || is_broad ? 64 : 320
+//% let     most = gathers ? 64 : is_plain || is_narrow ? light_most : heavy_most
+//% let     is_apt = mean_length >= least && mean_length <= most
+//% let     fills = num_segments >= (costly_combine && is_few ? 8192 : 512) && (is_few || !is_broad)
+//% let     are_near = longest_length <= max(4 * mean_length, mean_length + 16)
+//% let     is_small = num_elements <= 4194304
+//% let     most_padding = is_small || mean_length >= 96 ? 5 : 3
+//% let     are_told = padded_elements > 0 || is_small
+//% let     are_padded = are_told && padded_elements <= most_padding * num_elements
+//% let     are_many = num_segments >= 8192 && (is_plain && !gathers || is_small)
+//% let     are_loose = are_many && are_padded && longest_length <= (is_small ? 14 : 32) * mean_length
+//% let     ranges_spread = is_few && !is_plain ? 8 : 32
+//% let     are_light = ranges && num_segments >= 8192 && is_small && mean_length < 64
+//% let     is_even = fills && (are_near || are_loose) || are_light && longest_length <= ranges_spread * mean_length
+//% let     is_known = (offsets || ranges) && longest_length > 0
+//% suits   is_alike || is_known && is_apt && is_even ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8

@@ -7,19 +7,27 @@
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
-//% let     least_mean = element_bytes > 1 ? 8 : num_elements <= 16777216 ? 1 : 4
+//% let     are_flat = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements
+//% let     is_sorted = are_flat && longest_length > 32 * mean_length
+//% let     least_mean = element_bytes > 1 ? 6 : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
-//% let     is_long = is_wide ? mean_length >= 4 : mean_length >= least_mean && mean_length <= most_mean
+//% let     wide_mean = is_sorted ? 3 : 4
+//% let     is_long = is_wide ? mean_length >= wide_mean : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
-//% let     is_fit = mean_length < 1 || are_sparse || is_long
+//% let     are_empty = are_sparse && padded_elements > 8 * num_elements
+//% let     is_fit = element_bytes > 4 ? are_empty : mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
-//% let     is_apt = is_fit && num_elements >= fewest && element_bytes <= 4
-//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > (element_bytes > 2 ? 14336 : 11264) * mean_length
-//% let     is_lean = !costly_combine && state_bytes <= 8 && is_apt && !is_skewed
+//% let     wider_skew = state_bytes > element_bytes && mean_length < 16 ? 4096 : 14336
+//% let     narrow_skew = mean_length < 16 ? 11264 : 65536
+//% let     most_skew = element_bytes > 2 ? wider_skew : narrow_skew
+//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > most_skew * mean_length
+//% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_apart = longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7
 //% let     is_gain = is_lean && (!is_wide || is_apart)
-//% let     is_even = mean_length >= 16 && longest_length > 4 * mean_length && longest_length <= 64 * mean_length
-//% let     is_dear = costly_combine && state_bytes <= 16 && is_even && num_elements >= 4194304 && element_bytes <= 4
+//% let     are_mild = padded_elements > 0 && padded_elements <= 8 * num_elements
+//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : are_mild && mean_length >= 16
+//% let     is_costly = costly_combine && state_bytes <= 16 && element_bytes <= 4
+//% let     is_dear = is_costly && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
 //% suits   gathers && num_elements > 4194304 ? 65 : general
 //% tune    block_threads = 256, 32, 64, 128, 224, 320

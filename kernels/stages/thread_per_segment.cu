@@ -3,33 +3,26 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (scalar)
 //% layout  whole, uniform, offsets, ranges
 //% let     is_narrow = element_bytes > 0 && element_bytes <= 2
-//% let     is_plain = element_bytes > 2 && state_bytes <= element_bytes
+//% let     is_plain = element_bytes > 2 && state_bytes <= element_bytes && state_bytes < 16
 //% let     is_few = num_elements <= 2097152
 //% let     is_medium = num_elements <= 16777216
-//% let     is_short = num_segments == 0 || mean_length < 8
-//% let     is_alike = uniform && (is_short || mean_length == 8 && (costly_combine || is_narrow))
-//% let     is_wide = is_plain && element_bytes >= 8 && state_bytes < 16
-//% let     odd_most = is_wide ? 12 : is_narrow ? 40 : is_plain && is_few ? 12 : 20
-//% let     even_most = is_plain || !is_few ? 0 : is_narrow ? 32 : 16
-//% let     is_odd = uniform && mean_length < (mean_length % 4 != 0 ? odd_most : even_most)
-//% let     are_known = longest_length > 0
-//% let     most = element_bytes <= 4 || num_elements > 262144 ? 80 : 256
-//% let     is_little = is_few && are_known && longest_length <= most && is_short
-//% let     are_filled = mean_length >= 1 && longest_length <= 16
-//% let     is_grouped = element_bytes > 2 && state_bytes <= 4 && mean_length < 6 && are_filled
+//% let     has_no_groups = uses_position || uses_segment || element_bytes == 0
+//% let     vector = element_bytes == 1 ? 4 : mean_length < 16 ? 8 : 16
+//% let     fits_vectors = is_narrow && !costly_combine && mean_length >= 8 && mean_length % vector == 0
+//% let     light_alike = is_narrow ? 32 : element_bytes >= 8 && state_bytes < 16 ? 9 : 13
+//% let     alike_most = costly_combine || has_no_groups ? 20 : light_alike
+//% let     is_alike = uniform && (num_segments == 0 || mean_length < alike_most && !fits_vectors)
+//% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     rounds = padded_elements > 0 ? padded_elements / max(1, num_segments) : longest_length
 //% let     are_uneven = padded_elements > 4 * num_elements
-//% let     few_rounds = num_elements <= 262144 ? 8 : is_plain ? 32 : 80
-//% let     many_rounds = num_elements <= 41943040 ? 44 : costly_combine ? 28 : 12
-//% let     even_rounds = is_wide ? 6 : is_few ? few_rounds : many_rounds
-//% let     uneven_rounds = is_few ? 96 : is_medium ? 18 : 4
-//% let     most_rounds = are_uneven ? uneven_rounds : even_rounds
-//% let     most_length = is_few ? (are_uneven ? 256 : 96) : is_medium ? 80 : 64
-//% let     guessed = mean_length < 1 && is_medium ? 32 : 8 * mean_length
-//% let     are_told = padded_elements > 0 || longest_length <= guessed
-//% let     is_close = are_told && rounds <= most_rounds && longest_length <= most_length
-//% let     are_tiny = offsets && are_known && !is_grouped && is_close
-//% suits   is_alike || is_odd || are_tiny || (offsets || ranges) && is_little ? 100 : 10
+//% let     many_even = is_plain || element_bytes == 2 && num_elements > 67108864 ? 7 : 10
+//% let     dear_even = is_few ? 16 : 14
+//% let     grouped_even = costly_combine ? dear_even : element_bytes == 1 ? 23 : is_few ? 12 : many_even
+//% let     even_rounds = has_no_groups || state_bytes >= 16 ? 44 : grouped_even
+//% let     uneven_rounds = is_few ? 64 : is_medium ? 18 : 4
+//% let     most_length = is_few && are_uneven ? 256 : is_medium ? 80 : 64
+//% let     is_close = rounds <= (are_uneven ? uneven_rounds : even_rounds) && longest_length <= most_length
+//% suits   is_alike || are_known && is_close ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% let     are_few = num_segments > 0 && num_segments <= 1048576

@@ -12,16 +12,18 @@
 //% let     few_rows = element_bytes >= 4 && num_segments < 1024 ? 384 : 1024
 //% let     rows = fill_waves && is_slow ? 8192 : fill_waves ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = (fill_waves || num_segments >= 2048 && !costly_combine) && mean_length % 128 != 0
-//% let     most = is_odd ? max(rows, num_segments < 4096 ? 5632 : 3072) : rows
+//% let     odd_rows = is_odd ? max(rows, num_segments < 4096 ? 5632 : 3072) : rows
+//% let     most = element_bytes >= 8 && !is_few && !is_slow ? min(640, odd_rows) : odd_rows
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length
 //% let     streams = offsets && element_bytes > 0 && !uses_position && !uses_segment
-//% let     is_dear = streams && costly_combine && are_short && num_elements > 1048576
 //% let     is_close = are_short && !streams && num_elements <= 4194304
 //% let     most_steps = is_wider ? 4096 : element_bytes <= 2 ? 8192 : 6144
-//% let     stream_steps = 8192 + num_elements / 128
-//% let     is_soon = !streams || longest_length + num_segments / 4 <= stream_steps
-//% let     is_little = is_close || is_few && longest_length <= most_steps && is_soon && !is_dear
+//% let     is_wide = costly_combine || state_bytes > 4
+//% let     stream_steps = is_wide ? 24576 + num_elements / 40 : 12288 + num_elements / 80
+//% let     is_soon = num_segments + (is_wide ? 10 : 4) * longest_length <= stream_steps
+//% let     is_prompt = streams ? is_soon && (is_few || !gathers && num_elements <= 8388608) : is_few
+//% let     is_little = is_close || is_prompt && longest_length <= most_steps
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
 //% let     spread = num_elements <= 67108864 ? 8 : 4
 //% let     is_medium = num_elements <= 16777216

@@ -9,12 +9,7 @@
 //% let     least_bytes = 32 * (8 * place_bytes + spare_bytes) + 1024 * 8
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_bytes <= 46000
-//% let     is_odd = mean_length >= 28 && mean_length < 128 && mean_length % 4 != 0
-//% let     is_wide = element_bytes >= 4 && state_bytes <= 8 && !costly_combine && num_elements >= 134217728
-//% let     is_bent = element_bytes == 2 && mean_length % 2 != 0 && mean_length >= 64 && num_elements >= 67108864
-//% let     is_wider = element_bytes >= 4 && state_bytes > element_bytes && state_bytes <= 8 && !costly_combine
-//% let     is_gain = is_wider && mean_length >= 64 && mean_length < 112 && num_elements > 16777216
-//% suits   uniform && (is_odd && (is_wide || is_bent) || is_gain) ? 95 : gathers && offsets ? 62 : 40
+//% suits   gathers && offsets ? 62 : 40
 //% tune    block_threads = 256, 32, 64, 96, 128, 192, 512
 //% tune    items_per_thread = 32, 16, 8
 //% tune    ring_offsets = 512, 256, 1024
