@@ -148,10 +148,11 @@ reduce(Inputs inputs,
         parts[k] = {begin - begin % kStepItems, begin, end, identity()};
         longest = max(longest, end - parts[k].first);
     }
-    //% if uniform || commutative
+    //% if commutative
     for (Index row = 0; row < longest; row += row_items) {
     //% else
-    // The lanes of a warp go on until the longest of its segments ends, because all meet in the shuffles.
+    // The lanes of a warp go on until the last of its segments ends, because all meet in the shuffles. Those
+    // of one length too end after different numbers of rows, as they begin in the middle of a vector.
     for (Index row = 0; __any_sync(kFullMask, row < longest); row += row_items) {
     //% end
         Items items[kSegmentsPerGroup];

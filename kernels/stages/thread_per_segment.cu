@@ -93,9 +93,16 @@ reduce(Inputs inputs,
             State items[kSegmentsPerThread];
             #pragma unroll
             for (int k = 0; k < kSegmentsPerThread; ++k) {
+                //% if uses_tables
+                // Nothing is looked up for elements that are not the segment's.
+                items[k] = identity();
+                if (position < lengths[k])
+                    items[k] = load_item(inputs, firsts[k] + position, position, begin + k * block_threads);
+                //% else
                 // Behind a segment's end stands an element that is not folded.
                 const Index index = max(firsts[k] + min(position, lengths[k] - 1), Index(0));
                 items[k] = load_item(inputs, index, position, begin + k * block_threads);
+                //% end
             }
             #pragma unroll
             for (int k = 0; k < kSegmentsPerThread; ++k) {
