@@ -4,15 +4,11 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "codegen/problem.h"
 #include "dsl/parser.h"
 #include "dsl/printer.h"
 #include "dsl/standard_operators.h"
-#include "runtime/data/resolve.h"
-#include "runtime/judge/reference.h"
-#include "tests/small_workloads.h"
+#include "tests/equal_results.h"
 
 namespace segfold {
 namespace {
@@ -42,30 +38,7 @@ int places_of_32_bits(const Operator& op)
     return count;
 }
 
-void expect_equal_results(const Operator& op)
-{
-    const auto shorter = short_places(op);
-    SCOPED_TRACE(print(shorter));
-    ASSERT_EQ(shorter.results.size(), op.results.size());
-    for (const ValueRange values : {ValueRange::small_integers, ValueRange::edge})
-        for (const std::vector<std::int64_t>& offsets :
-             std::vector<std::vector<std::int64_t>>{{0, 1, 1, 2, 40, 40, 300}, {0, 0, 300}, {0, 300}}) {
-            const auto folded = [&](const Operator& which) {
-                return reduce_sequentially(workload_of(
-                    which, segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), 300),
-                    generate_values(op.parameters.front().type, 300, 5, values)));
-            };
-            const auto expected = folded(op);
-            const auto found = folded(shorter);
-            for (std::size_t i = 0; i < expected.size(); ++i) {
-                ASSERT_EQ(found[i].array.type(), expected[i].array.type());
-                ASSERT_EQ(found[i].array.bytes(), expected[i].array.bytes());
-                EXPECT_EQ(
-                    std::memcmp(found[i].array.data(), expected[i].array.data(), found[i].array.bytes()), 0)
-                    << expected[i].name;
-            }
-        }
-}
+void expect_equal_results(const Operator& op) { expect_equal_results(op, short_places(op)); }
 
 TEST(ShortPlaces, GiveTheSameResults)
 {
