@@ -44,6 +44,12 @@ const std::vector<Bug> kStageBugs = {
      "end - parts[k].first", "end - begin"},
     {"VectorOfARangeReadToTheEndOfAllItems", "group_per_segment", "sum_i32", LayoutKind::ranges,
      "part.end - from", "segments.num_items - from"},
+    {"LongestOfTheFirstSegmentAlone", "thread_per_segment", "sum_i32", LayoutKind::offsets,
+     "longest = max(longest, lengths[k]);", "longest = lengths[0];"},
+    {"ReadsGoOnBehindAShorterSegment", "thread_per_segment", "sum_i32", LayoutKind::offsets,
+     "min(position, lengths[k] - 1)", "position"},
+    {"LastElementFoldedAgain", "thread_per_segment", "affine_u32", LayoutKind::ranges,
+     "if (position < lengths[k])\n", "\n"},
     {"FirstPieceMistaken", "group_or_grid", "sum_i32", LayoutKind::offsets, "(i == 0 ? begins_late : 0)",
      "0"},
     {"PieceBeyondItsSlice", "group_or_grid", "sum_i32", LayoutKind::offsets, "min(last, end) - first",
@@ -401,6 +407,8 @@ bool is_found(const Bug& bug)
         configuration["lanes_per_segment"] = 4;
         configuration["segments_per_group"] = 2;
     }
+    if (bug.stage == "thread_per_segment")
+        configuration["segments_per_thread"] = 2;
     if (bug.stage == "tree_vector")
         configuration["items_per_thread"] = 8;
     if (bug.name.starts_with("Atomic"))

@@ -174,6 +174,19 @@ std::vector<std::int64_t> one_total_too_many()
     return lengths;
 }
 
+Shapes empty_range_at_the_end()
+{
+    return one({"an empty range at the end",
+                segments_from_ranges(index_array({0, 32, 3}), index_array({20, 32, 32}), 32)});
+}
+
+Shapes full_block_shapes()
+{
+    std::vector<std::int64_t> lengths(2 * 64, 1);
+    lengths[63] = 5;
+    return offsets_shape("a full block", lengths);
+}
+
 Shapes one(SegmentCase shape)
 {
     Shapes shapes;

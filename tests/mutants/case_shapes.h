@@ -40,6 +40,13 @@ std::vector<std::int64_t> empty_segment_first();
 /// items, which is one more than a warp may hold, and the share ends amid the next segment.
 std::vector<std::int64_t> one_total_too_many();
 
+/// Ranges of which an empty one begins where the array ends, at the border of a vector.
+Shapes empty_range_at_the_end();
+
+/// As many segments as a block of 64 threads takes by two: what stands behind the last one's end is not of
+/// the array, and its thread has a longer one under way.
+Shapes full_block_shapes();
+
 /// A single shape.
 Shapes one(SegmentCase shape);
 

@@ -37,8 +37,8 @@ public:
         if (!stage_.name.ends_with("_stream"))
             special(1);
         for (const auto form : forms)
-            for (const auto* op :
-                 {"sum_i32", "sum_and_length", "places", "placed_sum", "indices", "costly_trace"})
+            for (const auto* op : {"sum_i32", "sum_and_length", "places", "placed_sum", "indices",
+                                   "costly_trace", "appended_hash"})
                 add(op, form, 1);
         for (const auto* op :
              {"affine_u32", "keep_first_i32", "max_subarray_i32", "hash_u32", "hash_u64", "hash_u8"})
@@ -146,6 +146,8 @@ private:
             pieces(level);
         if (stage_.name == "thread_per_segment" && level == 0)
             halves();
+        if (stage_.name == "thread_per_segment" && level == 1)
+            full_block();
         if ((stage_.name == "thread_per_segment" || stage_.name == "fused_tiles") && level == 0)
             maps("told");
         if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
@@ -286,9 +288,20 @@ private:
 
     void pairs_of_lanes()
     {
-        auto configuration = looping("trace_u64", SegmentForm::offsets);
-        configuration["lanes_per_segment"] = 2;
-        add_with("trace_u64", SegmentForm::offsets, 1, 32, Numbers::constant, configuration);
+        for (const std::string op : {"trace_u64", "sum_i32"}) {
+            auto configuration = looping(op, SegmentForm::offsets);
+            configuration["lanes_per_segment"] = 2;
+            add_with(op, SegmentForm::offsets, 1, 32, Numbers::constant, configuration);
+        }
+        add_special("trace_u64", SegmentForm::ranges, 1, looping("trace_u64", SegmentForm::ranges),
+                    empty_range_at_the_end, {{1, 1, 1, 0}}, "an empty range at the end");
+    }
+
+    void full_block()
+    {
+        for (const std::string op : {"trace_u64", "lookup"})
+            add_special(op, SegmentForm::offsets, 1, looping(op, SegmentForm::offsets), full_block_shapes,
+                        {{1, 1, 1, 0}}, "a full block");
     }
 
     /// Where the shares of warps are cut, and what is at the end of the input.
