@@ -92,11 +92,12 @@ std::vector<const MutantCase*> cases_with(const std::string& file, int level)
 // What the handler of a run that does not end has to say, and to whom.
 int answer_to = -1;
 std::string hang_answer;
+int hang_status = 0;  // that the process ends with
 
 void on_hang(int)
 {
     (void)!write(answer_to, hang_answer.data(), hang_answer.size());
-    _exit(0);
+    _exit(hang_status);
 }
 
 void limit_processor_time(double seconds)
@@ -372,6 +373,7 @@ std::vector<std::string> try_unchanged(const std::string& stage, const TrialOpti
 {
     signal(SIGPROF, on_hang);
     answer_to = STDERR_FILENO;
+    hang_status = 1;
     std::vector<std::string> faults;
     for (const auto& c : cases_of(Catalogue::standard().stage(stage))) {
         if (c.level > options.level)
