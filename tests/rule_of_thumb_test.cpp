@@ -160,5 +160,26 @@ TEST(RuleOfThumb, LetsTilesTakeSmallIrregularProblems)
         << "its tiles are joined one after the other";
 }
 
+TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](const std::string& op, std::int64_t mean, std::int64_t longest) {
+        const Problem problem(standard_operator(op), SegmentForm::offsets);
+        return catalogue.rule_of_thumb(problem, {mean << 16, 1 << 16, longest}).name;
+    };
+    EXPECT_EQ(chosen("sum_i32", 4096, 8000), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 2047, 8000), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 1024), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_per_segment") << "one more than four times the mean";
+    EXPECT_EQ(chosen("sum_i32", 256, 2048), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 2049), "lean_stream") << "one more than eight times the mean";
+    EXPECT_EQ(chosen("sum_i32", 2046, 8185), "lean_stream") << "with many elements, than four times";
+    EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
+    EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";
+    EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
+    EXPECT_EQ(chosen("trace_u64", 4096, 8000), "warp_stream") << "joining lanes once a row is dear";
+    EXPECT_EQ(chosen("sum_i32", 128, 128), "group_per_segment");
+}
+
 }  // namespace
 }  // namespace segfold

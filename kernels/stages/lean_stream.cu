@@ -7,29 +7,23 @@
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
-//% let     are_flat = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements
-//% let     is_sorted = are_flat && longest_length > 32 * mean_length
+//% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
 //% let     least_mean = element_bytes > 1 ? 6 : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
-//% let     wide_mean = is_sorted ? 3 : 4
-//% let     is_long = is_wide ? mean_length >= wide_mean : mean_length >= least_mean && mean_length <= most_mean
+//% let     is_long = is_wide ? mean_length >= (is_sorted ? 3 : 4) : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
-//% let     are_empty = are_sparse && padded_elements > 8 * num_elements
-//% let     is_fit = element_bytes > 4 ? are_empty : mean_length < 1 || are_sparse || is_long
+//% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements : mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
 //% let     wider_skew = state_bytes > element_bytes && mean_length < 16 ? 4096 : 14336
-//% let     narrow_skew = mean_length < 16 ? 11264 : 65536
-//% let     most_skew = element_bytes > 2 ? wider_skew : narrow_skew
+//% let     most_skew = element_bytes > 2 ? wider_skew : mean_length < 16 ? 11264 : 65536
 //% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > most_skew * mean_length
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
-//% let     is_apart = longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7
-//% let     is_gain = is_lean && (!is_wide || is_apart)
-//% let     are_mild = padded_elements > 0 && padded_elements <= 8 * num_elements
-//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : are_mild && mean_length >= 16
-//% let     is_costly = costly_combine && state_bytes <= 16 && element_bytes <= 4
-//% let     is_dear = is_costly && is_even && longest_length > 0 && num_elements >= 4194304
-//% let     general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096 ? 45 : 35
-//% suits   gathers && num_elements > 4194304 ? 65 : general
+//% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
+//% let     are_mild = mean_length >= 16 && padded_elements > 0 && padded_elements <= 8 * num_elements
+//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : are_mild
+//% let     is_dear = costly_combine && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
+//% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
+//% suits   gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
 //% tune    block_threads = 256, 32, 64, 128, 224, 320
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
@@ -41,13 +35,11 @@
 //% let     row_bytes = items_per_thread * state_bytes
 //% let     state_row = row_bytes + (row_bytes / 16 % 2 == 0 ? 16 : 0)
 //% let     marks_bytes = byte_marks == 1 ? 32 * items_per_thread : 4 * items_per_thread
-//% let     tile_bytes = 32 * items_per_thread * element_bytes
-//% let     own_bytes = tile_bytes + 32 * state_row + state_bytes + marks_bytes + 16
+//% let     own_bytes = 32 * items_per_thread * element_bytes + 32 * state_row + state_bytes + marks_bytes + 16
 //% let     ring_bytes = ring_offsets * index_bytes + 512
 //% let     desk_bytes = ceil_div(own_bytes + ring_bytes + (held_totals + 1) * state_bytes, 128) * 128
 //% let     reserved_bytes = 1024
-//% let     fixed_bytes = reserved_bytes + 176
-//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + fixed_bytes
+//% let     static_bytes = block_threads / 32 * (state_bytes + 8) + reserved_bytes + 176
 //% let     block_bytes = block_threads / 32 * desk_bytes + static_bytes
 //% let     all_bytes = block_shared_bytes + reserved_bytes
 //% where   block_bytes <= block_shared_bytes
