@@ -31,7 +31,7 @@ std::string short_places_note(const Problem& problem)
     return fields.empty()
                ? ""
                : fmt::format("\nStates keep {} in 32 bits, as indices are; results have all bits.\n",
-                             fmt::join(fields, " and "));
+                             fmt::join(fields, ", "));
 }
 
 using NumberValues = std::map<std::string, int, std::less<>>;

@@ -26,6 +26,8 @@ public:
         if (text_.size() > longest)
             throw SpecError(visible(source_->name) + ": the text is " + std::to_string(text_.size()) +
                             " bytes long; at most " + std::to_string(longest) + " are read");
+        if (text_.starts_with("\xEF\xBB\xBF"))  // a byte order mark, which some editors put in front
+            line_start_ = at_ = 3;
         for (skip_blanks(); at_ < text_.size(); skip_blanks())
             result_.tokens.push_back(next());
         result_.tokens.push_back({TokenKind::end, "", position(0)});

@@ -170,8 +170,16 @@ Expression Typing::gather(const Expression& expression)
         std::vector<std::string_view> names;
         for (const auto& entry : scope_.tables)
             names.push_back(entry.first);
-        fail(expression, "'" + node.name + "' is not a table" + did_you_mean(node.name, names),
-             "declare it as a parameter: " + node.name + ": table f32");
+        // A scalar that an operator in `use` is given stands as an access of entry 0.
+        const auto& place = *node.arguments[0];
+        const bool may_be_scalar = place.kind == ExpressionKind::integer && place.magnitude == 0 &&
+                                   !scope_.names.contains(node.name);
+        fail(
+            expression, "'" + node.name + "' is not a table" + did_you_mean(node.name, names),
+            "declare it as a parameter" +
+                (may_be_scalar ? ", of the type that is wanted: " + node.name + ": scalar f32 for one value, "
+                               : ": ") +
+                node.name + ": table f32" + (may_be_scalar ? " for many" : ""));
     }
     const auto& written = *node.arguments[0];
     if (is_scalar(node.name) && (written.kind != ExpressionKind::integer || written.magnitude != 0))

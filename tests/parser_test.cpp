@@ -117,6 +117,12 @@ TEST(Parser, PartsStandInAnyOrderAndOnOneLine)
     EXPECT_EQ(print(op.finish->assignments[0].value), "-s");
 }
 
+TEST(Parser, PassesOverAByteOrderMark)
+{
+    const std::string text = "operator f(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b }";
+    EXPECT_EQ(print(parse_operator("test", "\xEF\xBB\xBF" + text)), print(parse_operator("test", text)));
+}
+
 TEST(Parser, WithoutResultsTheStateIsTheResult)
 {
     const auto op =

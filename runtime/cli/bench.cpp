@@ -31,7 +31,7 @@ using bench::Entry;
 using bench::WorkloadRecord;
 
 constexpr std::int64_t kMostBenchElements = std::int64_t{1} << 40;
-constexpr std::array<std::string_view, 2> kSweeps = {"sizes", "layouts"};
+constexpr std::array<std::string_view, 3> kSweeps = {"sizes", "layouts", "lot:N"};
 constexpr Flag kBenchFlags[] = {{"peers", "LIST"},
                                 {"repeat", "R"},
                                 {"backend", "BACKEND"},
@@ -135,7 +135,7 @@ BenchRequest bench_request(const Arguments& arguments)
     if (const auto lot = bench::parse_lot(arguments.value("sweep").value_or(""))) {
         request.sweep = bench::Sweep::lot;
         request.lot = *lot;
-    } else if (const auto sweep = arguments.choice("sweep", kSweeps))
+    } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // the third is a lot
         request.sweep = *sweep == 0 ? bench::Sweep::sizes : bench::Sweep::layouts;
     if (request.sweep != bench::Sweep::sizes)
         for (const auto flag : {"from", "to"})
@@ -144,9 +144,9 @@ BenchRequest bench_request(const Arguments& arguments)
         arguments.refuse("elements",
                          "names one size, and --sweep sizes goes through many; see --from and --to");
     if (request.sweep == bench::Sweep::lot)
-        arguments.refuse("elements", "names one size, and --sweep lot draws them");
+        arguments.refuse("elements", "names one size, and --sweep lot draws them; leave it out");
     if (request.sweep == bench::Sweep::lot)
-        arguments.refuse("layout", "names one layout, and --sweep lot draws them");
+        arguments.refuse("layout", "names one layout, and --sweep lot draws them; leave it out");
     if (request.sweep == bench::Sweep::layouts)
         arguments.refuse("layout", "names one layout, and --sweep layouts goes through the standard ones");
     if (request.sweep != bench::Sweep::none)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -92,12 +93,15 @@ struct Stream::State {
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
         if (slice_elements < std::max<std::int64_t>(1, block))
             throw InputError(fmt::format(
-                "a bound of {} bytes leaves no room for a slice: an element takes {} bytes, and a slice has "
-                "{} "
-                "elements at least; give {} bytes or more",
-                options.memory_bytes, static_cast<std::int64_t>(bytes), std::max<std::int64_t>(1, block),
-                static_cast<std::int64_t>(bytes * static_cast<double>(std::max<std::int64_t>(1, block))) +
-                    1));
+                "a bound of {} leaves no room for a slice: an element takes {}, and a slice has at least {}; "
+                "give {} or more",
+                count_text(options.memory_bytes, "byte"),
+                count_text(static_cast<std::int64_t>(std::ceil(bytes)), "byte"),
+                count_text(std::max<std::int64_t>(1, block), "element"),
+                count_text(static_cast<std::int64_t>(
+                               std::ceil(static_cast<double>(options.memory_bytes) / usable * bytes *
+                                         static_cast<double>(std::max<std::int64_t>(1, block)))),
+                           "byte")));
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
         slice_segments = slice_elements;
