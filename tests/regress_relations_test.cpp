@@ -79,6 +79,23 @@ TEST_F(RegressRelations, HoldWherePlacesAreRead)
         EXPECT_EQ(broken(Catalogue::standard(), stage, op), std::set<std::string>()) << stage;
 }
 
+/// States of an operator that has an 'empty' part but no identity are folded of segments with elements alone.
+TEST_F(RegressRelations, HoldWhereEmptyStandsForAnIdentity)
+{
+    const std::string text =
+        "operator largest(x: f32) -> f32 { state m: f32 lift x combine(a, b) max(a, b) empty nan }";
+    const auto op = parse_operator("largest", text);
+    ASSERT_FALSE(op.has_identity());
+    ASSERT_TRUE(op.allows_empty());
+    for (const auto* stage : {"block_per_segment", "tile_scan", "thread_per_segment"})
+        EXPECT_EQ(broken(Catalogue::standard(), stage, op), std::set<std::string>()) << stage;
+    std::ofstream(folder_.file("largest.seg")) << text;
+    const auto done = folder_.run({"regress", "largest.seg,sum_i32", "--relations", "--backend", "simt",
+                                   "--stage", "thread_per_segment", "--elements", "300"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_NE(done.output.find("all hold"), std::string::npos) << done.output;
+}
+
 TEST_F(RegressRelations, StatesAreJoinedByTheSameCombine)
 {
     const auto op = standard_operator("mean_variance_f32");

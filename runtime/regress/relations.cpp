@@ -78,7 +78,8 @@ std::optional<Breach> attempt_fold_of_segments(Trial& trial)
 {
     const auto op = state_operator(trial.setting().op);
     for (const auto form : trial.forms({uniform, offsets, ranges, flags, keys})) {
-        const auto segments = trial.usual_segments(form);
+        // A state has no 'empty' part: without an identity only segments with elements have one.
+        const auto segments = trial.usual_segments(form, op);
         if (segments.num_segments == 0)
             continue;
         const auto n = segments.num_elements;

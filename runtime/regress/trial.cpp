@@ -165,7 +165,9 @@ std::int64_t Trial::border_length(std::uint64_t stream) const
     return std::clamp<std::int64_t>(kBorders[place], 1, std::max<std::int64_t>(setting_.num_elements, 1));
 }
 
-Segments Trial::usual_segments(SegmentForm form) const
+Segments Trial::usual_segments(SegmentForm form) const { return usual_segments(form, setting_.op); }
+
+Segments Trial::usual_segments(SegmentForm form, const Operator& op) const
 {
     const auto n = setting_.num_elements;
     if (form == SegmentForm::whole)
@@ -175,7 +177,7 @@ Segments Trial::usual_segments(SegmentForm form) const
         const auto length = std::min(kUniformLengths[place], std::max<std::int64_t>(n, 1));
         return uniform_segments(n / length * length, length);
     }
-    return segments_of(form, lengths(setting_.op.allows_empty() && !is_found(form)));
+    return segments_of(form, lengths(op.allows_empty() && !is_found(form)));
 }
 
 const Material& Trial::material(const Operator& op, Segments segments, const std::string& key) const

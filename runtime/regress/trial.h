@@ -99,6 +99,8 @@ public:
     [[nodiscard]] std::int64_t border_length(std::uint64_t stream) const;
     /// Segments for a relation that is not about lengths: those of lengths(), but for whole and uniform.
     [[nodiscard]] Segments usual_segments(SegmentForm form) const;
+    /// The same for an operator that was made of the setting's: none is empty where it takes no empty ones.
+    [[nodiscard]] Segments usual_segments(SegmentForm form, const Operator& op) const;
 
     /// The operator's data over the segments, and the right answer; made once for all stages.
     ///
