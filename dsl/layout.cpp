@@ -107,6 +107,38 @@ std::vector<std::string_view> split_at_commas(std::string_view text)
     }
 }
 
+/// Where what stands at the front of `text` ends: a written-out array at its bracket, a file at a comma.
+std::size_t end_of_array(std::string_view text)
+{
+    const std::size_t bracket = text.starts_with('[') ? text.find(']') : std::string_view::npos;
+    return std::min(text.find(',', bracket == std::string_view::npos ? 0 : bracket), text.size());
+}
+
+/// The two arrays of "BEGINS,ENDS", each a file or written out.
+std::vector<std::string> parse_ranges(std::string_view text, std::string_view value)
+{
+    std::vector<std::string> arrays;
+    for (std::string_view rest = value;;) {
+        const std::size_t end = end_of_array(rest);
+        arrays.emplace_back(rest.substr(0, end));
+        if (end == rest.size())
+            break;
+        rest.remove_prefix(end + 1);
+        // Behind the comma of two written-out arrays, as between the numbers of one.
+        if (const auto bracket = rest.find_first_not_of(' ');
+            bracket != std::string_view::npos && rest[bracket] == '[')
+            rest.remove_prefix(bracket);
+    }
+    const auto given = arrays.size() - static_cast<std::size_t>(std::ranges::count(arrays, ""));
+    if (arrays.size() != 2 || given != 2)
+        refuse(text, fmt::format("two files are needed, or two arrays such as [0, 3],[3, 7], and {} given; "
+                                 "write ranges=BEGINS,ENDS",
+                                 given == 0   ? "none is"
+                                 : given == 1 ? "one is"
+                                              : fmt::format("{} are", given)));
+    return arrays;
+}
+
 std::string join_names(std::span<const DistributionParameter> parameters)
 {
     std::string names;
@@ -148,10 +180,7 @@ Layout parse_stated(std::string_view text, LayoutKind kind, std::optional<std::s
         return layout;
     }
     if (kind == LayoutKind::ranges) {
-        const auto parts = split_at_commas(value.value_or(""));
-        if (parts.size() != 2 || parts[0].empty() || parts[1].empty())
-            refuse(text, "two files are needed; write ranges=BEGINS,ENDS");
-        layout.files.assign(parts.begin(), parts.end());
+        layout.files = parse_ranges(text, value.value_or(""));
         return layout;
     }
     if (value.value_or("").empty())

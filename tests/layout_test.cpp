@@ -147,6 +147,17 @@ TEST(Layout, RefusesUnknownNames)
         "'half'?");
 }
 
+TEST(Layout, RangesMayBeWrittenOut)
+{
+    const std::vector<std::string> both = {"[0, 0, 3]", "[2, 2, 3]"};
+    EXPECT_EQ(parse_layout("ranges=[0, 0, 3],[2, 2, 3]").files, both);
+    EXPECT_EQ(parse_layout("ranges=[0, 0, 3], [2, 2, 3]").files, both);
+    EXPECT_EQ(print(parse_layout("ranges=[0, 0, 3],[2, 2, 3]")), "ranges=[0, 0, 3],[2, 2, 3]");
+    EXPECT_EQ(parse_layout("ranges=[0,3],ends.npy").files, (std::vector<std::string>{"[0,3]", "ends.npy"}));
+    EXPECT_EQ(parse_layout("ranges=a[0].npy,[3,4]").files, (std::vector<std::string>{"a[0].npy", "[3,4]"}));
+    EXPECT_EQ(parse_layout("ranges=a, b").files, (std::vector<std::string>{"a", " b"}));
+}
+
 TEST(Layout, RefusesMissingValues)
 {
     EXPECT_EQ(refusal("uniform"),
@@ -154,9 +165,14 @@ TEST(Layout, RefusesMissingValues)
     EXPECT_EQ(refusal("uniform="),
               "layout 'uniform=': the length is missing; write uniform=LENGTH, such as uniform=4");
     EXPECT_EQ(refusal("offsets"), "layout 'offsets': a file is needed; write offsets=FILE");
-    EXPECT_EQ(refusal("ranges=a.npy"),
-              "layout 'ranges=a.npy': two files are needed; write ranges=BEGINS,ENDS");
-    EXPECT_EQ(refusal("ranges=a,"), "layout 'ranges=a,': two files are needed; write ranges=BEGINS,ENDS");
+    for (const auto& [layout, given] : {std::pair("ranges=a.npy", "one is"),
+                                        {"ranges=a,", "one is"},
+                                        {"ranges=", "none is"},
+                                        {"ranges=[0, 3]", "one is"},
+                                        {"ranges=[0],[1],[2]", "3 are"}})
+        EXPECT_EQ(refusal(layout), "layout '" + std::string(layout) +
+                                       "': two files are needed, or two arrays such as [0, 3],[3, 7], and " +
+                                       given + " given; write ranges=BEGINS,ENDS");
     EXPECT_EQ(refusal("geometric"), "layout 'geometric': mean is missing; write geometric:mean=32");
     EXPECT_EQ(refusal("geometric:mean"), "layout 'geometric:mean': 'mean' has no value; write mean=NUMBER");
     EXPECT_EQ(refusal("giant:rest=8"), "layout 'giant:rest=8': 'half' is missing; write giant:half");
