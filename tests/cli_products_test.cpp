@@ -2,6 +2,9 @@
 // mistakes.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "runtime/data/npy.h"
 #include "tests/cli_program.h"
 #include "tests/small_workloads.h"
@@ -56,6 +59,30 @@ TEST_F(ProductsTest, TwoOperatorsFoldInOnePass)
               "      0       0    0  -inf  inf\n"
               "      1       7   28     7    1\n"
               "      2       1    8     8    8\n");
+}
+
+TEST_F(ProductsTest, FilesMayBeFactors)
+{
+    std::filesystem::create_directory(folder_.file("r&d"));
+    for (const auto* name : {"w.seg", "r&d/w.seg"})
+        std::ofstream(folder_.file(name))
+            << "operator w(x: f32) -> f32 { state s: f32 = 0 lift 2 * x combine(a, b) a + b }\n";
+    const std::string columns[] = {
+        "segment  length   w  sum\n"
+        "      0       0   0    0\n"
+        "      1       7  56   28\n"
+        "      2       1  16    8\n",
+        "segment  length  sum   w\n"
+        "      0       0    0   0\n"
+        "      1       7   28  56\n"
+        "      2       1    8  16\n"};
+    for (const std::string path : {"w.seg", "./w.seg", "r&d/w.seg", "./r&d/w.seg"})
+        for (const std::string sign : {"&", " & "}) {
+            EXPECT_EQ(table({path + sign + "sum_f32"}), columns[0]) << path << sign;
+            EXPECT_EQ(table({"sum_f32" + sign + path}), columns[1]) << path << sign;
+        }
+    EXPECT_EQ(table({"./r&d/w.seg"}), table({"w.seg"}));
+    EXPECT_EQ(refused({"sum_f32 & ./v.seg"}), "segfold: ./v.seg: no such file\n");
 }
 
 TEST_F(ProductsTest, ScalarsTakeTheirValues)

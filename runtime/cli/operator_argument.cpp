@@ -42,12 +42,39 @@ std::optional<Type> type_argument(const Arguments& arguments)
                                  fmt::join(names, ", "), did_you_mean(*text, names)));
 }
 
+bool exists_as_file(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+}
+
+/// The names that '&' stands between, without the spaces around them. A file whose path has a '&' in it is
+/// one name.
+std::vector<std::string> factor_names(const std::string& operand)
+{
+    std::vector<std::string> names;
+    const auto trimmed = [&](std::size_t begin, std::size_t end) {
+        auto name = operand.substr(begin, end - begin);
+        name.erase(0, name.find_first_not_of(' '));
+        name.erase(name.find_last_not_of(' ') + 1);
+        return name;
+    };
+    for (std::size_t at = 0; at <= operand.size();) {
+        const auto first = std::min(operand.find('&', at), operand.size());
+        auto end = operand.size();
+        while (end > first && !exists_as_file(trimmed(at, end)))
+            end = operand.rfind('&', end - 1);
+        names.push_back(trimmed(at, end));
+        at = end + 1;
+    }
+    return names;
+}
+
 bool is_file(const std::string& operand)
 {
     if (operand.find('/') != std::string::npos || operand.ends_with(".seg"))
         return true;
-    std::error_code ignored;
-    return !is_standard_operator(operand) && std::filesystem::is_regular_file(operand, ignored);
+    return !is_standard_operator(operand) && exists_as_file(operand);
 }
 
 std::string read_text(const std::string& path)
@@ -192,20 +219,15 @@ Operator single_operator(const Arguments& arguments, const std::string& operand)
             fmt::format("{} needs an operator: a name ('segfold operators' lists them), a .seg file, or "
                         "--op EXPRESSION",
                         arguments.verb()));
-    if (operand.find('&') != operand.npos && !is_file(operand)) {
+    if (const auto names = factor_names(operand); names.size() > 1) {
         std::vector<Factor> factors;
-        for (std::size_t at = 0; at <= operand.size();) {
-            const auto end = std::min(operand.find('&', at), operand.size());
-            auto word = operand.substr(at, end - at);
-            word.erase(0, word.find_first_not_of(' '));
-            word.erase(word.find_last_not_of(' ') + 1);
-            if (word.empty())
+        for (const auto& name : names) {
+            if (name.empty())
                 throw InputError(
                     fmt::format("'{}': an operator's name is missing at a '&'; write names such as "
                                 "'mean_variance & argmax'",
                                 operand));
-            factors.push_back({single_operator(arguments, word)});
-            at = end + 1;
+            factors.push_back({single_operator(arguments, name)});
         }
         return product(std::move(factors));
     }
