@@ -263,6 +263,60 @@ TEST(Compare, OverflowInWorkingPrecisionIsAccepted)
     }
 }
 
+/// Where values overflow on the way, a result that the reference does not give is not said to agree.
+TEST(Compare, SaysThatNothingCanBeSaidWhereValuesOverflow)
+{
+    const auto whole = workload_of(standard_operator("sum_f32"), whole_segments(3),
+                                   array_of<float>(Type::f32, {3e38F, 3e38F, -3e38F}));
+    const std::string why = "; values on the way overflow, or are undefined, in some order of combining";
+    auto inf = array_of<float>(Type::f32, {kInf});
+    auto finite = array_of<float>(Type::f32, {3e38F});
+    const auto comparison = compare(whole, result_of(whole, {&inf}));
+    EXPECT_TRUE(comparison.agrees());
+    EXPECT_EQ(comparison.num_overflowed, 1);
+    const std::string nothing = "nothing can be said of segment 0 (elements 0 to 2, length 3): ";
+    EXPECT_EQ(print(comparison), nothing + "result is inf, reference says 3e+38" + why);
+    EXPECT_EQ(print(compare(whole, result_of(whole, {&finite}))),
+              "the segment agrees with the reference, each within 4 ulp");
+    const Judge judge(whole);
+    EXPECT_EQ(print(judge.compare(result_of(whole, {&inf}), result_of(whole, {&inf}), "thrust")),
+              nothing + "result is inf, thrust says inf, reference says 3e+38" + why);
+    EXPECT_EQ(print(judge.compare(result_of(whole, {&finite}), result_of(whole, {&inf}), "thrust")),
+              nothing + "result is 3e+38, thrust says inf, reference says 3e+38" + why);
+    const auto several =
+        workload_of(standard_operator("sum_f32"), segments_from_offsets(indices({0, 2, 5, 8, 9}), 9),
+                    array_of<float>(Type::f32, {1, 2, 3e38F, 3e38F, -3e38F, 3e38F, 3e38F, -3e38F, kInf}));
+    auto sums = array_of<float>(Type::f32, {3, kInf, kNan, kInf});
+    EXPECT_EQ(print(compare(several, result_of(several, {&sums}))),
+              "2 of 4 segments agree with the reference, each within 4 ulp; nothing can be said of segment 1 "
+              "(elements 2 to 4, length 3) and another one: result is inf, reference says 3e+38" +
+                  why);
+    sums = array_of<float>(Type::f32, {4, kInf, kNan, kInf});
+    EXPECT_EQ(compare(several, result_of(several, {&sums})).num_wrong, 1);
+}
+
+/// The same of what a map gives for elements.
+TEST(Compare, SaysThatNothingCanBeSaidOfOutputsThatOverflow)
+{
+    const auto op = parse_operator("shares.seg", R"(
+        operator shares(x: f32) -> (sum: f32, each half: f32) {
+          state s: f32 = 0
+          lift x
+          combine(a, b) a + b
+          finish { sum = s }
+          map { half = sum / 2 }
+        })");
+    const auto workload =
+        workload_of(op, whole_segments(3), array_of<float>(Type::f32, {3e38F, 3e38F, -3e38F}));
+    Results results;
+    results.push_back({"sum", array_of<float>(Type::f32, {kInf})});
+    results.push_back({"half", array_of<float>(Type::f32, {kInf, kInf, kInf})});
+    const auto comparison = compare(workload, results);
+    EXPECT_TRUE(comparison.agrees());
+    EXPECT_EQ(comparison.num_overflowed, 1);
+    EXPECT_TRUE(print(comparison).starts_with("nothing can be said of segment 0 ")) << print(comparison);
+}
+
 TEST(Compare, KindsOfNonFiniteMustAgree)
 {
     const auto workload = workload_of(standard_operator("sum_f32"), uniform_segments(6, 2),

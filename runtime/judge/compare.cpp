@@ -172,6 +172,12 @@ private:
 
     void note(std::int64_t segment, const SegmentVerdict& verdict)
     {
+        if (verdict.agrees && std::ranges::count(verdict.overflowed, true) != 0) {
+            ++num_overflowed_;
+            first_overflowed_ = std::min(first_overflowed_, segment);
+            if (verdict.ratio == 0)
+                return;
+        }
         if (!verdict.agrees) {
             ++num_wrong_;
             first_wrong_ = std::min(first_wrong_, segment);
@@ -202,10 +208,10 @@ private:
         auto described = describe_segment(workload_, segment);
         described.ratio = static_cast<double>(verdict.ratio);
         for (std::size_t f = 0; f < actual_.size(); ++f)
-            described.fields.push_back({actual_[f].name, value_text(actual_[f].array, segment),
-                                        value_text(wide_[f].type, values.wide[f]), "",
-                                        static_cast<double>(verdict.errors[f]),
-                                        static_cast<double>(verdict.bounds[f]), verdict.wrong[f]});
+            described.fields.push_back(
+                {actual_[f].name, value_text(actual_[f].array, segment),
+                 value_text(wide_[f].type, values.wide[f]), "", static_cast<double>(verdict.errors[f]),
+                 static_cast<double>(verdict.bounds[f]), verdict.wrong[f], verdict.overflowed[f]});
         return described;
     }
 
@@ -218,6 +224,9 @@ private:
             comparison.first_wrong = describe(first_wrong_);
         if (worst_ >= 0)
             comparison.worst = worst_ == first_wrong_ ? comparison.first_wrong : describe(worst_);
+        comparison.num_overflowed = num_overflowed_;
+        if (num_overflowed_ != 0)
+            comparison.first_overflowed = describe(first_overflowed_);
         return comparison;
     }
 
@@ -231,6 +240,8 @@ private:
     std::map<std::int64_t, SegmentVerdict> refused_;
     std::int64_t num_wrong_ = 0;
     std::int64_t first_wrong_ = std::numeric_limits<std::int64_t>::max();
+    std::int64_t num_overflowed_ = 0;
+    std::int64_t first_overflowed_ = std::numeric_limits<std::int64_t>::max();
     std::int64_t worst_ = -1;
     long double worst_ratio_ = 0;
 };
@@ -242,6 +253,18 @@ void add_other(std::optional<ComparedSegment>& described, const Results& other)
         return;
     for (std::size_t f = 0; f < other.size(); ++f)
         described->fields[f].other = value_text(other[f].array, described->segment);
+}
+
+/// Turns a description of the other results into one of the actual ones beside them.
+void turn_around(std::optional<ComparedSegment>& described, const Results& actual)
+{
+    if (!described)
+        return;
+    for (std::size_t f = 0; f < actual.size(); ++f) {
+        auto& field = described->fields[f];
+        field.other = std::move(field.actual);
+        field.actual = value_text(actual[f].array, described->segment);
+    }
 }
 
 }  // namespace
@@ -278,6 +301,14 @@ ComparedSegment describe_segment(const Workload& workload, std::int64_t segment)
         described.elements.push_back(std::move(elements));
     }
     return described;
+}
+
+void Comparison::take_overflow(Comparison& other)
+{
+    if (other.num_overflowed <= num_overflowed)
+        return;
+    num_overflowed = other.num_overflowed;
+    first_overflowed = std::move(other.first_overflowed);
 }
 
 struct Judge::Feature {
@@ -325,13 +356,14 @@ Comparison Judge::over_features(
     Comparison said;
     for (std::size_t feature = 0; feature < features_.size(); ++feature) {
         auto found = compare(features_[feature]->judge, static_cast<std::int64_t>(feature));
-        for (auto* described : {&found.first_wrong, &found.worst})
+        for (auto* described : {&found.first_wrong, &found.worst, &found.first_overflowed})
             if (*described)
                 for (auto& field : (*described)->fields)
                     field.name += fmt::format(" of feature {}", feature);
         const bool is_worse = found.worst && (!said.worst || found.worst->ratio > said.worst->ratio);
         if (feature == 0 || !found.agrees() || is_worse)
-            said = std::move(found);
+            std::swap(said, found);
+        said.take_overflow(found);
         if (!said.agrees())
             break;
     }
@@ -395,7 +427,9 @@ Comparison Judge::compare(const Results& actual) const
     auto of_segments = compare_segments(segment_results_of(op_, actual));
     const bool is_worse =
         of_elements.worst && (!of_segments.worst || of_elements.worst->ratio > of_segments.worst->ratio);
-    auto& said = !of_segments.agrees() || (of_elements.agrees() && !is_worse) ? of_segments : of_elements;
+    const bool are_segments = !of_segments.agrees() || (of_elements.agrees() && !is_worse);
+    auto& said = are_segments ? of_segments : of_elements;
+    said.take_overflow(are_segments ? of_elements : of_segments);
     said.bit_for_bit = of_segments.bit_for_bit && of_elements.bit_for_bit;
     return std::move(said);
 }
@@ -413,6 +447,10 @@ Comparison Judge::compare_segments(const Results& actual, const Results& other, 
         if (!of_other.agrees()) {
             comparison = std::move(of_other);
             comparison.culprit = name;
+        } else {
+            add_other(comparison.first_overflowed, other);
+            turn_around(of_other.first_overflowed, actual);
+            comparison.take_overflow(of_other);
         }
     }
     if (comparison.culprit.empty()) {
@@ -434,9 +472,9 @@ Comparison Judge::compare(const Results& actual, const Results& other, const std
         });
     if (!mapped_)
         return compare_segments(actual, other, name);
+    Comparison of_segments;
     if (op_.keeps_results) {
-        auto of_segments =
-            compare_segments(segment_results_of(op_, actual), segment_results_of(op_, other), name);
+        of_segments = compare_segments(segment_results_of(op_, actual), segment_results_of(op_, other), name);
         if (!of_segments.agrees())
             return of_segments;
     }
@@ -448,6 +486,7 @@ Comparison Judge::compare(const Results& actual, const Results& other, const std
             comparison = std::move(of_other);
             comparison.culprit = name;
         }
+    comparison.take_overflow(of_segments);
     comparison.against = name;
     return comparison;
 }

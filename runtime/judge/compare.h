@@ -23,6 +23,7 @@ struct ComparedField {
     std::optional<double> error;  ///< distance from the wide-precision result; absent for exact operators
     std::optional<double> bound;  ///< how large the error may be
     bool wrong = false;
+    bool overflowed = false;  ///< finite on one side alone, and nothing can be said of it (tolerance.h)
 };
 
 /// The first and last elements of a column in a segment, at most eight each.
@@ -53,7 +54,14 @@ struct Comparison {
     std::optional<ComparedSegment>
         worst;  ///< largest ratio, right or wrong; absent when bit for bit or all equal
 
+    /// Segments that are not wrong and of which nothing can be said: values on the way overflow. Of several
+    /// features, or of results and outputs, of those that have most of them.
+    std::int64_t num_overflowed = 0;
+    std::optional<ComparedSegment> first_overflowed;
+
     [[nodiscard]] bool agrees() const { return num_wrong == 0; }
+    /// Takes what the other says of overflow, where it has more.
+    void take_overflow(Comparison& other);
 };
 
 /// A report: one line when all agree, else the number of wrong segments, the first one with its

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/judge/compare.h"
@@ -18,15 +19,14 @@ std::string place_of(const ComparedSegment& segment)
                        segment.end - 1, length);
 }
 
-/// "mean is 3.25, reference says 3.5, bound 2.1e-06"; the wrong fields, or all where none is.
-std::string fields_of(const ComparedSegment& segment, const Comparison& comparison)
+/// "mean is 3.25, reference says 3.5, bound 2.1e-06"; of the fields that are `marked`, or all where none is.
+std::string fields_of(const ComparedSegment& segment, const Comparison& comparison,
+                      bool ComparedField::*marked = &ComparedField::wrong)
 {
-    bool any_wrong = false;
-    for (const auto& field : segment.fields)
-        any_wrong = any_wrong || field.wrong;
+    const bool any_marked = std::ranges::any_of(segment.fields, marked);
     std::string text;
     for (const auto& field : segment.fields) {
-        if (any_wrong && !field.wrong)
+        if (any_marked && !(field.*marked))
             continue;
         text += text.empty() ? "" : "; ";
         text += fmt::format("{} is {}", field.name, field.actual);
@@ -51,11 +51,30 @@ std::string elements_of(const ComparedSegment& segment)
     return text;
 }
 
+/// "nothing can be said of segment 3 (...): result is inf, reference says 3e+38; values overflow on the way"
+std::string overflow(const Comparison& comparison)
+{
+    const auto& first = *comparison.first_overflowed;
+    const auto others = comparison.num_overflowed - 1;
+    return fmt::format(
+        "nothing can be said of {}{}: {}; values on the way overflow, or are undefined, in some "
+        "order of combining",
+        place_of(first),
+        others == 0   ? ""
+        : others == 1 ? " and another one"
+                      : fmt::format(" and {} others", others),
+        fields_of(first, comparison, &ComparedField::overflowed));
+}
+
+/// Of the segments of which something can be said.
 std::string agreement(const Comparison& comparison)
 {
-    const auto segments = comparison.num_segments == 1
-                              ? std::string("the segment agrees")
-                              : fmt::format("all {} segments agree", comparison.num_segments);
+    const auto judged = comparison.num_segments - comparison.num_overflowed;
+    const auto segments = comparison.num_segments == 1 ? std::string("the segment agrees")
+                          : comparison.num_overflowed == 0
+                              ? fmt::format("all {} segments agree", judged)
+                              : fmt::format("{} of {} segments {}", judged, comparison.num_segments,
+                                            judged == 1 ? "agrees" : "agree");
     if (comparison.bit_for_bit)
         return fmt::format("{} with {} bit for bit", segments, comparison.against);
     const bool with_other = comparison.against != "the reference";
@@ -72,8 +91,11 @@ std::string agreement(const Comparison& comparison)
 
 std::string print(const Comparison& comparison)
 {
-    if (comparison.agrees())
+    if (comparison.agrees() && comparison.num_overflowed == 0)
         return agreement(comparison);
+    if (comparison.agrees())
+        return (comparison.num_overflowed < comparison.num_segments ? agreement(comparison) + "; " : "") +
+               overflow(comparison);
     std::string text = comparison.culprit.empty() ? "" : comparison.culprit + ": ";
     text += comparison.num_segments == 1
                 ? std::string("the segment is wrong:")

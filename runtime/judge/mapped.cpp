@@ -55,9 +55,15 @@ WideValue widened(Type type, const Slot<double>& slot)
 
 /// What was found out about segments, by several threads in turn.
 struct MappedJudge::Found {
-    std::int64_t num_wrong = 0;
-    std::optional<ComparedSegment> first_wrong, worst;
+    std::int64_t num_wrong = 0, num_overflowed = 0;
+    std::optional<ComparedSegment> first_wrong, worst, first_overflowed;
 
+    void note_overflow(ComparedSegment segment, std::int64_t count)
+    {
+        num_overflowed += count;
+        if (!first_overflowed || segment.segment < first_overflowed->segment)
+            first_overflowed = std::move(segment);
+    }
     void note(ComparedSegment segment, bool is_wrong)
     {
         if (is_wrong) {
@@ -76,6 +82,8 @@ struct MappedJudge::Found {
         if (other.worst)
             note(std::move(*other.worst), false);
         num_wrong += other.num_wrong;
+        if (other.first_overflowed)
+            note_overflow(std::move(*other.first_overflowed), other.num_overflowed);
     }
 };
 
@@ -148,6 +156,8 @@ Comparison MappedJudge::over_segments(const Judge& judge) const
     comparison.first_wrong = std::move(found.first_wrong);
     if (!bit_for_bit_)
         comparison.worst = std::move(found.worst);
+    comparison.num_overflowed = found.num_overflowed;
+    comparison.first_overflowed = std::move(found.first_overflowed);
     comparison.against = "the reference";
     return comparison;
 }
@@ -194,7 +204,7 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
     std::vector<WideValue> wide_out(num_outputs);
     ComparedSegment described;
     std::vector<ValueVerdict> worst(num_outputs);  // of each output
-    std::vector<std::int64_t> worst_at(num_outputs, -1);
+    std::vector<std::int64_t> worst_at(num_outputs, -1), overflowed_at(num_outputs, -1);
     bool is_wrong = false;
     for (auto i = begin; i < end; ++i) {
         const auto is_at_once = [&](std::size_t f) {
@@ -239,21 +249,35 @@ void MappedJudge::judge_segment(std::int64_t segment, const Results& outputs, Fo
                 worst[f] = verdict;
                 worst_at[f] = i;
             }
+            if (verdict.overflowed && overflowed_at[f] < 0)
+                overflowed_at[f] = i;
             is_wrong = is_wrong || verdict.wrong;
         }
     }
     if (!samples)
         return;
     described = describe_segment(workload_, segment);
-    for (std::size_t f = 0; f < num_outputs; ++f) {
-        const auto i = worst_at[f];
+    auto overflowed = described;
+    const auto field = [&](std::size_t f, std::int64_t i) -> ComparedField {
         const auto& wide = wide_[num_results + f];
-        described.fields.push_back(
-            {fmt::format("{} of element {}", outputs[f].name, i), value_text(outputs[f].array, i),
-             value_text(wide.type, wide.values[static_cast<std::size_t>(i)]), "",
-             static_cast<double>(worst[f].error), static_cast<double>(worst[f].bound), worst[f].wrong});
+        return {fmt::format("{} of element {}", outputs[f].name, i),
+                value_text(outputs[f].array, i),
+                value_text(wide.type, wide.values[static_cast<std::size_t>(i)]),
+                "",
+                std::nullopt,
+                std::nullopt};
+    };
+    for (std::size_t f = 0; f < num_outputs; ++f) {
+        auto& of_worst = described.fields.emplace_back(field(f, worst_at[f]));
+        of_worst.error = static_cast<double>(worst[f].error);
+        of_worst.bound = static_cast<double>(worst[f].bound);
+        of_worst.wrong = worst[f].wrong;
+        if (overflowed_at[f] >= 0)
+            overflowed.fields.emplace_back(field(f, overflowed_at[f])).overflowed = true;
         described.ratio = std::max(described.ratio, static_cast<double>(worst[f].ratio()));
     }
+    if (!is_wrong && !overflowed.fields.empty())
+        found.note_overflow(std::move(overflowed), 1);
     found.note(std::move(described), is_wrong);
 }
 

@@ -154,6 +154,7 @@ ValueVerdict weigh_value(Type type, const WideValue& actual, const WideValue& wi
                                            smallest_positive(type)
                                      : std::max(spread, movement);
     verdict.wrong = comparable ? verdict.error > verdict.bound : !seen;
+    verdict.overflowed = !comparable && seen && kind != kind_of(round_to(type, expected));
     return verdict;
 }
 
@@ -256,6 +257,7 @@ SegmentVerdict Tolerance::weigh(const Samples& samples, std::span<const WideValu
         verdict.errors.push_back(found.error);
         verdict.bounds.push_back(found.bound);
         verdict.wrong.push_back(found.wrong);
+        verdict.overflowed.push_back(found.overflowed);
         verdict.agrees = verdict.agrees && !found.wrong;
         verdict.ratio = std::max(verdict.ratio, found.ratio());
     }

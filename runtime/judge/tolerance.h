@@ -18,6 +18,7 @@ struct SegmentVerdict {
     std::vector<long double>
         bounds;  ///< what the distance may be; inf where only the kind of non-finite counts
     std::vector<bool> wrong;
+    std::vector<bool> overflowed;  ///< not wrong, and not right either: see ValueVerdict
     bool agrees = true;
     long double ratio = 0;  ///< largest error in units of its bound
 };
@@ -103,6 +104,9 @@ struct ValueVerdict {
     long double error = 0;  ///< distance from the wide value; inf where one is finite and one is not
     long double bound = 0;  ///< what the distance may be; inf where only the kind of non-finite counts
     bool wrong = false;
+    /// Of another kind than the wide value, as folds in working precision are: values on the way leave the
+    /// range of their type. Then nothing can be said of it.
+    bool overflowed = false;
     [[nodiscard]] long double ratio() const;
 };
 
