@@ -11,6 +11,7 @@
 #include "dsl/check.h"
 #include "dsl/error.h"
 #include "dsl/standard_operators.h"
+#include "runtime/session/explanation.h"
 #include "runtime/session/lookup.h"
 #include "runtime/tune/known_trials.h"
 #include "tests/files.h"
@@ -179,6 +180,32 @@ TEST(Lookup, TheVeryShapeDecides)
     EXPECT_EQ(found.predicted_milliseconds, 0.4);
     EXPECT_EQ(found.considered.size(), 3u);
     EXPECT_EQ(found.record, "test.jsonl:1");
+    const std::string tuned = "sum was tuned for 1048576 elements in 32768 segments on NVIDIA H200, ";
+    EXPECT_EQ(
+        found.reason,
+        tuned + "and chosen of 3 plans measured there: 1 took less time, but is not faster beyond doubt");
+    EXPECT_EQ(
+        ask({row(scan(256, 8), at, 0.38), row(scan(64, 8), at, 0.4, Phase::chosen),
+             row(scan(128, 8), at, 0.39)},
+            at)
+            .reason,
+        tuned + "and chosen of 3 plans measured there: 2 took less time, but none is faster beyond doubt");
+    EXPECT_EQ(ask({row(scan(256, 8), at, 0.5), row(scan(64, 8), at, 0.4, Phase::chosen)}, at).reason,
+              tuned + "the fastest of 2 plans measured there");
+}
+
+TEST(Explanation, RatesHaveDigitsThatCount)
+{
+    const auto predicted = [](double milliseconds) {
+        Explanation explanation;
+        explanation.traffic.columns = 1000;
+        explanation.lookup.predicted_milliseconds = milliseconds;
+        return explain(explanation).back().second;
+    };
+    EXPECT_EQ(predicted(1), "1 ms, 0.001 GB/s");
+    EXPECT_EQ(predicted(0.0035), "0.0035 ms, 0.29 GB/s");
+    EXPECT_EQ(predicted(0.0001), "0.0001 ms, 10.0 GB/s");
+    EXPECT_EQ(predicted(0.000003), "3e-06 ms, 333 GB/s");
 }
 
 TEST(Lookup, RowsOfAnotherLengthDecideNothing)

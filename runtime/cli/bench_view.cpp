@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "runtime/bench/markdown.h"
+#include "runtime/support/rate_text.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::cli {
@@ -26,13 +27,6 @@ std::string agreement_text(const Entry& entry)
     if (entry.outcome == bench::Outcome::left_out || entry.outcome == bench::Outcome::failed)
         return "";
     return !entry.agreement.agrees ? "WRONG" : entry.agreement.is_checked ? "ok" : "-";
-}
-
-/// GB/s; of a host's memory with a decimal.
-std::string gigabytes_text(double bytes_per_second)
-{
-    const double rate = bytes_per_second / kGigabyte;
-    return rate < 100 ? fmt::format("{:.1f}", rate) : fmt::format("{:.0f}", rate);
 }
 
 std::vector<std::string> row(const Entry& entry)

@@ -20,6 +20,7 @@
 #include "runtime/cli/verbs.h"
 #include "runtime/session/choice.h"
 #include "runtime/support/file.h"
+#include "runtime/support/rate_text.h"
 #include "runtime/support/text_table.h"
 #include "runtime/tune/kept_tuning.h"
 #include "runtime/tune/t4.h"
@@ -261,7 +262,7 @@ private:
         for (const auto& [place, evaluation] : session.finalists)
             table.add({(session.winner == place ? "* " : "  ") + print(space[place]),
                        fmt::format("{:.4g}", evaluation.milliseconds),
-                       fmt::format("{:.0f}", share(evaluation.milliseconds) * greeting_.ceiling / 1e9),
+                       gigabytes_text(share(evaluation.milliseconds) * greeting_.ceiling),
                        fmt::format("{:.3f}", share(evaluation.milliseconds))});
         std::vector<std::pair<std::string, std::string>> end = {
             {"winner", session.winner ? print(space[*session.winner]) : "none"}, {"why", session.reason}};

@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include "runtime/support/rate_text.h"
+
 namespace segfold {
 namespace {
 
 constexpr std::size_t kMostListedRecords = 5;
 
-double gigabytes_per_second(std::int64_t bytes, double milliseconds)
+double bytes_per_second(std::int64_t bytes, double milliseconds)
 {
-    return static_cast<double>(bytes) / milliseconds / 1e6;
+    return static_cast<double>(bytes) / (milliseconds / 1e3);
 }
 
 /// Lines of a list that are shown, and how many are not.
@@ -50,8 +52,9 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
         "bytes", fmt::format("{} at least: {} of columns, {} of the layout, {} of results", traffic.total(),
                              traffic.columns, traffic.layout, traffic.results));
     if (const auto predicted = lookup.predicted_milliseconds)
-        facts.emplace_back("predicted", fmt::format("{:.4g} ms, {:.0f} GB/s", *predicted,
-                                                    gigabytes_per_second(traffic.total(), *predicted)));
+        facts.emplace_back("predicted",
+                           fmt::format("{:.4g} ms, {} GB/s", *predicted,
+                                       gigabytes_text(bytes_per_second(traffic.total(), *predicted))));
     return facts;
 }
 

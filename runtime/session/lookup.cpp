@@ -67,6 +67,20 @@ const Record* winner(const Measured& measured)
     return best;
 }
 
+/// How a row that decides compares with the others of its shape: a search chooses a plan over faster ones
+/// where their lead may be chance.
+std::string rank_text(const Measured& measured, const Record& row)
+{
+    const auto faster = std::ranges::count_if(measured.rows, [&](const auto& other) {
+        return other.second->evaluation.milliseconds < row.evaluation.milliseconds;
+    });
+    const auto plans = count_text(std::ssize(measured.rows), "plan");
+    if (faster == 0)
+        return fmt::format("the fastest of {} measured there", plans);
+    return fmt::format("and chosen of {} measured there: {} took less time, but {} faster beyond doubt",
+                       plans, faster, faster == 1 ? "is not" : "none is");
+}
+
 class RecordSearcher {
 public:
     RecordSearcher(const RecordStore& store, const Question& question) : store_(store), question_(question)
@@ -184,12 +198,11 @@ private:
         answer_.point = row->point;
         answer_.record = row->origin;
         answer_.predicted_milliseconds = row->evaluation.milliseconds;
-        answer_.reason = fmt::format("{} was {} for {} on {}, the fastest of {} plans measured there",
-                                     row->op, row->phase == Phase::pinned ? "pinned" : "tuned",
-                                     text_of(row->shape), row->device.name, measured.rows.size());
-        if (row->phase == Phase::pinned)
-            answer_.reason =
-                fmt::format("a person has pinned it for {} on {}", text_of(row->shape), row->device.name);
+        answer_.reason =
+            row->phase == Phase::pinned
+                ? fmt::format("a person has pinned it for {} on {}", text_of(row->shape), row->device.name)
+                : fmt::format("{} was tuned for {} on {}, {}", row->op, text_of(row->shape), row->device.name,
+                              rank_text(measured, *row));
         for (const auto& [point, other] : measured.rows)
             answer_.considered.push_back({point, other->evaluation.milliseconds, "measured"});
         std::ranges::stable_sort(answer_.considered, {}, &Considered::milliseconds);
