@@ -1,6 +1,12 @@
 #include "runtime/session/scale/slice_bytes.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dsl/error.h"
 #include "runtime/session/scale/slice_pipeline.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 
@@ -41,6 +47,17 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
         entries && num_elements && *num_elements > 0)
         bytes.segments = kMargin * static_cast<double>(*entries) / static_cast<double>(*num_elements);
     return bytes;
+}
+
+void throw_no_room(std::int64_t memory_bytes, double usable, double bytes, std::int64_t least)
+{
+    const auto text = [](double n) { return count_text(static_cast<std::int64_t>(std::ceil(n)), "byte"); };
+    const auto whole = static_cast<double>(memory_bytes);
+    throw InputError(fmt::format(
+        "a bound of {} leaves no room for a slice: an element takes {}, and a slice has at least {}; give {} "
+        "or more",
+        text(whole), text(bytes), count_text(least, "element"),
+        text(bytes * static_cast<double>(least) * whole / usable)));
 }
 
 }  // namespace segfold

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
 #include <exception>
 #include <limits>
@@ -19,7 +18,6 @@
 #include "runtime/session/scale/slice_pipeline.h"
 #include "runtime/session/scale/slice_queue.h"
 #include "runtime/support/refuse.h"
-#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -91,17 +89,8 @@ struct Stream::State {
         num_elements = cursor->num_elements();
         problem = make_problem();
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
-        if (slice_elements < std::max<std::int64_t>(1, block))
-            throw InputError(fmt::format(
-                "a bound of {} leaves no room for a slice: an element takes {}, and a slice has at least {}; "
-                "give {} or more",
-                count_text(options.memory_bytes, "byte"),
-                count_text(static_cast<std::int64_t>(std::ceil(bytes)), "byte"),
-                count_text(std::max<std::int64_t>(1, block), "element"),
-                count_text(static_cast<std::int64_t>(
-                               std::ceil(static_cast<double>(options.memory_bytes) / usable * bytes *
-                                         static_cast<double>(std::max<std::int64_t>(1, block)))),
-                           "byte")));
+        if (const auto least = std::max<std::int64_t>(1, block); slice_elements < least)
+            throw_no_room(options.memory_bytes, usable, bytes, least);
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
         slice_segments = slice_elements;
