@@ -338,8 +338,9 @@ TEST_F(BenchVerb, RefusesWhatDoesNotGoTogether)
               "segfold: --from is 1048576 and --to 1024; the first must not be the larger\n");
     EXPECT_EQ(refusal({"sum", "--json", "--markdown"}),
               "segfold: --json and --markdown are two forms of one result; give one of them\n");
-    EXPECT_EQ(refusal({"sum", "--sweep", "size"}),
-              "segfold: --sweep: unknown 'size'; it is one of sizes, layouts; did you mean 'sizes'?\n");
+    EXPECT_EQ(
+        refusal({"sum", "--sweep", "size"}),
+        "segfold: --sweep: unknown 'size'; it is one of sizes, layouts, lot:N; did you mean 'sizes'?\n");
     EXPECT_EQ(refusal({"sum", "--repeat", "0"}), "segfold: --repeat is 0; it must be from 1 to 10000\n");
 }
 
