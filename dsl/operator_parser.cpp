@@ -196,13 +196,15 @@ void OperatorParser::append(Operator& op, const Token& keyword)
     op.append = block(keyword);
 }
 
-void OperatorParser::check_operand_of_append(const Operator& op) const
+void OperatorParser::check_operand_of_append(const Operator& op)
 {
-    if (appended_ && std::ranges::find(seen_, "combine") != seen_.end() && appended_->text != op.earlier)
-        cursor_.fail(appended_->position,
-                     "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
-                         op.earlier + "'",
-                     "give both one name: append(" + op.earlier + ") ...");
+    if (!appended_ || std::ranges::find(seen_, "combine") == seen_.end() || appended_->text == op.earlier)
+        return;
+    unread_.blocks["append"].insert(appended_->text);  // where it stands is no further fault
+    cursor_.fail(appended_->position,
+                 "append calls its state '" + appended_->text + "', and combine calls the earlier one '" +
+                     op.earlier + "'",
+                 "give both one name: append(" + op.earlier + ") ...");
 }
 
 void OperatorParser::laws(Operator& op)

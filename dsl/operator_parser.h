@@ -104,7 +104,7 @@ private:
     /// append ::= "(" name ")" block
     void append(Operator& op, const Token& keyword);
     /// combine's earlier operand and the state of append have one name.
-    void check_operand_of_append(const Operator& op) const;
+    void check_operand_of_append(const Operator& op);
     /// laws ::= ("commutative" | "idempotent") {"," ...}
     void laws(Operator& op);
     /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"

@@ -77,6 +77,20 @@ TEST(Append, IsPrintedAndReadBack)
     }
 }
 
+TEST(Append, AnotherNameOfTheStateIsOneFault)
+{
+    try {
+        (void)parse_operator("own.seg",
+                             "operator own(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a + b "
+                             "append(q) q + x }");
+        ADD_FAILURE() << "was accepted";
+    } catch (const SpecError& error) {
+        const std::string message = error.what();
+        EXPECT_EQ(message.find("unknown name"), std::string::npos) << message;
+        EXPECT_NE(message.find("give both one name: append(a) ..."), std::string::npos) << message;
+    }
+}
+
 TEST(Append, NamesAStateAndWhatLiftReads)
 {
     EXPECT_EQ(refusal("append(a) a + x + 0 * p"), "accepted");
