@@ -2,7 +2,7 @@
 
     python rows_benchmark.py [--program SEGFOLD] [--works NAME,...] [--features K,...] [--layouts NAME,...] [--log2 N] [--rounds R]
 
-Works are sums of f32 rows, of bf16 rows into f32, of f32 rows that are gathered from a table of n rows and weighted (SpMM), and softmax;
+Works are sums of f32 rows, of bf16 rows into f32, of f32 or bf16 rows that are gathered from a table of n rows and weighted (SpMM), and softmax;
 n * K is about 2^N (28). Layouts are ``equal`` (32 rows each), ``geometric`` (of mean 32) and ``zipf`` (P(length >= l) = l^-0.9, cut at n / 8).
 Offsets and columns are made here and given to all; values are random, each program's own. Printed are medians and quartiles in ms of R
 rounds (9), and the compulsory bytes in that time as a share of the read rate that ``segfold bench`` measures; a row counts each time
@@ -28,6 +28,8 @@ OPERATORS = {
     "sum_bf16": "operator sum_rows(x: row bf16) -> f32 { state sum: f32 = 0 lift f32(x) combine(a, b) a + b laws commutative }",
     "gather": "operator spmm(value: f32, column: i32, x: table row f32) -> f32 "
     "{ state sum: f32 = 0 lift value * x[column] combine(a, b) a + b laws commutative }",
+    "gather_bf16": "operator spmm(value: f32, column: i32, x: table row bf16) -> f32 "
+    "{ state sum: f32 = 0 lift value * f32(x[column]) combine(a, b) a + b laws commutative }",
     "softmax": """operator softmax_rows(x: row f32) -> each f32 {
   state { greatest: f32 = -inf; sum: f32 = 0 }
   lift { greatest = isnan(x) ? -inf : x; sum = isnan(x) ? nan : 1 }
@@ -75,7 +77,8 @@ class Work:
         self.offsets = torch.cat([self.lengths.new_zeros(1), self.lengths.cumsum(0)])
         self.narrow_offsets = self.offsets.int()
         self.segments = torch.repeat_interleave(torch.arange(self.num_segments, device="cuda"), self.lengths)
-        dtype = torch.bfloat16 if name == "sum_bf16" else torch.float32
+        self.gathers = name.startswith("gather")
+        dtype = torch.bfloat16 if name.endswith("bf16") else torch.float32
         self.x = torch.randn(self.num_rows, num_features, device="cuda", dtype=dtype)
         self.column = torch.from_numpy(columns_of(self.num_rows)).cuda()
         self.value = torch.rand(self.num_rows, device="cuda")
@@ -83,14 +86,14 @@ class Work:
     def is_right(self, found):
         wanted = self.wanted()
         error = (found.double() - wanted).norm() / wanted.norm()
-        return bool(error <= (6e-3 if self.name == "sum_bf16" else 2e-5))
+        return bool(error <= (6e-3 if self.name.endswith("bf16") else 2e-5))
 
     def wanted(self):
         """In f64, a few features at a time."""
         torch, parts = self.torch, []
         for first in range(0, self.num_features, 8):
             part = self.x[:, first : first + 8].double()
-            if self.name == "gather":
+            if self.gathers:
                 part = part[self.column.long()] * self.value.double()[:, None]
             if self.name == "softmax":
                 part = part.exp()
@@ -121,8 +124,8 @@ def torch_peers(torch, work):
 
         return {"torch segment_reduce, composed": composed, "torch scatter_reduce, composed": scattered}
     bag = torch.nn.functional.embedding_bag
-    if work.name == "gather":
-        words = dict(mode="sum", include_last_offset=True, per_sample_weights=work.value)
+    if work.gathers:
+        words = dict(mode="sum", include_last_offset=True, per_sample_weights=work.value.to(x.dtype))
         return {"torch embedding_bag": lambda: bag(work.column, x, work.narrow_offsets, **words)}
     places = torch.arange(work.num_rows, device="cuda", dtype=torch.int32)
     return {
@@ -141,8 +144,8 @@ def cusparse_peers(torch, work):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     library = module.CuSparse()
-    if work.name == "gather":
-        value, column = work.value, work.column
+    if work.gathers:
+        value, column = work.value.to(work.x.dtype), work.column
     else:
         value = torch.ones(work.num_rows, device="cuda", dtype=work.x.dtype)
         column = torch.arange(work.num_rows, device="cuda", dtype=torch.int32)
@@ -210,7 +213,7 @@ def bench(words, name, offsets, num_features):
         pathlib.Path(operator).write_text(OPERATORS[name])
         np.save(file, offsets.astype(np.int32))
         columns = []
-        if name == "gather":
+        if name.startswith("gather"):
             columns = ["--input", "column=" + os.path.join(folder, "column.npy")]
             np.save(os.path.join(folder, "column.npy"), columns_of(int(offsets[-1])))
         command = [words.program, "bench", operator, "--layout", f"offsets={file}", "--features", str(num_features), "--peers", "none",
@@ -230,8 +233,8 @@ def compare(torch, words, name, layout, num_features):
     document, chosen = bench(words, name, offsets, num_features)
     ceiling = document["machine"]["ceiling_bytes_per_second"]
     num_bytes = sum(document["workloads"][0]["bytes"][part] for part in ("columns", "layout", "results"))
-    if name == "gather":
-        num_bytes += int(lengths.sum()) * num_features * 4
+    if name.startswith("gather"):
+        num_bytes += int(lengths.sum()) * num_features * (2 if name.endswith("bf16") else 4)
     is_right = chosen["agreement"]["agrees"]
     print(f"\n{name}, K = {num_features}, {layout}: {int(lengths.sum())} rows, {len(lengths)} segments, {lengths.max()} in the longest")
     print(f"{document['machine']['driver']}, {document['machine']['compiler']}, read rate {ceiling / 1e9:.0f} GB/s")

@@ -68,7 +68,7 @@ def call(torch, work):
         out = torch.empty(work.num_segments, work.num_features, device="cuda")
 
         def compute():
-            fold_rows[grid](work.x, work.value, work.column, work.narrow_offsets, out, gathers=work.name == "gather", **words)
+            fold_rows[grid](work.x, work.value, work.column, work.narrow_offsets, out, gathers=work.gathers, **words)
             return out
 
     return compute
