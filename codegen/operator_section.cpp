@@ -16,6 +16,7 @@
 #include "codegen/native_rows.h"
 #include "codegen/native_section.h"
 #include "codegen/rows_section.h"
+#include "codegen/shuffle_call.h"
 #include "codegen/vocabulary.h"
 #include "dsl/rows.h"
 
@@ -363,20 +364,11 @@ private:
                         body);
     }
 
-    /// Warp shuffles move 32 and 64 bits; the 16-bit formats travel as their bits.
     [[nodiscard]] std::string shuffle(const std::string& name, const std::string& intrinsic,
                                       const std::string& parameter, const std::string& argument) const
     {
         const auto moved = [&](Type type, const std::string& value) {
-            const auto call = [&](const std::string& what) {
-                return fmt::format("{}(kFullMask, {}, {})", intrinsic, what, argument);
-            };
-            if (type == Type::f16 || type == Type::bf16)
-                return fmt::format("{}{{(unsigned short)({})}}", cuda_name(type),
-                                   call(fmt::format("unsigned({}.bits)", value)));
-            if (size_bytes(type) >= 4)
-                return call(value);
-            return fmt::format("{}({})", cuda_name(type), call(fmt::format("int({})", value)));
+            return shuffle_call(type, value, intrinsic, "kFullMask", argument);
         };
         const auto head = fmt::format("State {}(State state, {})", name, parameter);
         if (scalar_state())

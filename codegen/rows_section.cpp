@@ -10,6 +10,7 @@
 #include "codegen/cuda_printer.h"
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
+#include "codegen/shuffle_call.h"
 #include "codegen/vocabulary.h"
 
 namespace segfold {
@@ -237,6 +238,26 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     numbers.values = {{"row", word(has_numbers, "row")},
                       {"inputs", word(has_numbers, "inputs")},
                       {"index", word(has_numbers, "index")}};
+    const auto shuffled = [&](auto is_moved) {
+        Holes shuffles{{}, {{"number", {}}}};
+        for (const auto& column : rows.op.parameters) {
+            const auto given = parameter(column.name);
+            if (given == problem.op.parameters.end() || given->row || column.table || !is_moved(column))
+                continue;
+            const auto name = cuda_identifier(column.name);
+            shuffles.lists["number"].push_back(
+                {{{"name", name},
+                  {"value", shuffle_call(column.type, "held." + name, "__shfl_sync", "lanes", "lane")}}});
+        }
+        for (const auto* name : {"row", "held", "lanes", "lane"})
+            shuffles.values[name] = word(!shuffles.lists["number"].empty(), name);
+        return shuffles;
+    };
+    auto place_numbers = shuffled([&](const Parameter& column) { return places.contains(column.name); });
+    place_numbers.values.insert(
+        {{"function", "shuffle_places"}, {"purpose", "the places of rows follow from"}});
+    auto lift_numbers = shuffled([&](const Parameter& column) { return lift_uses(rows.op, column); });
+    lift_numbers.values.insert({{"function", "shuffle_lifted"}, {"purpose", "are lifted"}});
     auto loads = holes;
     loads.values = {{"index", word(!holes.lists["row"].empty() || places.contains("index"), "index")},
                     {"position", word(places.contains("position"), "position")},
@@ -271,6 +292,8 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     }
     add("Row", vocabulary("rows.cuh", "Row", holes));
     add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
+    add("shuffle_places", vocabulary("rows.cuh", "shuffle_numbers", place_numbers));
+    add("shuffle_lifted", vocabulary("rows.cuh", "shuffle_numbers", lift_numbers));
     for (const auto& read : rows.reads)
         add("place_in_" + read.column, place_function(problem, rows, read, Dialect::cuda));
     add("find_rows", vocabulary("rows.cuh", "find_rows", finds));

@@ -58,6 +58,9 @@ inline std::vector<std::string> hostile_names()
                              "ownint"})
         names.emplace_back(more);
     std::erase_if(names, [](const std::string& name) { return !is_name_of_users(name); });
+    std::ranges::sort(names);
+    const auto doubled = std::ranges::unique(names);
+    names.erase(doubled.begin(), doubled.end());
     return names;
 }
 

@@ -158,6 +158,8 @@ inline std::vector<RowCase> row_cases()
             {"row_stream", whole, sum, {1, 16, 128}, {{"block_threads", 64}}},
             {"row_stream", offsets, first, {2, 256, 1024}, {{"features_per_lane", 2}}},
             {"row_stream", offsets, spmm(), {7, 64}},
+            {"row_stream", uniform, spmm(), {16, 8, 100}, {{"feature_lanes", 8}, {"rows_per_step", 2}}, 64},
+            {"row_stream", whole, spmm(), {4}, {{"feature_lanes", 4}, {"rows_per_step", 8}}},
             {"row_stream", offsets, mean, {16}, {{"feature_lanes", 4}}},
             {"row_stream", offsets, affine, {8, 3}, {{"rows_per_step", 1}, {"feature_lanes", 1}}, 64},
             {"fused_row_groups", offsets, rows_told_back(true), {16, 100}, {{"segments_per_group", 2}}}};

@@ -287,6 +287,28 @@ TEST(RowsOnCores, SessionsFoldRowsAndWriteBack)
     }
 }
 
+/// Whether the executor tells that the text is wrong, by short and long segments over several shares.
+bool is_found(const Emitted& planted, const Operator& op)
+{
+    std::vector<std::int64_t> lengths = {3, 1, 700, 0, 2, 8, 16, 0, 1200, 1, 0, 170, 170, 170, 2};
+    for (int i = 0; i < 40; ++i)
+        lengths.push_back(i % 3);
+    for (const std::int64_t num_features : {8, 3, 70})
+        for (const int multiprocessors : {1, 16, 2}) {
+            const auto workload =
+                rows_of_numbers(op, segments_in_form(SegmentForm::offsets, lengths), num_features, 5);
+            try {
+                if (!Judge(workload).compare(simt::run(workload, planted, {}, {}, multiprocessors)).agrees())
+                    return true;
+            } catch (const simt::SimtError&) {
+                return true;
+            } catch (const InputError&) {  // a read outside of a table
+                return true;
+            }
+        }
+    return false;
+}
+
 struct Planted {
     const char* stage;
     const char* from;
@@ -311,9 +333,12 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
              {"row_stream", "segment - ends.first == kFeatureLanes", "segment - ends.first > kFeatureLanes"},
              {"row_stream", "while (next <= row + u", "while (next < row + u"},
              {"row_stream", "if (s + k < count)", "if (s + k <= count)"},
-             {"row_stream", "min(end - row, Index(kRowsPerStep))", "int(kRowsPerStep)"},
+             {"row_stream", "min(left, Index(kRowsPerStep))", "int(kRowsPerStep)"},
              {"row_stream", "* step - 1;", "* step;"},
-             {"row_stream", "combine(parts[threadIdx.x], heads[", "combine(identity(), heads["}}) {
+             {"row_stream", "combine(parts[threadIdx.x], head)", "combine(identity(), head)"},
+             {"row_stream", "many[atomicAdd(&num_many, 1)]", "many[0]"},
+             {"row_stream", "ends.mine = ends.following;", ";"},
+             {"row_stream", "segment + kFeatureLanes, last", "segment, last"}}) {
         const auto& stage = Catalogue::standard().stage(stage_name);
         const Configuration settings = stage.name == "row_groups"
                                            ? Configuration{{"row_lanes", 8}, {"feature_lanes", 2}}
@@ -332,25 +357,27 @@ TEST(RowsOnSimt, PlantedBugsAreFound)
             ASSERT_NE(at, std::string::npos) << text;
             planted.source.replace(at, text.size(), replacement);
         }
-        bool is_found = false;
-        for (const std::int64_t num_features : {8, 3, 70})
-            for (const int multiprocessors : {1, 16, 2}) {
-                if (is_found)
-                    continue;
-                const auto workload = rows_of_numbers(
-                    op,
-                    segments_in_form(SegmentForm::offsets,
-                                     {3, 1, 700, 0, 2, 8, 16, 0, 1200, 1, 0, 170, 170, 170, 2}),
-                    num_features, 5);
-                try {
-                    is_found = !Judge(workload)
-                                    .compare(simt::run(workload, planted, {}, {}, multiprocessors))
-                                    .agrees();
-                } catch (const simt::SimtError&) {
-                    is_found = true;
-                }
-            }
-        EXPECT_TRUE(is_found) << stage_name << ": " << from;
+        EXPECT_TRUE(is_found(planted, op)) << stage_name << ": " << from;
+    }
+}
+
+/// Numbers that lanes hold for each other, four groups in a warp.
+TEST(RowsOnSimt, PlantedBugsInGathersAreFound)
+{
+    const auto op = spmm();
+    for (const auto& [stage_name, from, to] : std::initializer_list<Planted>{
+             {"row_stream", "numbers = following;", ";"},
+             {"row_stream", "row + kFeatureLanes, left", "row, left"},
+             {"row_stream", "lane < left", "lane <= left"},
+             {"row_stream", "first_group_lane() + lane + min(u, count - 1)", "lane + min(u, count - 1)"},
+             {"row_stream", "first_group_lane() + lane_of_row + u", "first_group_lane() + u"}}) {
+        auto planted = emitted_for(op, Catalogue::standard().stage(stage_name), SegmentForm::offsets, 8,
+                                   {{"block_threads", 64}, {"feature_lanes", 8}, {"rows_per_step", 4}});
+        const std::string text = from;
+        const auto at = planted.source.find(text);
+        ASSERT_NE(at, std::string::npos) << text;
+        planted.source.replace(at, text.size(), to);
+        EXPECT_TRUE(is_found(planted, op)) << from;
     }
 }
 

@@ -25,11 +25,13 @@
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : mean_length > 64 ? 8 : 16
 //% prefer  row_lanes = min(32 / feature_lanes, max(1, (mean_length + 2) / 4))
 //% let     lane_rows = ceil_div(mean_length, row_lanes)
-//% prefer  rows_per_step = lane_rows <= (uniform ? 2 : 4) ? 2 : 4
+//% let     are_alike = uniform || longest_length > 0 && longest_length <= 2 * mean_length
+//% let     is_thin = feature_lanes <= 4 && !are_alike && mean_length <= 64
+//% prefer  rows_per_step = lane_rows <= (uniform || is_thin ? 2 : 4) ? 2 : 4
 //% let     most_rows = uniform ? lane_rows : 2 * lane_rows
 //% let     some_steps = ceil_div(most_rows, rows_per_step)
 //% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
-//% prefer  segments_per_group = mean_length <= 12 ? 4 : 1
+//% prefer  segments_per_group = mean_length <= 12 || is_thin ? 4 : 1
 //% prefer  block_threads = 32
 //% let     group_lanes = feature_lanes * row_lanes
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)

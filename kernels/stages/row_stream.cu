@@ -16,16 +16,16 @@
 //% tune    feature_lanes = 16, 1, 2, 4, 8, 32
 //% tune    rows_per_step = 8, 1, 2, 4
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 8
-//% let     lane_part = num_features <= 64 ? 2 : num_features <= 128 ? 4 : 8
+//% let     lane_part = num_features <= 32 ? 1 : num_features <= 64 ? 2 : num_features <= 128 ? 4 : 8
 //% prefer  features_per_lane = num_features == 0 ? row_vector : is_odd ? 1 : min(part, lane_part)
 //% let     vectors = num_features == 0 ? 16 : ceil_div(num_features, features_per_lane)
 //% let     few_vectors = vectors <= 1 ? 1 : vectors <= 2 ? 2 : vectors <= 4 ? 4 : 8
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
-//% prefer  rows_per_step = is_long || gathers_rows ? 4 : 8
-//% let     is_narrow = num_features > 0 && num_features <= 64
-//% let     few_states = gathers_rows ? 6 : is_long || row_bytes <= 2 ? 5 : 4
-//% let     wide_rows = gathers_rows ? 4 : 2
-//% prefer  blocks_per_multiprocessor = !is_narrow ? wide_rows : state_bytes <= 8 ? few_states : 4
+//% prefer  rows_per_step = is_long ? 4 : 8
+//% let     is_wide = gathers_rows || row_bytes >= 8 || state_bytes >= 8 && !is_long
+//% let     usual = state_bytes <= 8 && (is_long || row_bytes <= 2 && !gathers_rows) ? 5 : 4
+//% let     narrow_blocks = num_features > 32 ? usual : is_wide ? 5 : 6
+//% prefer  blocks_per_multiprocessor = num_features > 0 && num_features <= 64 ? narrow_blocks : 2
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / feature_lanes
 //% let     least_blocks = ceil_div(feature_blocks, block_groups)
@@ -54,35 +54,49 @@ __device__ __forceinline__ i64 share_length(const Segments& segments, Index num_
     return (i64(segments.num_items) + segments.num_segments + num_shares - 1) / num_shares;
 }
 
-// Ends of segments, one in each lane of a group: that of `first` and those behind it.
+// The first of the group's lanes in its warp.
+__device__ __forceinline__ int first_group_lane()
+{
+    return int(threadIdx.x) % kWarpThreads / kFeatureLanes * kFeatureLanes;
+}
+
+__device__ __forceinline__ unsigned group_mask()
+{
+    return kFullMask >> (kWarpThreads - kFeatureLanes) << first_group_lane();
+}
+
+// Ends of segments, one in each lane of a group: that of `first` and those behind it. `following` are those
+// behind these, which are asked for long before they are needed.
 struct ComingEnds {
     Index first;
     Index mine;
+    Index following;
 };
 
-// Where `segment` ends, for which lanes ask one after the other, so that few wait for memory. Segments from
-// `last` on have the end `none`.
+// The end of this lane's segment among those from `first` on; segments from `last` on have the end `none`.
+__device__ __forceinline__ Index load_end(const Segments& segments, Index first, Index last, Index none)
+{
+    const Index mine = first + int(threadIdx.x) % kFeatureLanes;
+    return mine < last ? segment_end(segments, mine) : none;
+}
+
+// Where `segment` ends, for which lanes ask one after the other.
 __device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment, Index last,
                                           Index none)
 {
     if (segment - ends.first == kFeatureLanes) {
         ends.first = segment;
-        const Index mine = segment + int(threadIdx.x) % kFeatureLanes;
-        ends.mine = mine < last ? segment_end(segments, mine) : none;
+        ends.mine = ends.following;
+        ends.following = load_end(segments, segment + kFeatureLanes, last, none);
     }
-    const int first_lane = int(threadIdx.x) % kWarpThreads / kFeatureLanes * kFeatureLanes;
-    const unsigned group = kFullMask >> (kWarpThreads - kFeatureLanes) << first_lane;
-    return __shfl_sync(group, ends.mine, first_lane + int(segment - ends.first));
+    return __shfl_sync(group_mask(), ends.mine, first_group_lane() + int(segment - ends.first));
 }
 
-// Asks for `count` consecutive rows from `first` on, behind them for the last one once more: with no condition
-// between them all are under way at once.
-__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
-                                          int count, int feature, int num_features, bool is_vector)
+// Asks for the rows of `count` consecutive elements from `first` on, whose numbers are there; behind them for the
+// last one once more: with no condition between them all are under way at once.
+__device__ __forceinline__ void load_step_rows(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
+                                               int count, int feature, int num_features, bool is_vector)
 {
-    #pragma unroll
-    for (int u = 0; u < kRowsPerStep; ++u)
-        load_numbers(rows[u], inputs, first + min(u, count - 1));
     #pragma unroll
     for (int u = 0; u < kRowsPerStep; ++u)
         find_rows(rows[u], inputs, first + min(u, count - 1), 0, 0);
@@ -90,6 +104,37 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
     for (int u = 0; u < kRowsPerStep; ++u)
         load_rows(rows[u], inputs, first + min(u, count - 1), 0, 0, feature, num_features, is_vector);
 }
+
+//% if gathers && feature_lanes >= rows_per_step
+// Asks for the numbers of this lane's element among those from `first` on, of which `left` are there.
+__device__ __forceinline__ void load_lane_numbers(Row& held, const Inputs& inputs, Index first, Index left)
+{
+    const int lane = int(threadIdx.x) % kFeatureLanes;
+    if (lane < left)
+        load_numbers(held, inputs, first + lane);
+}
+
+// Asks for `count` consecutive elements from `first` on, whose numbers the lanes of the group hold from `lane` on.
+__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Row& held,
+                                          int lane, Index first, int count, int feature, int num_features,
+                                          bool is_vector)
+{
+    #pragma unroll
+    for (int u = 0; u < kRowsPerStep; ++u)
+        shuffle_places(rows[u], held, group_mask(), first_group_lane() + lane + min(u, count - 1));
+    load_step_rows(rows, inputs, first, count, feature, num_features, is_vector);
+}
+//% else
+// Asks for `count` consecutive elements from `first` on.
+__device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
+                                          int count, int feature, int num_features, bool is_vector)
+{
+    #pragma unroll
+    for (int u = 0; u < kRowsPerStep; ++u)
+        load_numbers(rows[u], inputs, first + min(u, count - 1));
+    load_step_rows(rows, inputs, first, count, feature, num_features, is_vector);
+}
+//% end
 
 // kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under way,
 // folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one that
@@ -134,15 +179,43 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v)
         totals[v] = identity();
-    ComingEnds coming = {segment - kFeatureLanes, 0};
+    //% if gathers && feature_lanes >= rows_per_step
+    // Numbers come before rows, which they say the places of: kFeatureLanes elements' at a time, one's in each
+    // lane, and those behind these are asked for beforehand.
+    Row numbers;
+    Row following;
+    load_lane_numbers(following, inputs, begin, end - begin);
+    //% end
+    ComingEnds coming = {segment - kFeatureLanes, 0, load_end(segments, segment, last, end)};
     Index next = take_end(coming, segments, segment, last, end);  // where this segment ends
     for (Index row = begin; segment < last || row < end; row += kRowsPerStep) {
+        // Rows are asked for before it is asked what ends among them, so that the groups of a warp wait once.
         Row rows[kRowsPerStep];
-        if (is_vector && next >= row + kRowsPerStep && end >= row + kRowsPerStep) {
-            // Nothing ends before the last of these rows, and all are there.
+        const Index left = end - row;
+        const bool is_whole = is_vector && left >= kRowsPerStep;
+        //% if gathers && feature_lanes >= rows_per_step
+        const int lane_of_row = int((row - begin) % kFeatureLanes);
+        if (lane_of_row == 0) {
+            numbers = following;
+            load_lane_numbers(following, inputs, row + kFeatureLanes, left - kFeatureLanes);
+        }
+        if (is_whole)
+            load_step(rows, inputs, numbers, lane_of_row, row, kRowsPerStep, feature, num_features, is_vector);
+        else if (left > 0)
+            load_step(rows, inputs, numbers, lane_of_row, row, int(min(left, Index(kRowsPerStep))), feature,
+                      num_features, is_vector);
+        //% else
+        if (is_whole)  // by a condition of its own, so that addresses follow from the first one
             load_step(rows, inputs, row, kRowsPerStep, feature, num_features, is_vector);
+        else if (left > 0)
+            load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features, is_vector);
+        //% end
+        if (is_whole && next >= row + kRowsPerStep) {  // nothing ends before the last of these rows
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u) {
+                //% if gathers && feature_lanes >= rows_per_step
+                shuffle_lifted(rows[u], numbers, group_mask(), first_group_lane() + lane_of_row + u);
+                //% end
                 #pragma unroll
                 for (int v = 0; v < kFeaturesPerLane; ++v)
                     totals[v] = combine(totals[v], lift_row(inputs, rows[u], v, row + u,
@@ -150,9 +223,6 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
             }
             continue;
         }
-        if (row < end)
-            load_step(rows, inputs, row, int(min(end - row, Index(kRowsPerStep))), feature, num_features,
-                      is_vector);
         #pragma unroll
         for (int u = 0; u < kRowsPerStep; ++u) {
             // All segments that end before this row; behind the last row, all that end in the share.
@@ -175,6 +245,9 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
                 next = take_end(coming, segments, segment, last, end);
             }
             if (row + u < end) {
+                //% if gathers && feature_lanes >= rows_per_step
+                shuffle_lifted(rows[u], numbers, group_mask(), first_group_lane() + lane_of_row + u);
+                //% end
                 #pragma unroll
                 for (int v = 0; v < kFeaturesPerLane; ++v)
                     totals[v] = combine(totals[v], lift_row(inputs, rows[u], v, row + u,
@@ -225,15 +298,27 @@ __device__ __forceinline__ State join_tails(const State* tails, Index count, int
     return total;
 }
 
+// A segment with many tails, the head of which is in a share of this block.
+struct Many {
+    Index first;  // the share in which it began
+    Index share;  // that of its head
+    Index segment;
+    Index length;
+};
+
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
 // few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
-// tails, for which all others wait: so the block is large.
+// tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
 extern "C" __global__ void __launch_bounds__(kJoinThreads, kJoinBlocks)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
     __shared__ State parts[kJoinThreads];
-    __shared__ bool are_many[kJoinThreads];
+    __shared__ Many many[kJoinThreads];
+    __shared__ int num_many;
+    if (threadIdx.x == 0)
+        num_many = 0;
+    __syncthreads();  // it is 0 before it is counted up
     const int num_features = int(results.num_features);
     const Index num_shares = shares[0];
     const int width = min(num_features, kJoinThreads);
@@ -248,43 +333,43 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
         const Index segment = shares[2 + 2 * share];
         const bool is_few = share - first <= kFewTails;
         is_many = first >= 0 && !is_few;
-        if (column == 0)
-            are_many[chunk] = is_many;
+        const Index length = first < 0 ? 0 : segment_end(segments, segment) - segment_begin(segments, segment);
+        if (is_many && column == 0)
+            many[atomicAdd(&num_many, 1)] = {first, share, segment, length};
         if (first >= 0 && is_few) {
-            const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
             for (int feature = column; feature < num_features; feature += width) {
                 const State head = heads[i64(share) * num_features + feature];
                 const State total =
                     join_tails(tails + i64(first) * num_features + feature, share - first, num_features);
-                store_feature(results, segment, segment_items, i64(segment) * num_features + feature,
+                store_feature(results, segment, length, i64(segment) * num_features + feature,
                               combine(total, head));
             }
         }
     }
-    if (!__syncthreads_or(is_many))  // are_many is written
+    if (!__syncthreads_or(is_many))  // they are counted and written
         return;
-    for (int k = 0; k < block_shares && first_share + k < num_shares; ++k) {
-        if (!are_many[k])
-            continue;
-        const Index share = first_share + k;
-        const Index first = shares[1 + 2 * share];
-        const Index segment = shares[2 + 2 * share];
-        const Index segment_items = segment_end(segments, segment) - segment_begin(segments, segment);
+    for (int k = 0; k < num_many; ++k) {
+        const Index share = many[k].share;
+        const Index first = many[k].first;
         const Index chunk_shares = (share - first + block_shares - 1) / block_shares;
         const Index begin = min(first + chunk * chunk_shares, share);
         for (int base = 0; base < num_features; base += width) {
             const int feature = base + column;
             const bool is_there = chunk < block_shares && feature < num_features;
             const Index count = is_there ? min(chunk_shares, share - begin) : 0;
+            State head = identity();
+            if (chunk == 0 && is_there)
+                head = heads[i64(share) * num_features + feature];
             parts[threadIdx.x] = join_tails(tails + i64(begin) * num_features + feature, count, num_features);
             for (int distance = 1; distance < block_shares; distance *= 2) {
                 __syncthreads();  // the parts of this round are written
                 if (chunk % (2 * distance) == 0 && chunk + distance < block_shares)
                     parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + distance * width]);
             }
-            if (chunk == 0 && feature < num_features)
-                store_feature(results, segment, segment_items, i64(segment) * num_features + feature,
-                              combine(parts[threadIdx.x], heads[i64(share) * num_features + feature]));
+            if (chunk == 0 && is_there)
+                store_feature(results, many[k].segment, many[k].length,
+                              i64(many[k].segment) * num_features + feature,
+                              combine(parts[threadIdx.x], head));
             __syncthreads();  // all have read the parts before the next ones replace them
         }
     }

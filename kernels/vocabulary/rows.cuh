@@ -60,6 +60,15 @@ __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, I
 //% end
 }
 
+//% piece shuffle_numbers
+// Of the element that another lane holds, the numbers that @purpose@. All `lanes` of the group call it.
+__device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned@lanes@, int@lane@)
+{
+//% each number
+    row.@name@ = @value@;
+//% end
+}
+
 //% piece find_rows
 // The second step, where tables are checked: where the rows are.
 __device__ __forceinline__ void find_rows(Row&@row@, const Inputs&@inputs@, Index@index@, Index@position@,
