@@ -241,7 +241,7 @@ TEST(Catalogue, StagesThatTakeNoKeysGetTheOffsetsOfThem)
         EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1000, 10}).name, "run_stream");
     }
     EXPECT_EQ(catalogue.unmet(catalogue.stage("grid_reduce"), problem("sum_i32", SegmentForm::keys)),
-              "takes segments given as whole, not as keys");
+              "takes segments given as whole, uniform, not as keys");
     EXPECT_EQ(catalogue.unmet(run_stream, problem("sum_i32")),
               "takes segments given as keys, flags, not as offsets");
 }
@@ -303,10 +303,10 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 2048, kMany), "block_per_segment");
     EXPECT_EQ(chosen("sum_i32", 1 << 20, kMany), "block_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 1 << 21, kMany), "warp_stream") << "fewer segments than keep all busy";
+    EXPECT_EQ(chosen("sum_i32", 1 << 21, kMany), "grid_reduce") << "fewer segments than keep all busy";
     EXPECT_EQ(chosen("affine_u32", 4096, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("affine_u32", 65536, kMany), "block_per_segment");
-    EXPECT_EQ(chosen("affine_u32", 1 << 20, kMany), "warp_stream");
+    EXPECT_EQ(chosen("affine_u32", 1 << 20, kMany), "grid_reduce");
     EXPECT_EQ(chosen("trace_u64", 4096, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("trace_u64", 16384, kMany), "warp_stream") << "joining lanes once a row is dear";
 }

@@ -113,10 +113,10 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
                                             "--kernels", "own/"};
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% launch", "//% lunch"));
     EXPECT_EQ(refusal(stages),
-              "segfold: own/stages/leap.cu:34: unknown directive 'lunch'; did you mean 'launch'?\n");
+              "segfold: own/stages/leap.cu:35: unknown directive 'lunch'; did you mean 'launch'?\n");
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "? 1000 :", "? 10000 / num_segment :"));
     EXPECT_EQ(refusal({"emit", "sum_i32", "--layout", "uniform=4", "--kernels", "own"}),
-              "segfold: own/stages/leap.cu:25: in 'is_alike || are_known && is_close ? 10000 / num_segment : "
+              "segfold: own/stages/leap.cu:26: in 'is_alike || are_known && is_close ? 10000 / num_segment : "
               "uniform ? 1000 : 0': unknown name 'num_segment'; did you mean 'num_segments'?\n");
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% stage   leap", "//% stage   tile_scan"));
     EXPECT_EQ(refusal(stages),

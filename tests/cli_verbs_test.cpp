@@ -248,8 +248,8 @@ TEST_F(VerbsTest, StagesShowWhatAnOperatorMayUse)
     for (const auto& stage : document["stages"])
         if (stage["stage"] == "thread_per_segment") {
             EXPECT_EQ(stage["serves"].dump(), R"([{"form":"uniform","rule_of_thumb":true,"serves":true}])");
-        } else if (stage["stage"] == "grid_reduce") {
-            EXPECT_EQ(stage["serves"][0]["reason"], "takes segments given as whole, not as uniform");
+        } else if (stage["stage"] == "lean_stream") {
+            EXPECT_EQ(stage["serves"][0]["reason"], "takes segments given as offsets, not as uniform");
         }
 }
 

@@ -133,7 +133,7 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
     EXPECT_EQ(bench::print_deciles({}), "");
     EXPECT_EQ(bench::print_rates({records[0]}, true),
               "operator,form,elements,segments,longest,padded,rates\n"
-              "sum_f32,offsets,1000,10,400,4000,tile_scan=0.5000 warp_stream=0.2500\n");
+              "sum_f32,offsets,1000,10,400,4000,tile_scan=0.5 warp_stream=0.25\n");
 }
 
 }  // namespace

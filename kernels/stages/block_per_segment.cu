@@ -11,13 +11,16 @@
 //% let     large_shares = element_bytes == 1 ? 240 : 140
 //% let     shares = num_elements > 67108864 ? large_shares : costly_combine || element_bytes <= 2 ? 120 : 80
 //% let     most = (element_bytes == 1 ? 524288 : 393216) / max(4, element_bytes) + num_elements / shares
-//% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most
+//% let     is_ragged = mean_length * element_bytes % 16 != 0 || element_bytes >= 8 || state_bytes > element_bytes
+//% let     most_alike = num_segments <= 64 && is_ragged ? min(most, 49152) : most
+//% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most_alike
 //% let     are_even = longest_length <= min(most, 16 * mean_length)
 //% let     is_lone = longest_length > 384 && num_segments <= min(4096, 512 + longest_length)
 //% let     are_near = are_even && (!offsets || longest_length <= 8 * mean_length && !costly_combine)
 //% let     soon = costly_combine || state_bytes > element_bytes ? 16384 : 32768
 //% let     is_rare = is_lone && num_elements <= 4194304 && (longest_length <= soon || are_near)
-//% let     usual_mean = longest_length > 8 * mean_length && element_bytes > 2 ? 1536 : 2048
+//% let     is_wider = costly_combine || state_bytes > element_bytes
+//% let     usual_mean = (longest_length > 8 * mean_length || is_wider) && element_bytes > 2 ? 1536 : 2048
 //% let     least_mean = element_bytes >= 8 ? 1024 : usual_mean
 //% let     are_enough = commutative && mean_length >= least_mean && (is_rare || !is_few)
 //% let     is_full = longest_length > 0 && are_even && are_enough
@@ -36,17 +39,14 @@
 //% launch  reduce  grid = min(num_segments, num_multiprocessors * blocks_per_multiprocessor)  block = block_threads
 //% use     parts/segment_extent.cuh
 //% use     parts/block_reduce.cuh
-//% if !commutative
+//% if commutative
+//% use     parts/fold_strided.cuh
+//% else
 //% use     parts/fold_consecutive.cuh
 //% end
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.
-//% if commutative && (uses_position || uses_segment)
-// Thread t takes the elements t, t + block_threads, ... of the segment, kItemsPerThread of them at once.
-//% elif commutative
-// Thread t takes the vectors t, t + block_threads, ... of the segment, kItemsPerThread elements at once, one
-// vector at least.
-//% else
+//% if !commutative
 // combine() need not commute: each warp takes one contiguous share of the segment and walks it in chunks,
 // in which a lane folds kItemsPerThread consecutive elements. The warps' totals are joined in the order of
 // their shares.
@@ -60,94 +60,10 @@ reduce(Inputs inputs,
     for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
         const Index first = segment_first(segments, segment);
         const Index length = segment_length(segments, segment);
-        State total = identity();
         //% if commutative
-        //% if uses_position || uses_segment
-        Index position = threadIdx.x;
-        const int stride = kItemsPerThread * block_threads;
-        for (; position + stride - block_threads < length; position += stride) {
-            //% if has_append
-            Element elements[kItemsPerThread];
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k)
-                elements[k] = load_element(inputs, first + position + k * block_threads);
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k) {
-                const Index place = position + k * block_threads;
-                total = append_element(total, inputs, elements[k], first + place, place, segment);
-            }
-            //% else
-            State items[kItemsPerThread];
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k) {
-                const Index place = position + k * block_threads;
-                items[k] = load_item(inputs, first + place, place, segment);
-            }
-            #pragma unroll
-            for (int k = 0; k < kItemsPerThread; ++k)
-                total = combine(total, items[k]);
-            //% end
-        }
-        for (; position < length; position += block_threads)
-            //% if has_append
-            total = append_element(total, inputs, load_element(inputs, first + position), first + position,
-                                   position, segment);
-            //% else
-            total = combine(total, load_item(inputs, first + position, position, segment));
-            //% end
+        State total = fold_strided(inputs, first, length, segment, threadIdx.x, block_threads);
         //% else
-        // The first elements, up to where vectors begin.
-        const Index before = min(length, -first & Index(kStepItems - 1));
-        if (threadIdx.x < before)
-            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
-        constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
-        const int stride = kStepItems * block_threads;
-        const bool aligned = is_aligned(inputs);
-        Index position = before + threadIdx.x * kStepItems;
-        // Many vectors are under way at once.
-        for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
-             position += kVectors * stride) {
-            Items items[kVectors];
-            #pragma unroll
-            for (int k = 0; k < kVectors; ++k)
-                items[k] = load_vectors(inputs, first + position + k * stride);
-            #pragma unroll
-            for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const Index index = first + position + k / kStepItems * stride + k % kStepItems;
-                //% if has_append
-                total = append_item(total, inputs, items[k / kStepItems], k % kStepItems, index);
-                //% else
-                total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
-                //% end
-            }
-        }
-        // Fewer are left.
-        #pragma unroll 1
-        for (; aligned && position + kStepItems <= length; position += stride) {
-            const Items items = load_vectors(inputs, first + position);
-            #pragma unroll
-            for (int k = 0; k < kStepItems; ++k)
-                //% if has_append
-                total = append_item(total, inputs, items, k, first + position + k);
-                //% else
-                total = combine(total, lift_item(inputs, items, k, first + position + k));
-                //% end
-        }
-        // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
-        #pragma unroll 1
-        for (; position < length; position += stride) {
-            #pragma unroll
-            for (int k = 0; k < kStepItems; ++k)
-                if (position + k < length)
-                    //% if has_append
-                    total = append_element(total, inputs, load_element(inputs, first + position + k),
-                                           first + position + k, position + k, segment);
-                    //% else
-                    total = combine(total, load_item(inputs, first + position + k, position + k, segment));
-                    //% end
-        }
-        //% end
-        //% else
+        State total = identity();
         const int num_warps = block_threads / kWarpThreads;
         constexpr int kChunk = kItemsPerThread * kWarpThreads;
         const int lane = threadIdx.x % kWarpThreads;

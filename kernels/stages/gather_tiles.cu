@@ -7,7 +7,8 @@
 //% let     is_light = element_bytes <= 8 && state_bytes <= 4
 //% let     most = state_bytes <= 4 ? 4194304 : 1572864
 //% let     is_small = num_elements <= most && num_segments >= 32 && longest_length > 0 && longest_length <= 65536
-//% let     general = is_small ? (state_bytes <= 4 ? 65 : 50) : 15
+//% let     are_short = !costly_combine && element_bytes <= 4 && mean_length <= 40 && num_segments > 8192
+//% let     general = is_small ? (state_bytes <= 4 || are_short ? 65 : 50) : 15
 //% suits   gathers ? (num_elements > 262144 ? 75 : 15) : general
 //% tune    block_threads = 160, 96, 288
 //% tune    items_per_thread = 8, 4, 16

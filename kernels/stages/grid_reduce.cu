@@ -1,31 +1,39 @@
 //% stage   grid_reduce
-//% title   All blocks reduce one segment in one launch; the last block finishes
+//% title   All blocks reduce one segment, or some of them each; its last block finishes
 //% source  Harris 2007, kernel 7, with the last block of the CUDA sample threadFenceReduction
-//% layout  whole
+//% layout  whole, uniform
 //% needs   associative
-//% suits   100
+//% let     is_dear = !commutative && state_bytes >= 16 && num_segments > 512
+//% suits   whole ? 100 : mean_length > 32768 && !is_dear ? 65 : 5
 //% tune    block_threads = 256, 128, 512
-//% tune    items_per_thread = 8, 4, 16
+//% tune    items_per_thread = 8, 4, 16, 32
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16
-//% prefer  block_threads = num_elements >= 16777216 ? 512 : 256
-//% prefer  items_per_thread = !commutative && state_bytes >= 16 && element_bytes <= 4 ? 16 : 8
-//% prefer  blocks_per_multiprocessor = !commutative && state_bytes >= 8 ? 1024 / block_threads : 8
-//% let     num_tiles = ceil_div(num_items, block_threads * items_per_thread)
-//% let     num_blocks = max(1, min(num_tiles, num_multiprocessors * blocks_per_multiprocessor))
-//% scratch partials : State[num_blocks]
-//% scratch ticket : unsigned[1] zero
-//% launch  reduce  grid = num_blocks  block = block_threads
-//% use     parts/segments.cuh
+//% let     is_large = whole && num_elements >= 16777216 && (!commutative || element_bytes >= 8)
+//% prefer  block_threads = is_large ? 512 : 256
+//% let     ordered_items = state_bytes >= 16 && element_bytes <= 4 ? 16 : 8
+//% let     strided_items = element_bytes >= 8 ? 8 : costly_combine || element_bytes <= 2 ? 32 : 16
+//% prefer  items_per_thread = commutative ? strided_items : ordered_items
+//% let     ordered_blocks = state_bytes >= 8 ? 1024 / block_threads : 8
+//% let     strided_blocks = element_bytes <= 2 ? 8 : 4
+//% prefer  blocks_per_multiprocessor = !whole ? 4 : commutative ? strided_blocks : ordered_blocks
+//% let     segments = max(1, num_segments)
+//% let     num_tiles = ceil_div(ceil_div(num_items, segments), block_threads * items_per_thread)
+//% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% let     segment_blocks = max(1, min(num_tiles, ceil_div(resident, segments)))
+//% scratch partials : State[num_segments * segment_blocks]
+//% scratch tickets : unsigned[num_segments] zero
+//% launch  reduce  grid = num_segments * segment_blocks  block = block_threads
+//% use     parts/segment_extent.cuh
 //% use     parts/block_reduce.cuh
-//% if !commutative
+//% if commutative
+//% use     parts/fold_strided.cuh
+//% else
 //% use     parts/fold_consecutive.cuh
 //% end
 
-//% if commutative
-// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the
-// tile.
-//% else
-// combine() need not commute: each warp of the grid takes one contiguous share of the input and walks it in
+// Each segment has the same number of consecutive blocks.
+//% if !commutative
+// combine() need not commute: each of their warps takes one contiguous share of the segment and walks it in
 // chunks, in which a lane folds kItemsPerThread consecutive elements. Shares, partials and blocks are
 // joined in order.
 //% end
@@ -34,35 +42,29 @@ reduce(Inputs inputs,
        Segments segments,
        Results results,
        State* partials,
-       unsigned* ticket)
+       unsigned* tickets)
 {
-    const Index length = segments.num_items;
-    State total = identity();
-    //% if commutative
-    constexpr int kTileItems = kBlockThreads * kItemsPerThread;
-    const Index stride = Index(gridDim.x) * kTileItems;
-    Index tile = Index(blockIdx.x) * kTileItems;
-    for (; tile + kTileItems <= length; tile += stride) {
-        State items[kItemsPerThread];
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k) {
-            const Index index = tile + k * kBlockThreads + threadIdx.x;
-            items[k] = load_item(inputs, index, index, 0);
-        }
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            total = combine(total, items[k]);
-    }
-    // The last tile may be a part of one; it is the only one left for its block.
-    #pragma unroll 1
-    for (Index index = tile + threadIdx.x; index < length; index += kBlockThreads)
-        total = combine(total, load_item(inputs, index, index, 0));
+    //% if whole
+    const Index segment = 0;
+    const int num_blocks = int(gridDim.x);
+    const int block = int(blockIdx.x);
     //% else
+    const int num_blocks = int(gridDim.x / unsigned(segments.num_segments));
+    const Index segment = Index(blockIdx.x / unsigned(num_blocks));
+    const int block = int(blockIdx.x % unsigned(num_blocks));
+    //% end
+    const Index length = segment_length(segments, segment);
+    const Index first = segment_first(segments, segment);
+    //% if commutative
+    State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
+                               num_blocks * kBlockThreads);
+    //% else
+    State total = identity();
     constexpr int kWarps = kBlockThreads / kWarpThreads;
     constexpr int kChunk = kItemsPerThread * kWarpThreads;
     const int lane = threadIdx.x % kWarpThreads;
-    const Index num_warps = Index(gridDim.x) * kWarps;
-    const Index warp = Index(blockIdx.x) * kWarps + threadIdx.x / kWarpThreads;
+    const Index num_warps = Index(num_blocks) * kWarps;
+    const Index warp = Index(block) * kWarps + threadIdx.x / kWarpThreads;
     const Index num_chunks = length / kChunk + 1;
     // Warps take equal shares of whole chunks; the first ones one chunk more where it does not divide evenly.
     const Index chunks = num_chunks / num_warps;
@@ -71,14 +73,16 @@ reduce(Inputs inputs,
     const Index end = min(begin + (chunks + (warp < more ? 1 : 0)) * kChunk, length);
     for (Index chunk = begin; chunk < end; chunk += kChunk) {
         const Index mine = chunk + lane * kItemsPerThread;
-        const State part = warp_reduce(fold_consecutive(inputs, mine, mine, 0, end - mine));
+        const State part = warp_reduce(fold_consecutive(inputs, first + mine, mine, segment, end - mine));
         // The other lanes' totals stay the identity, so that the block's order is the shares'.
         if (lane == 0)
             total = combine(total, part);
     }
     //% end
 
-    // Two rounds at most: all blocks fold what their threads have, and the last one what the blocks had.
+    // Two rounds at most: the segment's blocks fold what their threads have, and its last one what the blocks
+    // had.
+    State* parts = partials + i64(segment) * num_blocks;
     __shared__ bool last;
     #pragma unroll 1
     for (bool is_last_round = false;; is_last_round = true) {
@@ -86,10 +90,10 @@ reduce(Inputs inputs,
         if (is_last_round)
             break;
         if (threadIdx.x == 0) {
-            partials[blockIdx.x] = total;
+            parts[block] = total;
             __threadfence();  // the partial is seen before the ticket is
             // Wraps to 0, ready for the next launch.
-            last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+            last = atomicInc(tickets + segment, num_blocks - 1) == unsigned(num_blocks - 1);
         }
         __syncthreads();  // all threads know whether theirs is the last block
         if (!last)
@@ -97,15 +101,15 @@ reduce(Inputs inputs,
         __threadfence();  // the other blocks' partials are read after their tickets
 
         // Each thread joins a few consecutive ones.
-        const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
+        const int share = (num_blocks + kBlockThreads - 1) / kBlockThreads;
         total = identity();
         #pragma unroll 1
         for (int k = 0; k < share; ++k) {
-            const int block = threadIdx.x * share + k;
-            if (block < int(gridDim.x))
-                total = combine(total, partials[block]);
+            const int part = int(threadIdx.x) * share + k;
+            if (part < num_blocks)
+                total = combine(total, parts[part]);
         }
     }
     if (threadIdx.x == 0)
-        store(results, 0, length, total);
+        store(results, segment, length, total);
 }

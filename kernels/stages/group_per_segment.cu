@@ -10,11 +10,15 @@
 //% let     is_narrow = element_bytes <= 2 && !costly_combine && !is_broad
 //% let     is_few = num_elements <= 2097152
 //% let     dear_few = num_segments > 4096 ? 192 : 48
-//% let     few_alike = costly_combine ? dear_few : is_narrow ? 640 : element_bytes >= 8 ? 96 : 255
-//% let     many_alike = is_narrow ? 4096 : is_broad ? 192 : costly_combine || element_bytes >= 8 ? 448 : 768
+//% let     few_alike = costly_combine ? dear_few : is_narrow ? 640 : is_broad ? 96 : 255
+//% let     narrow_alike = element_bytes == 1 ? 2944 : 4096
+//% let     dear_alike = costly_combine ? 400 : element_bytes >= 8 ? 448 : 768
+//% let     many_alike = is_narrow ? narrow_alike : is_broad ? 192 : dear_alike
 //% let     is_alike = uniform && mean_length <= (is_few ? few_alike : many_alike)
-//% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? 24 : 4
-//% let     light_most = is_few ? 320 : 768
+//% let     are_loose_pairs = 5 * padded_elements > 7 * num_elements
+//% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? (are_loose_pairs ? 64 : 24) : 4
+//% let     many_light = element_bytes == 2 && num_elements > 16777216 ? 2048 : 768
+//% let     light_most = is_few ? 320 : many_light
 //% let     heavy_most = num_segments <= 16384 || is_broad ? 64 : 320
 //% let     most = gathers ? 64 : is_plain || is_narrow ? light_most : heavy_most
 //% let     is_apt = mean_length >= least && mean_length <= most

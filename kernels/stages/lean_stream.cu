@@ -14,9 +14,9 @@
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
 //% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements : mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
-//% let     wider_skew = state_bytes > element_bytes && mean_length < 16 ? 4096 : 14336
-//% let     most_skew = element_bytes > 2 ? wider_skew : mean_length < 16 ? 11264 : 65536
-//% let     is_skewed = element_bytes > 1 && mean_length > 0 && longest_length > most_skew * mean_length
+//% let     wider_skew = state_bytes > element_bytes && mean_length < 16 ? 8192 : 14336
+//% let     most_skew = element_bytes > 2 ? wider_skew : padded_elements >= 2 * num_elements ? 65536 : 14336
+//% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4)
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
 //% let     are_mild = mean_length >= 16 && padded_elements > 0 && padded_elements <= 8 * num_elements

@@ -7,15 +7,16 @@
 //% let     is_few = num_elements <= 2097152
 //% let     is_medium = num_elements <= 16777216
 //% let     has_no_groups = uses_position || uses_segment || element_bytes == 0
-//% let     vector = element_bytes == 1 ? 4 : mean_length < 16 ? 8 : 16
+//% let     vector = element_bytes == 1 ? 4 : 8
 //% let     fits_vectors = is_narrow && !costly_combine && mean_length >= 8 && mean_length % vector == 0
-//% let     light_alike = is_narrow ? 32 : element_bytes >= 8 && state_bytes < 16 ? 9 : 13
+//% let     light_alike = is_narrow ? (is_few ? 16 : 32) : element_bytes >= 8 && state_bytes < 16 ? 9 : 13
 //% let     alike_most = costly_combine || has_no_groups ? 20 : light_alike
 //% let     is_alike = uniform && (num_segments == 0 || mean_length < alike_most && !fits_vectors)
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     rounds = padded_elements > 0 ? padded_elements / max(1, num_segments) : longest_length
 //% let     are_uneven = padded_elements > 4 * num_elements
-//% let     many_even = is_plain || element_bytes == 2 && num_elements > 67108864 ? 7 : 10
+//% let     many_pairs = element_bytes == 2 && num_elements > 67108864
+//% let     many_even = element_bytes >= 8 && !is_medium ? 4 : is_plain || many_pairs ? 7 : 10
 //% let     dear_even = is_few ? 16 : 14
 //% let     grouped_even = costly_combine ? dear_even : element_bytes == 1 ? 23 : is_few ? 12 : many_even
 //% let     even_rounds = has_no_groups || state_bytes >= 16 ? 44 : grouped_even

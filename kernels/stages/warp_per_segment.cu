@@ -12,7 +12,8 @@
 //% let     few_rows = element_bytes >= 4 && num_segments < 1024 ? 384 : 1024
 //% let     rows = fill_waves && is_slow ? 8192 : fill_waves ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = (fill_waves || num_segments >= 2048 && !costly_combine) && mean_length % 128 != 0
-//% let     odd_rows = is_odd ? max(rows, num_segments < 4096 ? 5632 : 3072) : rows
+//% let     most_odd = element_bytes > 2 && !is_wider ? 2048 : 3072
+//% let     odd_rows = is_odd ? max(rows, num_segments < 4096 ? 5632 : most_odd) : rows
 //% let     most = element_bytes >= 8 && !is_few && !is_slow ? min(640, odd_rows) : odd_rows
 //% let     are_known = (offsets || ranges) && longest_length > 0
 //% let     are_short = are_many && mean_length >= 8 && mean_length < 64 && longest_length <= 32 * mean_length

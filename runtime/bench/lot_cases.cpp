@@ -99,7 +99,7 @@ std::string print_rates(const std::vector<WorkloadRecord>& records, bool titles)
                 continue;
             auto plan = entry.name;
             std::ranges::replace(plan, ',', ';');  // between its settings
-            rates += fmt::format(" {}={:.4f}", plan, entry.fraction);
+            rates += fmt::format(" {}={:.4g}", plan, entry.fraction);
         }
         if (!rates.empty())
             text += fmt::format("{}_{},{},{},{},{},{},{}\n", record.op, name(record.element_type),

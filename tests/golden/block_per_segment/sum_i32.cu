@@ -145,9 +145,54 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
     return lift(items.x[0].at[k]);
 }
 
-// A block takes one segment, or every gridDim.x-th where there are more than blocks.
-// Thread t takes the vectors t, t + block_threads, ... of the segment, kItemsPerThread elements at once, one
+// The total of what `thread` takes of a segment that has `num_threads` threads. The operator commutes.
+// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, one
 // vector at least.
+__device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
+                                              int thread, int num_threads)
+{
+    State total = identity();
+    // The first elements, up to where vectors begin.
+    const Index before = min(length, -first & Index(kStepItems - 1));
+    if (thread < before)
+        total = load_item(inputs, first + thread, thread, segment);
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int stride = kStepItems * num_threads;
+    const bool aligned = is_aligned(inputs);
+    Index position = before + thread * kStepItems;
+    // Many vectors are under way at once.
+    for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
+         position += kVectors * stride) {
+        Items items[kVectors];
+        #pragma unroll
+        for (int k = 0; k < kVectors; ++k)
+            items[k] = load_vectors(inputs, first + position + k * stride);
+        #pragma unroll
+        for (int k = 0; k < kVectors * kStepItems; ++k) {
+            const Index index = first + position + k / kStepItems * stride + k % kStepItems;
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
+        }
+    }
+    // Fewer are left.
+    #pragma unroll 1
+    for (; aligned && position + kStepItems <= length; position += stride) {
+        const Items items = load_vectors(inputs, first + position);
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            total = combine(total, lift_item(inputs, items, k, first + position + k));
+    }
+    // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
+    #pragma unroll 1
+    for (; position < length; position += stride) {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (position + k < length)
+                total = combine(total, load_item(inputs, first + position + k, position + k, segment));
+    }
+    return total;
+}
+
+// A block takes one segment, or every gridDim.x-th where there are more than blocks.
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
@@ -156,44 +201,7 @@ reduce(Inputs inputs,
     for (Index segment = blockIdx.x; segment < segments.num_segments; segment += gridDim.x) {
         const Index first = segment_first(segments, segment);
         const Index length = segment_length(segments, segment);
-        State total = identity();
-        // The first elements, up to where vectors begin.
-        const Index before = min(length, -first & Index(kStepItems - 1));
-        if (threadIdx.x < before)
-            total = load_item(inputs, first + threadIdx.x, threadIdx.x, segment);
-        constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
-        const int stride = kStepItems * block_threads;
-        const bool aligned = is_aligned(inputs);
-        Index position = before + threadIdx.x * kStepItems;
-        // Many vectors are under way at once.
-        for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
-             position += kVectors * stride) {
-            Items items[kVectors];
-            #pragma unroll
-            for (int k = 0; k < kVectors; ++k)
-                items[k] = load_vectors(inputs, first + position + k * stride);
-            #pragma unroll
-            for (int k = 0; k < kVectors * kStepItems; ++k) {
-                const Index index = first + position + k / kStepItems * stride + k % kStepItems;
-                total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
-            }
-        }
-        // Fewer are left.
-        #pragma unroll 1
-        for (; aligned && position + kStepItems <= length; position += stride) {
-            const Items items = load_vectors(inputs, first + position);
-            #pragma unroll
-            for (int k = 0; k < kStepItems; ++k)
-                total = combine(total, lift_item(inputs, items, k, first + position + k));
-        }
-        // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
-        #pragma unroll 1
-        for (; position < length; position += stride) {
-            #pragma unroll
-            for (int k = 0; k < kStepItems; ++k)
-                if (position + k < length)
-                    total = combine(total, load_item(inputs, first + position + k, position + k, segment));
-        }
+        State total = fold_strided(inputs, first, length, segment, threadIdx.x, block_threads);
 
         total = block_reduce(total);
         if (threadIdx.x == 0)

@@ -1,7 +1,7 @@
-// grid_reduce: All blocks reduce one segment in one launch; the last block finishes
+// grid_reduce: All blocks reduce one segment, or some of them each; its last block finishes
 // One segment, 32-bit indices.
 // block_threads = 256
-// items_per_thread = 8
+// items_per_thread = 16
 //
 // Sum of the values.
 // operator sum(x: i32) -> i32 {
@@ -14,10 +14,11 @@
 // Emitted by segfold from kernels/stages/grid_reduce.cu; edit that file instead.
 
 using Index = int;
+using i64 = long long;
 
 constexpr int kBlockThreads = 256;
 constexpr int kMostBlockThreads = 256;
-constexpr int kItemsPerThread = 8;
+constexpr int kItemsPerThread = 16;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -70,6 +71,17 @@ struct Segments {
     Index num_segments;
 };
 
+__device__ __forceinline__ Index segment_length(const Segments& segments, Index segment)
+{
+    return segments.num_items;
+}
+
+// The segment's first element in the input.
+__device__ __forceinline__ Index segment_first(const Segments& segments, Index segment)
+{
+    return 0;
+}
+
 // Reduces one state per lane to lane 0, in lane order.
 // At every step the left operand covers the lower lanes, so combine() need not commute.
 __device__ __forceinline__ State warp_reduce(State state)
@@ -102,37 +114,103 @@ __device__ __forceinline__ State block_reduce(State state)
     return state;
 }
 
-// A block takes every gridDim.x-th tile; thread t of it takes the elements t, t + kBlockThreads, ... of the
-// tile.
+constexpr int kStepItems = 4;
+
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
+{
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// The total of what `thread` takes of a segment that has `num_threads` threads. The operator commutes.
+// Thread t takes the vectors t, t + num_threads, ... of the segment, kItemsPerThread elements at once, one
+// vector at least.
+__device__ __forceinline__ State fold_strided(const Inputs& inputs, Index first, Index length, Index segment,
+                                              int thread, int num_threads)
+{
+    State total = identity();
+    // The first elements, up to where vectors begin.
+    const Index before = min(length, -first & Index(kStepItems - 1));
+    if (thread < before)
+        total = load_item(inputs, first + thread, thread, segment);
+    constexpr int kVectors = (kItemsPerThread + kStepItems - 1) / kStepItems;
+    const int stride = kStepItems * num_threads;
+    const bool aligned = is_aligned(inputs);
+    Index position = before + thread * kStepItems;
+    // Many vectors are under way at once.
+    for (; aligned && position + (kVectors - 1) * stride + kStepItems <= length;
+         position += kVectors * stride) {
+        Items items[kVectors];
+        #pragma unroll
+        for (int k = 0; k < kVectors; ++k)
+            items[k] = load_vectors(inputs, first + position + k * stride);
+        #pragma unroll
+        for (int k = 0; k < kVectors * kStepItems; ++k) {
+            const Index index = first + position + k / kStepItems * stride + k % kStepItems;
+            total = combine(total, lift_item(inputs, items[k / kStepItems], k % kStepItems, index));
+        }
+    }
+    // Fewer are left.
+    #pragma unroll 1
+    for (; aligned && position + kStepItems <= length; position += stride) {
+        const Items items = load_vectors(inputs, first + position);
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            total = combine(total, lift_item(inputs, items, k, first + position + k));
+    }
+    // One thread finds less than a vector. Arrays that begin elsewhere are read in the same order here.
+    #pragma unroll 1
+    for (; position < length; position += stride) {
+        #pragma unroll
+        for (int k = 0; k < kStepItems; ++k)
+            if (position + k < length)
+                total = combine(total, load_item(inputs, first + position + k, position + k, segment));
+    }
+    return total;
+}
+
+// Each segment has the same number of consecutive blocks.
 extern "C" __global__ void __launch_bounds__(kBlockThreads)
 reduce(Inputs inputs,
        Segments segments,
        Results results,
        State* partials,
-       unsigned* ticket)
+       unsigned* tickets)
 {
-    const Index length = segments.num_items;
-    State total = identity();
-    constexpr int kTileItems = kBlockThreads * kItemsPerThread;
-    const Index stride = Index(gridDim.x) * kTileItems;
-    Index tile = Index(blockIdx.x) * kTileItems;
-    for (; tile + kTileItems <= length; tile += stride) {
-        State items[kItemsPerThread];
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k) {
-            const Index index = tile + k * kBlockThreads + threadIdx.x;
-            items[k] = load_item(inputs, index, index, 0);
-        }
-        #pragma unroll
-        for (int k = 0; k < kItemsPerThread; ++k)
-            total = combine(total, items[k]);
-    }
-    // The last tile may be a part of one; it is the only one left for its block.
-    #pragma unroll 1
-    for (Index index = tile + threadIdx.x; index < length; index += kBlockThreads)
-        total = combine(total, load_item(inputs, index, index, 0));
+    const Index segment = 0;
+    const int num_blocks = int(gridDim.x);
+    const int block = int(blockIdx.x);
+    const Index length = segment_length(segments, segment);
+    const Index first = segment_first(segments, segment);
+    State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
+                               num_blocks * kBlockThreads);
 
-    // Two rounds at most: all blocks fold what their threads have, and the last one what the blocks had.
+    // Two rounds at most: the segment's blocks fold what their threads have, and its last one what the blocks
+    // had.
+    State* parts = partials + i64(segment) * num_blocks;
     __shared__ bool last;
     #pragma unroll 1
     for (bool is_last_round = false;; is_last_round = true) {
@@ -140,10 +218,10 @@ reduce(Inputs inputs,
         if (is_last_round)
             break;
         if (threadIdx.x == 0) {
-            partials[blockIdx.x] = total;
+            parts[block] = total;
             __threadfence();  // the partial is seen before the ticket is
             // Wraps to 0, ready for the next launch.
-            last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+            last = atomicInc(tickets + segment, num_blocks - 1) == unsigned(num_blocks - 1);
         }
         __syncthreads();  // all threads know whether theirs is the last block
         if (!last)
@@ -151,15 +229,15 @@ reduce(Inputs inputs,
         __threadfence();  // the other blocks' partials are read after their tickets
 
         // Each thread joins a few consecutive ones.
-        const int share = (gridDim.x + kBlockThreads - 1) / kBlockThreads;
+        const int share = (num_blocks + kBlockThreads - 1) / kBlockThreads;
         total = identity();
         #pragma unroll 1
         for (int k = 0; k < share; ++k) {
-            const int block = threadIdx.x * share + k;
-            if (block < int(gridDim.x))
-                total = combine(total, partials[block]);
+            const int part = int(threadIdx.x) * share + k;
+            if (part < num_blocks)
+                total = combine(total, parts[part]);
         }
     }
     if (threadIdx.x == 0)
-        store(results, 0, length, total);
+        store(results, segment, length, total);
 }
