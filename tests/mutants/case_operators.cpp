@@ -39,6 +39,16 @@ Operator placed_sum()
         })");
 }
 
+/// A sum that commutes and has an append of its own; of the elements' places too, where its name says so.
+Operator appended(const std::string& name)
+{
+    const std::string lifted =
+        name == "appended_places" ? "i64(column) * 5 + index * 3 + position" : "i64(column) * 5 + index * 3";
+    return parse_operator(name, "operator " + name + "(column: i32) -> i64 { state sum: i64 = 0 lift " +
+                                    lifted + " combine(a, b) a + b append(a) a + (" + lifted +
+                                    ") laws commutative }");
+}
+
 /// A sum that an atomic function does, and that asks for the segment.
 Operator sum_and_segment()
 {
@@ -214,6 +224,8 @@ Operator operator_of(const std::string& name)
         return hash_of(name.substr(5));
     return name == "places"            ? places()
            : name == "placed_sum"      ? placed_sum()
+           : name == "appended_sum"    ? appended(name)
+           : name == "appended_places" ? appended(name)
            : name == "sum_and_segment" ? sum_and_segment()
            : name == "lookup"          ? lookup()
            : name == "indices"         ? indices()

@@ -38,7 +38,7 @@ public:
             special(1);
         for (const auto form : forms)
             for (const auto* op : {"sum_i32", "sum_and_length", "places", "placed_sum", "indices",
-                                   "costly_trace", "appended_hash"})
+                                   "costly_trace", "appended_hash", "appended_sum", "appended_places"})
                 add(op, form, 1);
         for (const auto* op :
              {"affine_u32", "keep_first_i32", "max_subarray_i32", "hash_u32", "hash_u64", "hash_u8"})
