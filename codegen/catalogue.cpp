@@ -8,6 +8,7 @@
 
 #include "codegen/atomic.h"
 #include "codegen/comment.h"
+#include "codegen/costs.h"
 #include "codegen/embedded_kernels.h"
 #include "codegen/map_section.h"
 #include "codegen/mention.h"
@@ -57,44 +58,6 @@ bool needs(const Stage& stage, std::string_view fact)
 
 /// True for a stage that is for operators over rows.
 bool is_for_rows(const Stage& stage) { return needs(stage, "rows"); }
-
-// What a node does by itself, in additions: divisions and transcendental functions are some dozens of
-// instructions.
-std::int64_t own_operations(const ExpressionNode& node)
-{
-    constexpr std::int64_t kLong = 8;
-    constexpr std::string_view kLongCalls[] = {"sqrt", "rsqrt", "exp", "exp2", "expm1", "log",
-                                               "log2", "log1p", "pow", "sin",  "cos",   "tanh"};
-    if (node.kind == ExpressionKind::binary && (node.symbol == "/" || node.symbol == "%"))
-        return kLong;
-    if (node.kind == ExpressionKind::call &&
-        std::ranges::find(kLongCalls, std::string_view(node.name)) != std::end(kLongCalls))
-        return kLong;
-    return node.arguments.empty() ? 0 : 1;
-}
-
-std::int64_t operations(const Expression& expression)
-{
-    std::int64_t count = own_operations(*expression);
-    for (const auto& argument : expression->arguments)
-        count += operations(argument);
-    return count;
-}
-
-/// Whether combine calls a function of the C library. Loops over lanes call it for one lane after the other.
-bool combine_calls_library(const Operator& op)
-{
-    const auto calls = [](const auto& self, const Expression& expression) -> bool {
-        constexpr std::string_view kInstructions[] = {"sqrt", "rsqrt"};
-        const bool is_long = own_operations(*expression) > 1 && expression->kind == ExpressionKind::call;
-        return (is_long && std::ranges::find(kInstructions, expression->name) == std::end(kInstructions)) ||
-               std::ranges::any_of(expression->arguments,
-                                   [&](const auto& argument) { return self(self, argument); });
-    };
-    return std::ranges::any_of(op.combine.lets, [&](const auto& let) { return calls(calls, let.value); }) ||
-           std::ranges::any_of(op.combine.assignments,
-                               [&](const auto& set) { return calls(calls, set.value); });
-}
 
 /// What a need may ask about.
 FormulaNames facts_of(const Problem& problem)
@@ -267,17 +230,6 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape)
     constexpr std::int64_t kUnknownMean = 64;
     facts["mean_length"] = shape.num_segments > 0 ? shape.num_elements / shape.num_segments : kUnknownMean;
     return facts;
-}
-
-bool is_costly(const Operator& op)
-{
-    constexpr std::int64_t kCheap = 12;
-    std::int64_t count = 0;
-    for (const auto& let : op.combine.lets)
-        count += operations(let.value);
-    for (const auto& assignment : op.combine.assignments)
-        count += operations(assignment.value);
-    return count > kCheap;
 }
 
 std::int64_t element_bytes(const Operator& op)

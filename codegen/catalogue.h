@@ -84,9 +84,6 @@ FormulaNames plan_facts(const Problem& problem, const Shape& shape = {});
 /// Bytes of one element of every column that `lift` reads.
 std::int64_t element_bytes(const Operator& op);
 
-/// True if copies of combine() cost more compile time than a loop costs run time.
-bool is_costly(const Operator& op);
-
 /// Size of the operator's State as the emitted text declares it.
 std::int64_t state_bytes(const Operator& op);
 

@@ -7,6 +7,7 @@
 
 #include "codegen/append_functions.h"
 #include "codegen/comment.h"
+#include "codegen/costs.h"
 #include "codegen/kernel_parameters.h"
 #include "codegen/line_map.h"
 #include "codegen/map_section.h"

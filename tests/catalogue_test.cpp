@@ -1,5 +1,6 @@
 // The stages that are known: their order, what they need of a problem, and folders of a user's own.
 #include "codegen/catalogue.h"
+#include "codegen/costs.h"
 
 #include <gtest/gtest.h>
 

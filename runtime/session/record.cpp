@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "codegen/costs.h"
 #include "codegen/weave.h"
 #include "dsl/error.h"
 #include "dsl/rows.h"
