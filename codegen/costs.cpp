@@ -49,6 +49,12 @@ bool is_costly(const Operator& op)
     return combine_operations(op) > kCheap;
 }
 
+bool is_called(const Operator& op)
+{
+    constexpr std::int64_t kMostInline = 128;  // for each field, which a call moves
+    return combine_operations(op) > kMostInline * static_cast<std::int64_t>(op.state.size());
+}
+
 bool combine_calls_library(const Operator& op)
 {
     const auto calls = [](const auto& self, const Expression& expression) -> bool {

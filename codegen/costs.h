@@ -7,6 +7,11 @@ namespace segfold {
 /// True if copies of combine() cost more compile time than a loop costs run time.
 bool is_costly(const Operator& op);
 
+/// True if a call is a small part of combine(): CUDA texts have one copy of it then, which all places call.
+///
+/// With a copy in each place NVRTC took seconds for a plan.
+bool is_called(const Operator& op);
+
 /// Whether combine calls a function of the C library. Loops over lanes call it for one lane after the other.
 bool combine_calls_library(const Operator& op);
 

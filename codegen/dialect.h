@@ -11,10 +11,12 @@ enum class Dialect : std::uint8_t { cuda, native };
 /// What stands before a function of a native text: loops over lanes become vectors where all of it is inline.
 inline constexpr std::string_view kNativeFunction = "[[gnu::always_inline]] static inline";
 
-/// The same in either language.
-constexpr std::string_view function_kind(Dialect dialect)
+/// The same in either language; `is_called`: of a function so long that CUDA texts have one copy of it.
+constexpr std::string_view function_kind(Dialect dialect, bool is_called = false)
 {
-    return dialect == Dialect::native ? kNativeFunction : "__device__ __forceinline__";
+    if (dialect == Dialect::native)
+        return kNativeFunction;
+    return is_called ? "__device__ __noinline__" : "__device__ __forceinline__";
 }
 
 }  // namespace segfold

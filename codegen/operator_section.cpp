@@ -8,6 +8,7 @@
 
 #include "codegen/append_functions.h"
 #include "codegen/atomic.h"
+#include "codegen/costs.h"
 #include "codegen/cuda_printer.h"
 #include "codegen/helper_functions.h"
 #include "codegen/line_break.h"
@@ -119,9 +120,10 @@ private:
         return std::ranges::find(checked_tables_, table) != checked_tables_.end();
     }
 
-    [[nodiscard]] std::string function(const std::string& head, const std::string& body) const
+    [[nodiscard]] std::string function(const std::string& head, const std::string& body,
+                                       bool is_called = false) const
     {
-        return fmt::format("{} {}\n{{\n{}}}\n", function_kind(dialect_), head, body);
+        return fmt::format("{} {}\n{{\n{}}}\n", function_kind(dialect_, is_called), head, body);
     }
 
     [[nodiscard]] std::string inputs() const
@@ -284,7 +286,7 @@ private:
                 later, present());
         return "// The left operand covers earlier elements, always.\n" +
                function(fmt::format("State combine(State {}, State {})", earlier, later),
-                        guard + body_of(op_.combine));
+                        guard + body_of(op_.combine), is_called(op_));
     }
 
     std::string assign_results(const Block& block, const std::string& indent)

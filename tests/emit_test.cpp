@@ -301,6 +301,34 @@ TEST(Emit, SixteenBitFloatsAreConvertedByWhatTheGpuHas)
     EXPECT_EQ(source.find("//%"), std::string::npos) << source;
 }
 
+TEST(Emit, AVeryLongCombineIsCalled)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto text = [&](const std::string& op, const std::string& stage_name, SegmentForm form) {
+        const auto& stage = catalogue.stage(stage_name);
+        const Problem problem(standard_operator(op), form);
+        return emit(problem, stage, default_configuration(stage, plan_facts(problem))).source;
+    };
+    const auto count = [](const std::string& source, const std::string& what) {
+        std::size_t times = 0;
+        for (auto at = source.find(what); at != std::string::npos; at = source.find(what, at + 1))
+            ++times;
+        return times;
+    };
+    const std::string called = "__device__ __noinline__ State combine(";
+    const std::string copied = "__device__ __forceinline__ State combine(";
+    for (const std::string stage : {"thread_per_segment", "block_per_segment", "warp_stream"}) {
+        const auto gcd = text("gcd", stage, SegmentForm::offsets);
+        EXPECT_EQ(count(gcd, called), 1u) << gcd;
+        EXPECT_EQ(count(gcd, copied), 0u) << gcd;
+        for (const std::string op : {"sum_f32", "mean_variance_f32", "matrix_3x3"}) {
+            const auto other = text(op, stage, SegmentForm::offsets);
+            EXPECT_EQ(count(other, called), 0u) << other;
+            EXPECT_EQ(count(other, copied), 1u) << other;
+        }
+    }
+}
+
 TEST(Emit, ScratchHasTheSizeOfItsElements)
 {
     const auto& stage = Catalogue::standard().stage("tile_scan");
