@@ -64,16 +64,19 @@ struct Golden {
 /// the form, in others too, and rungs over one segment. Of stages over rows an operator that is exact and not
 /// commutative, without and with write-back. Of stages whose numbers may come with the launch,
 /// that text as well. One operator with a table, whose reads are checked.
-std::vector<Golden> goldens()
+std::vector<Golden> find_goldens()
 {
     std::vector<Golden> all;
+    std::map<std::string_view, Operator> operators;
+    for (const auto name : kOperators)
+        operators.emplace(name, standard_operator(std::string(name)));
     const auto& catalogue = Catalogue::standard();
     for (const auto& stage : catalogue.stages()) {
         const bool offsets = std::ranges::find(stage.forms, SegmentForm::offsets) != stage.forms.end();
         const auto form = offsets ? SegmentForm::offsets : stage.forms.front();
         for (const auto name : kOperators)
-            if (const std::string op(name); !catalogue.unmet(stage, Problem(standard_operator(op), form)))
-                all.push_back({&stage, op, form, ""});
+            if (!catalogue.unmet(stage, Problem(operators.at(name), form)))
+                all.push_back({&stage, std::string(name), form, ""});
         const auto add_form = [&](SegmentForm other) {
             all.push_back({&stage, "sum_i32", other, "_" + std::string(name(other))});
         };
@@ -99,6 +102,13 @@ std::vector<Golden> goldens()
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
                 add_form(other);
     }
+    return all;
+}
+
+/// Every process of this program asks several times, to name its tests.
+const std::vector<Golden>& goldens()
+{
+    static const auto all = find_goldens();
     return all;
 }
 
