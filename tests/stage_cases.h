@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"
+#include "runtime/regress/smallest_configuration.h"
 #include "tests/appending_operators.h"
 
 namespace segfold::test {
@@ -417,25 +419,23 @@ inline std::vector<Stage> rungs()
     return list;
 }
 
+/// Whether the stage's conditions allow a configuration; cheaper than to look for it among all of them.
+inline bool is_allowed(const Stage& stage, const Configuration& configuration, const FormulaNames& facts)
+{
+    try {
+        return configure(stage, {configuration.begin(), configuration.end()}, facts) == configuration;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
 /// The configuration with the smallest tile, so that few elements fill several of them.
 inline Configuration smallest_configuration(const Stage& stage, const Problem& problem)
 {
-    const auto facts = plan_facts(problem);
-    Configuration smallest = default_configuration(stage, facts);
     // Of the streaming stages it says how many blocks run at once, of this one how many segments a block
     // takes.
-    const bool counts_blocks = stage.name == "block_per_segment";
-    const auto threads = [counts_blocks](const Configuration& c) {
-        std::int64_t product = 1;
-        for (const auto& [name, value] : c)
-            if (counts_blocks || name != "blocks_per_multiprocessor")
-                product *= std::max(value, 1);
-        return product;
-    };
-    for (const auto& configuration : configurations(stage, facts))
-        if (threads(configuration) < threads(smallest))
-            smallest = configuration;
-    return smallest;
+    return regress::smallest_configuration(
+        stage, problem, stage.name == "block_per_segment" ? "" : "blocks_per_multiprocessor");
 }
 
 }  // namespace segfold::test

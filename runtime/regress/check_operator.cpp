@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/checked_workload.h"
+#include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/spread_stage.h"
 #include "runtime/regress/trial.h"
 #include "runtime/session/choice.h"

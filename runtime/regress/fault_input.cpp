@@ -16,6 +16,7 @@
 #include "runtime/data/written_array.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/value_text.h"
+#include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/trial.h"
 #include "runtime/session/choice.h"
 

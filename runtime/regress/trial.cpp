@@ -12,6 +12,7 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
+#include "runtime/regress/smallest_configuration.h"
 #include "runtime/session/scale/thread_ranks.h"
 #include "runtime/support/random.h"
 #include "runtime/support/text_table.h"
@@ -50,22 +51,6 @@ constexpr std::uint8_t kScratchPoison = 0xcd;
 }  // namespace
 
 std::string_view name(Tiles tiles) { return tiles == Tiles::chosen ? "chosen" : "smallest"; }
-
-Configuration smallest_configuration(const Stage& stage, const Problem& problem)
-{
-    const auto facts = plan_facts(problem);
-    auto smallest = default_configuration(stage, facts);
-    const auto size = [](const Configuration& configuration) {
-        std::int64_t product = 1;
-        for (const auto& [name, value] : configuration)
-            product *= std::max(value, 1);
-        return product;
-    };
-    for (const auto& configuration : configurations(stage, facts))
-        if (size(configuration) < size(smallest))
-            smallest = configuration;
-    return smallest;
-}
 
 std::vector<Array> uniform_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
 {

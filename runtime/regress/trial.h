@@ -33,9 +33,6 @@ enum class Tiles : std::uint8_t {
 /// "chosen", "smallest"
 [[nodiscard]] std::string_view name(Tiles tiles);
 
-/// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed.
-[[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem);
-
 /// What the trials of one operator share.
 struct Setting {
     const Operator& op;

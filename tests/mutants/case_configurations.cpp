@@ -52,7 +52,6 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
 std::vector<Configuration> other_configurations(const Stage& stage, const Problem& problem)
 {
     const auto facts = plan_facts(problem);
-    const auto allowed = configurations(stage, facts);
     const auto smallest = smallest_configuration(stage, problem);
     std::vector<Configuration> others;
     for (const auto& tunable : stage.tunables) {
@@ -62,8 +61,7 @@ std::vector<Configuration> other_configurations(const Stage& stage, const Proble
             auto other = smallest;
             other[tunable.name] = value;
             if (other != smallest && std::ranges::find(others, other) == others.end() &&
-                std::ranges::find(allowed, other) != allowed.end() &&
-                block_and_tile(other).second <= kMostTile)
+                is_allowed(stage, other, facts) && block_and_tile(other).second <= kMostTile)
                 others.push_back(other);
         }
     }

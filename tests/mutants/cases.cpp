@@ -106,9 +106,7 @@ private:
 
     void add_case(MutantCase c, const std::string& shapes)
     {
-        const auto facts = plan_facts(c.problem);
-        const auto allowed = configurations(stage_, facts);
-        if (std::ranges::find(allowed, c.configuration) == allowed.end())
+        if (!is_allowed(stage_, c.configuration, plan_facts(c.problem)))
             return;
         c.name = stage_.name + " of " + c.problem.op.name + " over " + std::string(name(c.problem.form)) +
                  (c.problem.index_bits == 64 ? ", 64 bits" : "") +

@@ -1,0 +1,15 @@
+#pragma once
+// The plan of a stage in which little data crosses many borders.
+#include <string_view>
+
+#include "codegen/catalogue.h"
+#include "codegen/configuration.h"
+
+namespace segfold::regress {
+
+/// The configuration with the least of everything: elements a tile, room, blocks; whatever its speed. The
+/// tunable `uncounted`, if the stage has it, may take any value.
+[[nodiscard]] Configuration smallest_configuration(const Stage& stage, const Problem& problem,
+                                                   std::string_view uncounted = {});
+
+}  // namespace segfold::regress
