@@ -32,7 +32,8 @@ struct HostWorkload {
 /// Throws InternalError for one of another timing.
 [[nodiscard]] HostWorkload host_workload_of(PlacedWorkload& placed);
 
-/// Bytes of the processor's last cache, as the system has them; 32 MiB where it has none to tell.
+/// Bytes of the processor's last cache, as $SEGFOLD_LAST_CACHE_BYTES or else the system has them; 32 MiB
+/// where there is none to tell. A virtual machine of a few cores is told of the whole cache of its host.
 [[nodiscard]] std::int64_t last_cache_bytes();
 
 }  // namespace segfold
