@@ -117,6 +117,9 @@ std::vector<std::string> compile_command(const Toolchain& toolchain, const Compi
     // bytes.
     if (!toolchain.clang)
         add({"-fno-tree-sra"});
+    // Messages name lines and no variables, whose places take GCC a tenth of the time.
+    if (!toolchain.clang)
+        add({"-fno-var-tracking"});
     // addr2line confuses the files of version 5. A large stack frame must not step over the page below the
     // stack.
     add({"-g1", "-gdwarf-4", "-fstack-clash-protection"});
