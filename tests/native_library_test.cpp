@@ -10,8 +10,8 @@
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
-#include "runtime/support/process.h"
 #include "tests/library_cases.h"
+#include "tests/native_compiling.h"
 
 namespace segfold::test {
 namespace {
@@ -73,8 +73,8 @@ class NativeLibrary : public testing::TestWithParam<LibraryOperator> {
 protected:
     static void SetUpTestSuite()
     {
-        if (std::getenv("CXX") == nullptr && find_program("g++") && !meets_everything())
-            setenv("CXX", "g++ -O0", 1);
+        if (!meets_everything())
+            compile_briefly();
     }
     void SetUp() override
     {

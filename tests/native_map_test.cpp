@@ -7,6 +7,7 @@
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/judge/compare.h"
+#include "tests/native_compiling.h"
 #include "tests/row_cases.h"
 #include "tests/write_back_cases.h"
 
@@ -110,8 +111,11 @@ Segments segments_of(const MapCase& param, const std::vector<std::int64_t>& leng
 
 class NativeMaps : public testing::TestWithParam<MapCase> {};
 
+/// Over offsets texts are compiled as runs compile.
 TEST_P(NativeMaps, AgreeWithTheReference)
 {
+    if (GetParam().form != SegmentForm::offsets)
+        compile_briefly();
     if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
         GTEST_SKIP() << reason;
     const auto& param = GetParam();
