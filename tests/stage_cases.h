@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <functional>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -390,14 +391,23 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
                        (slices == configuration.end() ? 1 : slices->second)};
 }
 
-/// Configurations of a stage; of more than `most` some, by lot.
+/// Configurations of a stage; of more than `most` some, by lot. First come those with a value that a tunable
+/// has in none before them, so that few configurations meet all values.
 inline std::vector<Configuration> some_configurations(const Stage& stage, const Problem& problem,
                                                       std::size_t most)
 {
     auto all = configurations(stage, plan_facts(problem));
     std::ranges::shuffle(all, std::mt19937(5));
-    all.resize(std::min(all.size(), most));
-    return all;
+    std::set<std::pair<std::string, int>> met;
+    std::vector<Configuration> first, others;
+    for (auto& configuration : all) {
+        const auto before = met.size();
+        met.insert(configuration.begin(), configuration.end());
+        (met.size() > before ? first : others).push_back(std::move(configuration));
+    }
+    std::ranges::move(others, std::back_inserter(first));
+    first.resize(std::min(first.size(), most));
+    return first;
 }
 
 /// The stages that runs choose from; of $SEGFOLD_STAGE that one alone.

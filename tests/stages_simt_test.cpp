@@ -120,8 +120,8 @@ void expect_configurations_agree(const Stage& stage, const std::string& op, std:
 TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
 {
     for (const auto& stage : plans()) {
-        expect_configurations_agree(stage, "affine_u32", 12, Numbers::constant);
-        expect_configurations_agree(stage, "sum_i32", 4, Numbers::constant);
+        expect_configurations_agree(stage, "affine_u32", 8, Numbers::constant);
+        expect_configurations_agree(stage, "sum_i32", 2, Numbers::constant);
     }
 }
 
@@ -129,9 +129,9 @@ TEST(StagesOnSimt, ConfigurationsAgreeWithTheReference)
 TEST(StagesOnSimt, ConfigurationsGivenAtTheLaunchAgreeWithTheReference)
 {
     for (const auto& stage : plans()) {
-        expect_configurations_agree(stage, "affine_u32", 24, Numbers::at_launch);
-        expect_configurations_agree(stage, "sum_i32", 12, Numbers::at_launch);
-        expect_configurations_agree(stage, "trace_u64", 4, Numbers::at_launch, 64);
+        expect_configurations_agree(stage, "affine_u32", 12, Numbers::at_launch);
+        expect_configurations_agree(stage, "sum_i32", 4, Numbers::at_launch);
+        expect_configurations_agree(stage, "trace_u64", 2, Numbers::at_launch, 64);
     }
 }
 
