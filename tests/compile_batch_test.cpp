@@ -137,7 +137,7 @@ TEST_F(CompileBatch, ResourcesAreThoseOfSingleCompilation)
             const auto& stage = Catalogue::standard().stage(name);
             const Problem problem(standard_operator(op), SegmentForm::offsets);
             ASSERT_FALSE(Catalogue::standard().unmet(stage, problem)) << name;
-            for (const auto& configuration : test::some_configurations(stage, problem, 3))
+            for (const auto& configuration : test::some_configurations(stage, problem, 2))
                 variants.push_back(variant_of(emit(problem, stage, configuration),
                                               fmt::format("{} {}: {}", op, name, print(configuration))));
         }
