@@ -296,7 +296,7 @@ TEST_F(Mpi, CheckAndRegressJudgeRanks)
 {
     if (!has_compiler())
         GTEST_SKIP() << "there is no C++ compiler for simt";
-    for (const int size : kSizes) {
+    for (const int size : {1, 3, 4}) {  // each rank compiles all texts
         auto done =
             folder_.run(ranks(size, {SEGFOLD_PROGRAM, "check", "trace", "--type", "u64", "--backend", "simt",
                                      "--elements", "1500", "--stage", "warp_per_segment", "--prove", "off"}));
