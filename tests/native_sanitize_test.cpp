@@ -63,7 +63,7 @@ TEST_P(NativeTexts, PassTheSanitizer)
         GTEST_SKIP() << GetParam().library << " is not installed";
     // What threads share are borders, whatever the state: for them one field and two, an array, and map.
     const bool is_of_threads = GetParam().sanitizer == "thread";
-    for (const std::string op :
+    for (const std::string& op :
          is_of_threads ? std::vector<std::string>{"sum_f32", "trace_u64", "top_four_f32", "centre_f32"}
                        : std::vector<std::string>{"sum_f32", "mean_variance_f32", "trace_u64", "max_f16",
                                                   "top_four_f32", "sum_power_f64", "centre_f32"})
