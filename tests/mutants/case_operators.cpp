@@ -125,13 +125,13 @@ Operator rows_sum()
         })");
 }
 
-/// Rows beside rows of a table, as many, that a row's number and a column choose.
+/// Rows beside rows of a table, as many, that a row's number and a column choose; another column is lifted.
 Operator rows_found()
 {
     return parse_operator("rows_found", R"(
-        operator rows_found(x: row u32, column: i32, t: table row u32) -> (a: u32, b: u32) {
+        operator rows_found(x: row u32, column: i32, value: u32, t: table row u32) -> (a: u32, b: u32) {
             state { a: u32 = 1; b: u32 = 0 }
-            lift { a = x * 2 + 1; b = t[max(index - i64(column & 1), 0)] }
+            lift { a = x * 2 + 1; b = t[max(index - i64(column & 1), 0)] + value }
             combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
         })");
 }

@@ -101,15 +101,16 @@ private:
                 long_row_shapes, {{1, 64, 1, 0}, {2, 64, 2, 0}}, "long rows");
     }
 
-    /// Rows of a table whose places are checked.
+    /// Rows of a table whose places are checked; lanes that hold the numbers of one step, and of four.
     void found_rows()
     {
         auto problem = over("rows_found");
         problem.checked_tables = {"t"};
         const auto tile = block_and_tile(looping_configuration(stage_, problem)).second;
-        add(
-            problem, {}, [=] { return few_shapes(SegmentForm::offsets, tile, true); }, {{1, 1, 1, 0}},
-            "found rows");
+        for (const Changes& changes : {Changes{}, Changes{{"feature_lanes", 8}, {"rows_per_step", 2}}})
+            add(
+                problem, changes, [=] { return few_shapes(SegmentForm::offsets, tile, true); },
+                {{1, 1, 1, 0}}, "found rows");
     }
 
     const Stage& stage_;
