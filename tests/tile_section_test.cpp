@@ -166,8 +166,7 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
         const auto has = [&](const std::string& word) { return source.find(word) != std::string::npos; };
         // The parts by which a lane folds consecutive elements or its row of a tile mention items, too.
         const bool works_on_items = stage.text.find("lift_item(") != std::string::npos ||
-                                    has("fold_consecutive(") || has("fold_strided(") ||
-                                    has("walk_row(");
+                                    has("fold_consecutive(") || has("fold_strided(") || has("walk_row(");
         const bool works_on_tiles = stage.text.find("copy_tile(") != std::string::npos;
         for (const auto& word : of_items)
             EXPECT_EQ(has(word), works_on_items) << stage.name << ": " << word;
