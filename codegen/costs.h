@@ -9,7 +9,7 @@ bool is_costly(const Operator& op);
 
 /// True if a call is a small part of combine(): CUDA texts have one copy of it then, which all places call.
 ///
-/// With a copy in each place NVRTC took seconds for a plan.
+/// With a copy in each place NVRTC took seconds for a plan. An append that the author wrote is still copied.
 bool is_called(const Operator& op);
 
 /// Whether combine calls a function of the C library. Loops over lanes call it for one lane after the other.

@@ -247,9 +247,9 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
             const auto name = cuda_identifier(column.name);
             shuffles.lists["number"].push_back(
                 {{{"name", name},
-                  {"value", shuffle_call(column.type, "held." + name, "__shfl_sync", "lanes", "lane")}}});
+                  {"value", shuffle_call(column.type, "held." + name, "__shfl_sync", "mask", "lane")}}});
         }
-        for (const auto* name : {"row", "held", "lanes", "lane"})
+        for (const auto* name : {"row", "held", "mask", "lane"})
             shuffles.values[name] = word(!shuffles.lists["number"].empty(), name);
         return shuffles;
     };

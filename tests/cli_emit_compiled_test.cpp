@@ -66,6 +66,31 @@ TEST_F(EmitCompiled, CubinHoldsTheKernels)
     EXPECT_EQ(folder_.run({"cache", "verify"}).exit_code, 0);
 }
 
+/// What a block that joins rows shares is limited by the device alone: ptxas refuses a byte more.
+TEST_F(EmitCompiled, LargeStatesOfRowsFitSharedMemory)
+{
+    std::string fields, lifted, combined;
+    for (int i = 0; i < 23; ++i) {
+        const auto f = "sum_" + std::to_string(i);
+        fields += " " + f + ": f64 = 0;";
+        lifted += " " + f + " = x;";
+        combined += " " + f + " = a." + f + " + b." + f + ";";
+    }
+    (void)folder_.write("many.seg", "operator many(x: row f64) -> f64 { state {" + fields + " } lift {" +
+                                        lifted + " } combine(a, b) {" + combined + " } finish sum_0 }");
+    (void)folder_.write("two.seg",
+                        "operator two(x: row f64) -> f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; "
+                        "s = x } combine(a, b) { n = a.n + b.n; s = a.s + b.s } finish s / f64(n) }");
+    for (const auto* op : {"two.seg", "many.seg"})
+        for (const auto* bits : {"32", "64"})
+            EXPECT_EQ(folder_
+                          .run({"emit", op, "--stage", "row_stream", "--index-bits", bits, "--cubin",
+                                "rows.cubin", "--arch", "sm_90"})
+                          .errors,
+                      "")
+                << op << ", " << bits << " bits";
+}
+
 TEST_F(EmitCompiled, PtxIsText)
 {
     const auto result = emit({"--ptx", "--arch", "sm_80"});

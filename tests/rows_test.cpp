@@ -366,11 +366,12 @@ TEST(RowsOnSimt, PlantedBugsInGathersAreFound)
 {
     const auto op = spmm();
     for (const auto& [stage_name, from, to] : std::initializer_list<Planted>{
-             {"row_stream", "numbers = following;", ";"},
+             {"row_stream", "numbers = next_numbers;", ";"},
              {"row_stream", "row + kFeatureLanes, left", "row, left"},
              {"row_stream", "lane < left", "lane <= left"},
-             {"row_stream", "first_group_lane() + lane + min(u, count - 1)", "lane + min(u, count - 1)"},
-             {"row_stream", "first_group_lane() + lane_of_row + u", "first_group_lane() + u"}}) {
+             {"row_stream", "first_group_lane() + lane_of_row + min(u, count - 1)",
+              "lane_of_row + min(u, count - 1)"},
+             {"row_stream", "first_group_lane() + lane_of_row + u)", "first_group_lane() + u)"}}) {
         auto planted = emitted_for(op, Catalogue::standard().stage(stage_name), SegmentForm::offsets, 8,
                                    {{"block_threads", 64}, {"feature_lanes", 8}, {"rows_per_step", 4}});
         const std::string text = from;

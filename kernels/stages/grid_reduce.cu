@@ -1,5 +1,5 @@
 //% stage   grid_reduce
-//% title   All blocks reduce one segment, or some of them each; its last block finishes
+//% title   Some blocks, or all, reduce each segment; the segment's last block finishes
 //% source  Harris 2007, kernel 7, with the last block of the CUDA sample threadFenceReduction
 //% layout  whole, uniform
 //% needs   associative
@@ -16,10 +16,10 @@
 //% let     ordered_blocks = state_bytes >= 8 ? 1024 / block_threads : 8
 //% let     strided_blocks = element_bytes <= 2 ? 8 : 4
 //% prefer  blocks_per_multiprocessor = !whole ? 4 : commutative ? strided_blocks : ordered_blocks
-//% let     segments = max(1, num_segments)
-//% let     num_tiles = ceil_div(ceil_div(num_items, segments), block_threads * items_per_thread)
-//% let     resident = num_multiprocessors * blocks_per_multiprocessor
-//% let     segment_blocks = max(1, min(num_tiles, ceil_div(resident, segments)))
+//% let     num_folded = max(1, num_segments)
+//% let     num_tiles = ceil_div(ceil_div(num_items, num_folded), block_threads * items_per_thread)
+//% let     resident_blocks = num_multiprocessors * blocks_per_multiprocessor
+//% let     segment_blocks = max(1, min(num_tiles, ceil_div(resident_blocks, num_folded)))
 //% scratch partials : State[num_segments * segment_blocks]
 //% scratch tickets : unsigned[num_segments] zero
 //% launch  reduce  grid = num_segments * segment_blocks  block = block_threads
@@ -56,8 +56,21 @@ reduce(Inputs inputs,
     const Index length = segment_length(segments, segment);
     const Index first = segment_first(segments, segment);
     //% if commutative
-    State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
-                               num_blocks * kBlockThreads);
+    const int thread = block * kBlockThreads + int(threadIdx.x);
+    const int num_threads = num_blocks * kBlockThreads;
+    //% if uses_position || uses_segment
+    State total = fold_strided(inputs, first, length, segment, thread, num_threads);
+    //% else
+    State total = identity();
+    if (is_aligned(inputs)) {
+        total = fold_strided(inputs, first, length, segment, thread, num_threads);
+    } else {
+        // Where there are no vectors, neighbouring lanes read neighbours.
+        #pragma unroll 4
+        for (Index position = thread; position < length; position += num_threads)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
+    //% end
     //% else
     State total = identity();
     constexpr int kWarps = kBlockThreads / kWarpThreads;

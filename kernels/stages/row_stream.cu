@@ -81,8 +81,8 @@ __device__ __forceinline__ Index load_end(const Segments& segments, Index first,
 }
 
 // Where `segment` ends, for which lanes ask one after the other.
-__device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment, Index last,
-                                          Index none)
+__device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment,
+                                          Index last, Index none)
 {
     if (segment - ends.first == kFeatureLanes) {
         ends.first = segment;
@@ -92,8 +92,8 @@ __device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segm
     return __shfl_sync(group_mask(), ends.mine, first_group_lane() + int(segment - ends.first));
 }
 
-// Asks for the rows of `count` consecutive elements from `first` on, whose numbers are there; behind them for the
-// last one once more: with no condition between them all are under way at once.
+// Asks for the rows of `count` consecutive elements from `first` on, after their numbers. If they are fewer
+// than kRowsPerStep, the last one is asked for again, so that no condition stands between the loads.
 __device__ __forceinline__ void load_step_rows(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
                                                int count, int feature, int num_features, bool is_vector)
 {
@@ -114,14 +114,15 @@ __device__ __forceinline__ void load_lane_numbers(Row& held, const Inputs& input
         load_numbers(held, inputs, first + lane);
 }
 
-// Asks for `count` consecutive elements from `first` on, whose numbers the lanes of the group hold from `lane` on.
+// Asks for `count` consecutive elements from `first` on. The lanes of the group hold their numbers, its lane
+// `lane_of_row` those of the first. kRowsPerStep divides kFeatureLanes, so they hold those of a whole step.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Row& held,
-                                          int lane, Index first, int count, int feature, int num_features,
-                                          bool is_vector)
+                                          int lane_of_row, Index first, int count, int feature,
+                                          int num_features, bool is_vector)
 {
     #pragma unroll
     for (int u = 0; u < kRowsPerStep; ++u)
-        shuffle_places(rows[u], held, group_mask(), first_group_lane() + lane + min(u, count - 1));
+        shuffle_places(rows[u], held, group_mask(), first_group_lane() + lane_of_row + min(u, count - 1));
     load_step_rows(rows, inputs, first, count, feature, num_features, is_vector);
 }
 //% else
@@ -136,10 +137,10 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
 }
 //% end
 
-// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under way,
-// folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one that
-// goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in which
-// the segment of its head began, or -1 if there is no head, and that segment.
+// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under
+// way, folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one
+// that goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in
+// which the segment of its head began, or -1 if there is no head, and that segment.
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
 __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments& segments, Index* shares,
                                            State* heads, State* tails, const Results& results,
@@ -180,11 +181,11 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
     for (int v = 0; v < kFeaturesPerLane; ++v)
         totals[v] = identity();
     //% if gathers && feature_lanes >= rows_per_step
-    // Numbers come before rows, which they say the places of: kFeatureLanes elements' at a time, one's in each
-    // lane, and those behind these are asked for beforehand.
+    // An element's numbers say where its rows are, so they are loaded first: each lane of the group holds
+    // those of one element. Those of the next kFeatureLanes elements are asked for while these are in use.
     Row numbers;
-    Row following;
-    load_lane_numbers(following, inputs, begin, end - begin);
+    Row next_numbers;
+    load_lane_numbers(next_numbers, inputs, begin, end - begin);
     //% end
     ComingEnds coming = {segment - kFeatureLanes, 0, load_end(segments, segment, last, end)};
     Index next = take_end(coming, segments, segment, last, end);  // where this segment ends
@@ -196,19 +197,23 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
         //% if gathers && feature_lanes >= rows_per_step
         const int lane_of_row = int((row - begin) % kFeatureLanes);
         if (lane_of_row == 0) {
-            numbers = following;
-            load_lane_numbers(following, inputs, row + kFeatureLanes, left - kFeatureLanes);
+            numbers = next_numbers;
+            load_lane_numbers(next_numbers, inputs, row + kFeatureLanes, left - kFeatureLanes);
         }
+        // Of a whole step, whose count is a constant, all addresses are the first one's plus a constant.
         if (is_whole)
-            load_step(rows, inputs, numbers, lane_of_row, row, kRowsPerStep, feature, num_features, is_vector);
+            load_step(rows, inputs, numbers, lane_of_row, row, kRowsPerStep, feature, num_features,
+                      is_vector);
         else if (left > 0)
             load_step(rows, inputs, numbers, lane_of_row, row, int(min(left, Index(kRowsPerStep))), feature,
                       num_features, is_vector);
         //% else
-        if (is_whole)  // by a condition of its own, so that addresses follow from the first one
+        // Of a whole step, whose count is a constant, all addresses are the first one's plus a constant.
+        if (is_whole)
             load_step(rows, inputs, row, kRowsPerStep, feature, num_features, is_vector);
         else if (left > 0)
-            load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features, is_vector);
+            load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features,
+                      is_vector);
         //% end
         if (is_whole && next >= row + kRowsPerStep) {  // nothing ends before the last of these rows
             #pragma unroll
@@ -308,13 +313,14 @@ struct Many {
 
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
-// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
-// tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
+// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands
+// of tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
 extern "C" __global__ void __launch_bounds__(kJoinThreads, kJoinBlocks)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
     __shared__ State parts[kJoinThreads];
-    __shared__ Many many[kJoinThreads];
+    // Heads with many tails are more than kFewTails shares apart.
+    __shared__ Many many[(kJoinThreads + kFewTails) / (kFewTails + 1)];
     __shared__ int num_many;
     if (threadIdx.x == 0)
         num_many = 0;
@@ -333,7 +339,8 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
         const Index segment = shares[2 + 2 * share];
         const bool is_few = share - first <= kFewTails;
         is_many = first >= 0 && !is_few;
-        const Index length = first < 0 ? 0 : segment_end(segments, segment) - segment_begin(segments, segment);
+        const Index length =
+            first < 0 ? 0 : segment_end(segments, segment) - segment_begin(segments, segment);
         if (is_many && column == 0)
             many[atomicAdd(&num_many, 1)] = {first, share, segment, length};
         if (first >= 0 && is_few) {
@@ -346,7 +353,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
             }
         }
     }
-    if (!__syncthreads_or(is_many))  // they are counted and written
+    if (!__syncthreads_or(is_many))  // `many` and `num_many` are written
         return;
     for (int k = 0; k < num_many; ++k) {
         const Index share = many[k].share;

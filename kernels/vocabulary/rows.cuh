@@ -61,8 +61,9 @@ __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, I
 }
 
 //% piece shuffle_numbers
-// Of the element that another lane holds, the numbers that @purpose@. All `lanes` of the group call it.
-__device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned@lanes@, int@lane@)
+// The numbers that @purpose@, of the element that lane `lane` holds.
+// All lanes of `mask` call it.
+__device__ __forceinline__ void @function@(Row&@row@, const Row&@held@, unsigned@mask@, int@lane@)
 {
 //% each number
     row.@name@ = @value@;

@@ -1,4 +1,4 @@
-// grid_reduce: All blocks reduce one segment, or some of them each; its last block finishes
+// grid_reduce: Some blocks, or all, reduce each segment; the segment's last block finishes
 // One segment, 32-bit indices.
 // block_threads = 256
 // items_per_thread = 16
@@ -205,8 +205,17 @@ reduce(Inputs inputs,
     const int block = int(blockIdx.x);
     const Index length = segment_length(segments, segment);
     const Index first = segment_first(segments, segment);
-    State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
-                               num_blocks * kBlockThreads);
+    const int thread = block * kBlockThreads + int(threadIdx.x);
+    const int num_threads = num_blocks * kBlockThreads;
+    State total = identity();
+    if (is_aligned(inputs)) {
+        total = fold_strided(inputs, first, length, segment, thread, num_threads);
+    } else {
+        // Where there are no vectors, neighbouring lanes read neighbours.
+        #pragma unroll 4
+        for (Index position = thread; position < length; position += num_threads)
+            total = combine(total, load_item(inputs, first + position, position, segment));
+    }
 
     // Two rounds at most: the segment's blocks fold what their threads have, and its last one what the blocks
     // had.

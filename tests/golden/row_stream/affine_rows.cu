@@ -269,8 +269,8 @@ __device__ __forceinline__ Index load_end(const Segments& segments, Index first,
 }
 
 // Where `segment` ends, for which lanes ask one after the other.
-__device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment, Index last,
-                                          Index none)
+__device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segments, Index segment,
+                                          Index last, Index none)
 {
     if (segment - ends.first == kFeatureLanes) {
         ends.first = segment;
@@ -280,8 +280,8 @@ __device__ __forceinline__ Index take_end(ComingEnds& ends, const Segments& segm
     return __shfl_sync(group_mask(), ends.mine, first_group_lane() + int(segment - ends.first));
 }
 
-// Asks for the rows of `count` consecutive elements from `first` on, whose numbers are there; behind them for the
-// last one once more: with no condition between them all are under way at once.
+// Asks for the rows of `count` consecutive elements from `first` on, after their numbers. If they are fewer
+// than kRowsPerStep, the last one is asked for again, so that no condition stands between the loads.
 __device__ __forceinline__ void load_step_rows(Row (&rows)[kRowsPerStep], const Inputs& inputs, Index first,
                                                int count, int feature, int num_features, bool is_vector)
 {
@@ -303,10 +303,10 @@ __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Input
     load_step_rows(rows, inputs, first, count, feature, num_features, is_vector);
 }
 
-// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under way,
-// folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one that
-// goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in which
-// the segment of its head began, or -1 if there is no head, and that segment.
+// kFeatureLanes lanes take a share of rows and ends, and a block of features. kRowsPerStep rows are under
+// way, folded from left to right. A segment that began in an earlier share leaves its part in `heads`, one
+// that goes on behind the share leaves it in `tails`. `shares` has their number, then of each the share in
+// which the segment of its head began, or -1 if there is no head, and that segment.
 // `is_vector` is a constant where this is called, so that loads of vectors have no branch between them.
 __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments& segments, Index* shares,
                                            State* heads, State* tails, const Results& results,
@@ -353,10 +353,12 @@ __device__ __forceinline__ void fold_share(const Inputs& inputs, const Segments&
         Row rows[kRowsPerStep];
         const Index left = end - row;
         const bool is_whole = is_vector && left >= kRowsPerStep;
-        if (is_whole)  // by a condition of its own, so that addresses follow from the first one
+        // Of a whole step, whose count is a constant, all addresses are the first one's plus a constant.
+        if (is_whole)
             load_step(rows, inputs, row, kRowsPerStep, feature, num_features, is_vector);
         else if (left > 0)
-            load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features, is_vector);
+            load_step(rows, inputs, row, int(min(left, Index(kRowsPerStep))), feature, num_features,
+                      is_vector);
         if (is_whole && next >= row + kRowsPerStep) {  // nothing ends before the last of these rows
             #pragma unroll
             for (int u = 0; u < kRowsPerStep; ++u) {
@@ -445,13 +447,14 @@ struct Many {
 
 // A block looks after some consecutive shares. The total of a segment that ends in one of them and began
 // before is made of the tails since then and the share's head: by a thread for each feature if the tails are
-// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands of
-// tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
+// few, else by the block, whose threads take consecutive tails, kJoinReads at a time. A giant has thousands
+// of tails, for which all others wait: so the block is large, and what it needs is loaded in few steps.
 extern "C" __global__ void __launch_bounds__(kJoinThreads, kJoinBlocks)
 join(Segments segments, const Index* shares, const State* heads, const State* tails, Results results)
 {
     __shared__ State parts[kJoinThreads];
-    __shared__ Many many[kJoinThreads];
+    // Heads with many tails are more than kFewTails shares apart.
+    __shared__ Many many[(kJoinThreads + kFewTails) / (kFewTails + 1)];
     __shared__ int num_many;
     if (threadIdx.x == 0)
         num_many = 0;
@@ -470,7 +473,8 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
         const Index segment = shares[2 + 2 * share];
         const bool is_few = share - first <= kFewTails;
         is_many = first >= 0 && !is_few;
-        const Index length = first < 0 ? 0 : segment_end(segments, segment) - segment_begin(segments, segment);
+        const Index length =
+            first < 0 ? 0 : segment_end(segments, segment) - segment_begin(segments, segment);
         if (is_many && column == 0)
             many[atomicAdd(&num_many, 1)] = {first, share, segment, length};
         if (first >= 0 && is_few) {
@@ -483,7 +487,7 @@ join(Segments segments, const Index* shares, const State* heads, const State* ta
             }
         }
     }
-    if (!__syncthreads_or(is_many))  // they are counted and written
+    if (!__syncthreads_or(is_many))  // `many` and `num_many` are written
         return;
     for (int k = 0; k < num_many; ++k) {
         const Index share = many[k].share;
