@@ -56,21 +56,8 @@ reduce(Inputs inputs,
     const Index length = segment_length(segments, segment);
     const Index first = segment_first(segments, segment);
     //% if commutative
-    const int thread = block * kBlockThreads + int(threadIdx.x);
-    const int num_threads = num_blocks * kBlockThreads;
-    //% if uses_position || uses_segment
-    State total = fold_strided(inputs, first, length, segment, thread, num_threads);
-    //% else
-    State total = identity();
-    if (is_aligned(inputs)) {
-        total = fold_strided(inputs, first, length, segment, thread, num_threads);
-    } else {
-        // Where there are no vectors, neighbouring lanes read neighbours.
-        #pragma unroll 4
-        for (Index position = thread; position < length; position += num_threads)
-            total = combine(total, load_item(inputs, first + position, position, segment));
-    }
-    //% end
+    State total = fold_strided(inputs, first, length, segment, block * kBlockThreads + int(threadIdx.x),
+                               num_blocks * kBlockThreads);
     //% else
     State total = identity();
     constexpr int kWarps = kBlockThreads / kWarpThreads;
