@@ -128,8 +128,8 @@ TEST_P(LotRates, ChosenPlansAreNearTheBest)
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, LotRates,
-                         testing::Values(Bounds{"fitted.csv", 470, 0.985, 0.98, 0.70},
-                                         Bounds{"held_out.csv", 92, 0.955, 0.88, 0.65}),
+                         testing::Values(Bounds{"fitted.csv", 1148, 0.985, 0.97, 0.70},
+                                         Bounds{"held_out.csv", 266, 0.98, 0.95, 0.70}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });

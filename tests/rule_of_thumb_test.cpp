@@ -133,7 +133,8 @@ TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
     EXPECT_EQ(taken("mean_variance_f32", 11000000, 2750000, 8, 22000000), "thread_per_segment")
         << "lanes join what they have, which is dear";
     // One segment of nine has elements: slices are filled badly.
-    EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 30, 180000000), "thread_per_segment");
+    EXPECT_EQ(taken("sum_f32", 8000000, 8000000, 30, 144000000), "thread_per_segment");
+    EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 30, 180000000), "lean_stream") << "of more elements";
     EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 60, 250000000), "lean_stream");
 }
 
@@ -171,8 +172,8 @@ TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
     EXPECT_EQ(chosen("sum_i32", 2047, 8000), "warp_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 1024), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 256, 1025), "warp_per_segment") << "one more than four times the mean";
-    EXPECT_EQ(chosen("sum_i32", 256, 2048), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 256, 2049), "lean_stream") << "one more than eight times the mean";
+    EXPECT_EQ(chosen("sum_i32", 256, 2560), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 256, 2561), "lean_stream") << "one more than ten times the mean";
     EXPECT_EQ(chosen("sum_i32", 2046, 8185), "lean_stream") << "with many elements, than four times";
     EXPECT_EQ(chosen("sum_i32", 4096, 0), "warp_stream") << "nobody knows the longest";
     EXPECT_EQ(chosen("affine_u32", 4096, 8000), "warp_per_segment") << "shares of a block are read slower";

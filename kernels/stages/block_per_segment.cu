@@ -8,17 +8,19 @@
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
 //% let     is_alone = num_segments == 1 && mean_length > 32768
 //% let     is_brief = (commutative || mean_length <= 131072) && !is_alone
-//% let     large_shares = element_bytes == 1 ? 240 : 140
+//% let     large_shares = element_bytes == 1 ? 240 : state_bytes > element_bytes ? 110 : 140
 //% let     shares = num_elements > 67108864 ? large_shares : costly_combine || element_bytes <= 2 ? 120 : 80
 //% let     most = (element_bytes == 1 ? 524288 : 393216) / max(4, element_bytes) + num_elements / shares
 //% let     wants_grid = mean_length * element_bytes % 16 != 0 || element_bytes >= 8 || state_bytes > element_bytes
-//% let     most_alike = num_segments <= 64 && wants_grid ? min(most, 49152) : most
+//% let     grid_mean = element_bytes >= 8 ? 20480 : 40960
+//% let     most_alike = num_segments <= 64 && wants_grid ? min(most, grid_mean) : most
 //% let     is_alike = uniform && !is_dear && is_brief && mean_length <= most_alike
 //% let     are_even = longest_length <= min(most, 16 * mean_length)
 //% let     is_lone = longest_length > 384 && num_segments <= min(4096, 512 + longest_length)
 //% let     are_near = are_even && (!offsets || longest_length <= 8 * mean_length && !costly_combine)
 //% let     is_wider = costly_combine || state_bytes > element_bytes
-//% let     soon = is_wider ? 16384 : 32768
+//% let     are_twins = longest_length <= 2 * mean_length
+//% let     soon = are_twins ? 49152 : is_wider || element_bytes >= 8 ? 16384 : 32768
 //% let     is_rare = is_lone && num_elements <= 4194304 && (longest_length <= soon || are_near)
 //% let     usual_mean = (longest_length > 8 * mean_length || is_wider) && element_bytes > 2 ? 1536 : 2048
 //% let     least_mean = element_bytes >= 8 ? 1024 : usual_mean

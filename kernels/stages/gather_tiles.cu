@@ -5,7 +5,7 @@
 //% layout  offsets
 //% needs   associative, state_bytes <= 16, !uses_position, !uses_segment
 //% let     is_light = element_bytes <= 8 && state_bytes <= 4
-//% let     most = state_bytes <= 4 ? 4194304 : 1572864
+//% let     most = state_bytes <= 4 ? 4194304 : mean_length < 4 ? 2097152 : 1572864
 //% let     is_small = num_elements <= most && num_segments >= 32 && longest_length > 0 && longest_length <= 65536
 //% let     are_short = !costly_combine && element_bytes <= 4 && mean_length <= 40 && num_segments > 8192
 //% let     general = is_small ? (state_bytes <= 4 || are_short ? 65 : 50) : 15

@@ -7,7 +7,7 @@
 //% let     is_wider = costly_combine || element_bytes > 0 && state_bytes > element_bytes
 //% let     is_thin = element_bytes > 0 && element_bytes <= 2 || state_bytes >= 16
 //% let     are_mixed = padded_elements > 2 * num_elements
-//% let     most = are_mixed ? 98304 : padded_elements > 0 ? 8192 : 32768
+//% let     most = are_mixed ? 98304 : padded_elements == 0 ? 32768 : element_bytes >= 8 ? 20480 : 8192
 //% let     is_few = num_elements <= 2097152 && num_segments <= most
 //% let     is_small = num_elements <= 4194304
 //% let     has_giant = is_small && longest_length >= num_elements / 4 && !is_wider && !is_thin

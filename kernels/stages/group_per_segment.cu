@@ -9,17 +9,21 @@
 //% let     is_broad = state_bytes >= 16
 //% let     is_narrow = element_bytes <= 2 && !costly_combine && !is_broad
 //% let     is_few = num_elements <= 2097152
-//% let     dear_few = num_segments > 4096 ? 192 : 48
-//% let     few_alike = costly_combine ? dear_few : is_narrow ? 640 : is_broad ? 96 : 255
-//% let     narrow_alike = element_bytes == 1 ? 2944 : 4096
+//% let     dear_few = num_segments > 4096 ? 192 : is_broad ? 48 : 128
+//% let     light_few = num_segments >= 1024 ? 1536 : element_bytes >= 8 ? 255 : 384
+//% let     other_few = is_narrow ? 1536 : is_broad ? 96 : state_bytes > element_bytes ? 255 : light_few
+//% let     few_alike = costly_combine ? dear_few : other_few
+//% let     narrow_alike = element_bytes == 1 ? 2944 : num_elements > 16777216 ? 4096 : 1024
 //% let     dear_alike = costly_combine ? 400 : element_bytes >= 8 ? 448 : 768
 //% let     many_alike = is_narrow ? narrow_alike : is_broad ? 192 : dear_alike
-//% let     is_alike = uniform && mean_length <= (is_few ? few_alike : many_alike)
+//% let     is_ragged = is_few && mean_length > 504 && mean_length < 704
+//% let     is_alike = uniform && !is_ragged && mean_length <= (is_few ? few_alike : many_alike)
 //% let     are_loose_pairs = 5 * padded_elements > 7 * num_elements
 //% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? (are_loose_pairs ? 64 : 24) : 4
-//% let     many_light = element_bytes == 2 && num_elements > 16777216 ? 2048 : 768
+//% let     are_most = num_elements > (element_bytes == 1 ? 33554432 : 16777216)
+//% let     many_light = element_bytes <= 2 && are_most ? 2048 : element_bytes == 2 ? 448 : 768
 //% let     light_most = is_few ? 320 : many_light
-//% let     heavy_most = num_segments <= 16384 || is_broad ? 64 : 320
+//% let     heavy_most = num_segments <= 16384 || is_broad ? 96 : 320
 //% let     most = gathers ? 64 : is_plain || is_narrow ? light_most : heavy_most
 //% let     is_apt = mean_length >= least && mean_length <= most
 //% let     fills = num_segments >= (costly_combine && is_few ? 8192 : 512) && (is_few || !is_broad)
@@ -40,12 +44,12 @@
 //% tune    segments_per_group = 4, 1, 2, 8
 //% tune    vector_items = 4, 8, 16
 //% let     step_items = vector_items
-//% let     is_busy = costly_combine || element_bytes <= 2
 //% let     is_little = num_elements > 0 && num_elements <= 2097152
 //% let     is_tight = mean_length < 16 || element_bytes == 2 && mean_length <= 32
 //% let     narrow_items = !is_tight ? 16 : mean_length < 16 && mean_length % 8 != 0 && uniform && element_bytes == 2 ? 4 : 8
 //% let     fitting = element_bytes >= 8 ? 4 : element_bytes > 2 ? 8 : narrow_items
-//% prefer  vector_items = mean_length < 8 || is_little && !is_busy ? 4 : fitting
+//% let     little_items = element_bytes >= 8 ? (mean_length > 512 ? 8 : 4) : mean_length > 256 ? 16 : 8
+//% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : fitting
 //% let     is_skew = mean_length % vector_items != 0
 //% let     vectors = ceil_div(mean_length + (is_skew ? vector_items - 1 : 0), vector_items)
 //% let     plain_lanes = 2 * ceil_div(9 * mean_length, 10 * vector_items) - 1
@@ -54,12 +58,13 @@
 //% let     wanted = is_plain ? plain_lanes : uniform ? even_lanes : other_lanes
 //% let     dear_lanes = mean_length < 300 ? 8 : mean_length < 800 ? 16 : 32
 //% let     most_lanes = costly_combine ? dear_lanes : is_wider && mean_length < 300 ? 16 : 32
-//% let     few_lanes = mean_length <= 16 ? 4 : mean_length <= 64 ? 16 : 32
-//% let     enough = is_little && !is_busy && mean_length > 8 ? few_lanes : min(wanted, most_lanes)
+//% let     most_little = mean_length <= 256 && num_elements > 524288 ? 16 : 32
+//% let     one_step = ceil_div(mean_length + (is_skew ? vector_items / 2 : 0), vector_items)
+//% let     enough = is_little && mean_length >= 8 ? min(2 * one_step - 1, most_little) : min(wanted, most_lanes)
 //% let     up_to_4 = enough >= 4 ? 4 : enough >= 2 ? 2 : 1
 //% let     lanes = enough >= 32 ? 32 : enough >= 16 ? 16 : enough >= 8 ? 8 : up_to_4
 //% let     most_slots = element_bytes == 1 ? 130 : 134
-//% let     is_wasteful = uniform && !is_plain && 100 * lanes * ceil_div(vectors, lanes) > most_slots * vectors
+//% let     is_wasteful = uniform && !is_plain && !is_little && 100 * lanes * ceil_div(vectors, lanes) > most_slots * vectors
 //% prefer  lanes_per_segment = is_wasteful ? max(1, lanes / 2) : lanes
 //% let     is_short = element_bytes == 1 ? mean_length >= 16 && mean_length < 48 : element_bytes == 2
 //% let     is_mild = !uniform || mean_length < 64

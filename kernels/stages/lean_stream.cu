@@ -8,18 +8,18 @@
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
 //% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
-//% let     least_mean = element_bytes > 1 ? 6 : num_elements <= 16777216 ? 1 : 4
+//% let     least_mean = element_bytes > 1 ? (longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
 //% let     is_long = is_wide ? mean_length >= (is_sorted ? 3 : 4) : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
-//% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements : mean_length < 1 || are_sparse || is_long
+//% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements && mean_length < 1 : mean_length < 1 || are_sparse || is_long
 //% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
-//% let     wider_skew = state_bytes > element_bytes && mean_length < 16 ? 8192 : 14336
+//% let     wider_skew = state_bytes > 4 ? 5120 : 14336
 //% let     most_skew = element_bytes > 2 ? wider_skew : padded_elements >= 2 * num_elements ? 65536 : 14336
-//% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4)
+//% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4 && state_bytes <= 4)
 //% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
-//% let     are_mild = mean_length >= 16 && padded_elements > 0 && padded_elements <= 8 * num_elements
+//% let     are_mild = mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
 //% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : are_mild
 //% let     is_dear = costly_combine && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096

@@ -9,7 +9,7 @@
 //% let     fill_waves = num_segments >= (costly_combine ? 24576 : 8192)
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_slow = !commutative || costly_combine || state_bytes >= 16
-//% let     few_rows = element_bytes >= 4 && num_segments < 1024 ? 384 : 1024
+//% let     few_rows = element_bytes >= 4 && num_segments < 1024 ? 384 : 768
 //% let     rows = fill_waves && is_slow ? 8192 : fill_waves ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = (fill_waves || num_segments >= 2048 && !costly_combine) && mean_length % 128 != 0
 //% let     most_odd = element_bytes > 2 && !is_wider ? 2048 : 3072
@@ -21,12 +21,12 @@
 //% let     is_close = are_short && !streams && num_elements <= 4194304
 //% let     most_steps = is_wider ? 4096 : element_bytes <= 2 ? 8192 : 6144
 //% let     is_wide = costly_combine || state_bytes > 4
-//% let     stream_steps = is_wide ? 24576 + num_elements / 40 : 12288 + num_elements / 80
-//% let     is_soon = num_segments + (is_wide ? 10 : 4) * longest_length <= stream_steps
+//% let     stream_steps = is_wide ? 24576 + num_elements / 40 : max(19456, 12288 + num_elements / 80)
+//% let     is_soon = num_segments + (is_wide ? 5 : 4) * longest_length <= stream_steps
 //% let     is_prompt = streams ? is_soon && (is_few || !gathers && num_elements <= 8388608) : is_few
 //% let     is_little = is_close || is_prompt && longest_length <= most_steps
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048
-//% let     spread = num_elements <= 67108864 ? 8 : 4
+//% let     spread = num_elements <= 67108864 ? 10 : 4
 //% let     is_medium = num_elements <= 16777216
 //% let     least = is_medium && num_elements > 2097152 ? 2048 : 8192
 //% let     are_even = offsets && num_segments >= least && longest_length <= min(8192, spread * mean_length)
