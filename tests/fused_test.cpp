@@ -194,6 +194,41 @@ TEST(FusedOnSimt, PlantedBugsInTilesAreFound)
         EXPECT_TRUE(is_found(workloads, with_bug(emitted, bug))) << bug.from;
 }
 
+/// Lanes that are joined and have more features each than lanes are joined, as many, and fewer.
+TEST(FusedOnSimt, JoinedLanesAllGetTheTotals)
+{
+    const auto op = rows_of_shares();
+    const auto& stage = Catalogue::standard().stage("fused_row_groups");
+    Emitted even;
+    std::vector<Workload> workloads;
+    for (const auto& [features, lanes] : {std::pair{4, 2}, {2, 4}, {8, 8}, {2, 16}, {1, 8}, {4, 4}}) {
+        auto emitted = emitted_for(op, stage, SegmentForm::offsets, 8,
+                                   {{"features_per_lane", features},
+                                    {"feature_lanes", 2},
+                                    {"row_lanes", lanes},
+                                    {"rows_per_step", 2},
+                                    {"kept_steps", 2}});
+        for (const std::int64_t num_features : {8, 3, 20}) {
+            workloads.clear();
+            workloads.push_back(
+                rows_of_numbers(op, segments_in_form(SegmentForm::offsets, {0, 1, 15, 17, 0, 31, 33, 2, 71}),
+                                num_features, 5));
+            const auto comparison = compare(workloads[0], emitted, 3, 1);
+            ASSERT_TRUE(comparison.agrees())
+                << features << " features a lane, " << lanes << " lanes: " << print(comparison);
+        }
+        even = std::move(emitted);
+    }
+    for (const auto& bug : std::initializer_list<Planted>{
+             {"(row_lane & delta) != 0", "(row_lane & delta) == 0"},
+             {"lane ^ delta * kFeatureLanes", "lane ^ delta"},
+             {"const int half = count / 2;", "const int half = 1;"},
+             {"row_lane_of += delta;", "row_lane_of += 1;"},
+             {"place -= size;", ";"},
+             {"(row_lane_of - row_lane) * kFeatureLanes", "(row_lane_of - row_lane)"}})
+        EXPECT_TRUE(is_found(workloads, with_bug(even, bug))) << bug.from;
+}
+
 TEST(FusedOnSimt, PlantedBugsInRowsAreFound)
 {
     const auto& stage = Catalogue::standard().stage("fused_row_groups");

@@ -103,6 +103,19 @@ inline Operator rows_told_back(bool keeps_results)
         })");
 }
 
+/// Rows that commute, whose totals go back to the elements.
+inline Operator rows_of_shares()
+{
+    return parse_operator("rows_of_shares", R"(
+        operator rows_of_shares(x: row i32) -> (sum: i32, each share: i64) {
+            state sum: i32 = 0
+            lift x
+            combine(a, b) a + b
+            laws commutative
+            map i64(sum) * 31 + i64(x) + position
+        })");
+}
+
 /// Two columns of rows and one of numbers, one of which lift does not read; results of the segment too.
 inline Operator rows_of_several()
 {

@@ -31,7 +31,9 @@
 //% let     most_rows = uniform ? lane_rows : 2 * lane_rows
 //% let     some_steps = ceil_div(most_rows, rows_per_step)
 //% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
-//% prefer  segments_per_group = mean_length <= 12 || is_thin ? 4 : 1
+//% let     few_alike = mean_length <= 2 ? 2 : 1
+//% let     short_segments = are_alike && feature_lanes <= 4 ? few_alike : 4
+//% prefer  segments_per_group = is_thin ? 4 : mean_length <= 12 ? short_segments : 1
 //% prefer  block_threads = 32
 //% let     group_lanes = feature_lanes * row_lanes
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
@@ -39,6 +41,7 @@
 //% let     resident_blocks = state_bytes <= 8 ? 1024 / block_threads : 1
 //% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
 //% use     parts/segment_extent.cuh
+//% use     parts/join_row_lanes.cuh
 
 constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
 //% if commutative
@@ -69,11 +72,14 @@ __device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int 
     const i64 known = min(work, i64(segments.num_segments) * feature_blocks - 1);
     Part part;
     part.work = work;
-    part.segment = Index(feature_blocks == 1 ? known : known / feature_blocks);
+    part.segment = Index(known);
+    part.feature = int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    if (feature_blocks > 1) {
+        part.segment = Index(known / feature_blocks);
+        part.feature += int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
+    }
     part.begin = segment_first(segments, part.segment);
     part.length = segment_length(segments, part.segment);
-    part.feature = int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
-    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
     return part;
 }
 
@@ -169,15 +175,13 @@ __device__ __forceinline__ void fold_and_map(const Inputs& inputs, const Results
         }
         //% end
     }
+    //% if commutative && row_lanes > 1
+    join_row_lanes(totals);
+    //% end
     RowResult row_results[kFeaturesPerLane];
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
-        //% if commutative && row_lanes > 1
-        #pragma unroll
-        for (int delta = kFeatureLanes; delta < kFeatureLanes * kRowLanes; delta *= 2)
-            totals[v] = combine(totals[v], shuffle_down(totals[v], delta));
-        //% end
-        //% if row_lanes > 1
+        //% if !commutative && row_lanes > 1
         // All lanes of a feature get what the first one has.
         totals[v] = shuffle(totals[v], int(threadIdx.x) % kWarpThreads - row_lane * kFeatureLanes);
         //% end

@@ -30,6 +30,7 @@ constexpr std::array kTwins = {
     Twin{"cvt.rn.f16.f32 %0, %1;", "__segfold_f32_to_f16(", true},
     Twin{"cvt.rn.bf16.f32 %0, %1;", "__segfold_f32_to_bf16(", true},
     Twin{"rcp.approx.ftz.f32 %0, %1;", "__segfold_reciprocal(", true},
+    Twin{"mul.wide.s32 %0, %1, %2;", "__segfold_wide_product(", true},
 };
 
 /// The place behind the parenthesis that closes the one before `place`.

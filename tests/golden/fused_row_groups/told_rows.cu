@@ -187,6 +187,17 @@ __device__ __forceinline__ void store_features(u64* to, int count, bool is_vecto
     }
 }
 
+// Where a feature of row `row` is; that of row 0 is at `first`.
+template <class T>
+__device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
+{
+    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
+    // instructions instead of one.
+    i64 distance;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(distance) : "r"(row), "r"(num_features * int(sizeof(T))));
+    return (T*)((char*)first + distance);
+}
+
 // One element: the numbers of its columns, and a lane's features of its rows.
 struct Row {
     u16 weight;
@@ -212,7 +223,7 @@ __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index 
     // Of vectors, lanes behind the row's end load its last one, which they do not store.
     const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
     const int count = is_vector ? kFeaturesPerLane : num_features - feature;
-    row.x = load_features(inputs.x + i64(index) * num_features + first, count, is_vector);
+    row.x = load_features(row_at(inputs.x + first, index, num_features), count, is_vector);
 }
 
 // Feature v of the lane's, lifted.
@@ -260,7 +271,6 @@ __device__ __forceinline__ void map_kept(const Inputs&, const Results& results, 
                                            int num_features, bool is_vector)
 {
     const int count = num_features - feature;
-    const i64 place = i64(index) * num_features + feature;
     Features_u64 to_told;
     #pragma unroll
     for (int v = 0; v < kFeaturesPerLane; ++v) {
@@ -268,7 +278,7 @@ __device__ __forceinline__ void map_kept(const Inputs&, const Results& results, 
             position);
         to_told.at[v] = mapped.told;
     }
-    store_features(results.told + place, count, is_vector, to_told);
+    store_features(row_at(results.told + feature, index, num_features), count, is_vector, to_told);
 }
 
 // Segment s is made of the items offsets[s] to offsets[s + 1] - 1.
@@ -288,6 +298,7 @@ __device__ __forceinline__ Index segment_first(const Segments& segments, Index s
 {
     return segments.offsets[segment];
 }
+
 
 constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
 constexpr int kStride = 1;                           // a lane has consecutive rows of a step
@@ -314,11 +325,14 @@ __device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int 
     const i64 known = min(work, i64(segments.num_segments) * feature_blocks - 1);
     Part part;
     part.work = work;
-    part.segment = Index(feature_blocks == 1 ? known : known / feature_blocks);
+    part.segment = Index(known);
+    part.feature = int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
+    if (feature_blocks > 1) {
+        part.segment = Index(known / feature_blocks);
+        part.feature += int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
+    }
     part.begin = segment_first(segments, part.segment);
     part.length = segment_length(segments, part.segment);
-    part.feature = int(known - i64(part.segment) * feature_blocks) * kFeatureLanes * kFeaturesPerLane;
-    part.feature += int(threadIdx.x) % kFeatureLanes * kFeaturesPerLane;
     return part;
 }
 

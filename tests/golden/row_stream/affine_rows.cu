@@ -111,6 +111,17 @@ __device__ __forceinline__ void store_features(unsigned* to, int count, bool is_
     }
 }
 
+// Where a feature of row `row` is; that of row 0 is at `first`.
+template <class T>
+__device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
+{
+    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
+    // instructions instead of one.
+    i64 distance;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(distance) : "r"(row), "r"(num_features * int(sizeof(T))));
+    return (T*)((char*)first + distance);
+}
+
 // One element: the numbers of its columns, and a lane's features of its rows.
 struct Row {
     Features_u32 x;
@@ -134,7 +145,7 @@ __device__ __forceinline__ void load_rows(Row& row, const Inputs& inputs, Index 
     // Of vectors, lanes behind the row's end load its last one, which they do not store.
     const int first = is_vector ? min(feature, num_features - kFeaturesPerLane) : feature;
     const int count = is_vector ? kFeaturesPerLane : num_features - feature;
-    row.x = load_features(inputs.x + i64(index) * num_features + first, count, is_vector);
+    row.x = load_features(row_at(inputs.x + first, index, num_features), count, is_vector);
 }
 
 // Feature v of the lane's, lifted.

@@ -198,3 +198,6 @@ inline double abs(double x) { return __builtin_fabs(x); }
 
 // PTX's rcp.approx.ftz.f32, which is a bit less exact.
 inline float __segfold_reciprocal(float x) { return 1.0f / x; }
+
+// PTX's mul.wide.s32.
+inline long long __segfold_wide_product(int a, int b) { return static_cast<long long>(a) * b; }

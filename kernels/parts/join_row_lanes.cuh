@@ -1,0 +1,43 @@
+//% if commutative && row_lanes > 1
+// Joins what the lanes of a group have of each feature, in the lanes' order; all of them get the totals. In
+// each round a lane gives half of its features away and goes on with the others, so that all rounds together
+// combine about as many states as a lane has features.
+__device__ __forceinline__ void join_row_lanes(State (&totals)[kFeaturesPerLane])
+{
+    const int lane = int(threadIdx.x) % kWarpThreads;
+    const int row_lane = lane / kFeatureLanes % kRowLanes;
+    int count = kFeaturesPerLane;  // features that a lane goes on with
+    #pragma unroll
+    for (int delta = 1; delta < kRowLanes; delta *= 2) {
+        const bool is_later = (row_lane & delta) != 0;
+        const int half = count / 2;
+        count = max(half, 1);
+        #pragma unroll
+        for (int v = 0; v < count; ++v) {
+            const State kept = is_later ? totals[v + half] : totals[v];
+            const State given = is_later ? totals[v] : totals[v + half];
+            const State got = shuffle(given, lane ^ delta * kFeatureLanes);
+            totals[v] = combine(is_later ? got : kept, is_later ? kept : got);
+        }
+    }
+    State all[kFeaturesPerLane];
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v) {
+        int row_lane_of = 0;  // the lane that has it, by the halves it was in
+        int place = v;
+        int size = kFeaturesPerLane;
+        #pragma unroll
+        for (int delta = 1; delta < kRowLanes; delta *= 2) {
+            size /= 2;
+            if (size > 0 && place >= size) {
+                row_lane_of += delta;
+                place -= size;
+            }
+        }
+        all[v] = shuffle(totals[place], lane + (row_lane_of - row_lane) * kFeatureLanes);
+    }
+    #pragma unroll
+    for (int v = 0; v < kFeaturesPerLane; ++v)
+        totals[v] = all[v];
+}
+//% end
