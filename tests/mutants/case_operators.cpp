@@ -113,27 +113,30 @@ Operator rows(const std::string& name, bool is_told)
                                     "}");
 }
 
-/// Rows that commute.
-Operator rows_sum()
+/// Rows that commute; with write-back where `is_told`.
+Operator rows_sum(const std::string& name, bool is_told)
 {
-    return parse_operator("rows_sum", R"(
-        operator rows_sum(x: row i32) -> i32 {
+    return parse_operator(name, "operator " + name + "(x: row i32) -> (sum: i32" +
+                                    (is_told ? ", each share: i64" : "") + R"() {
             state sum: i32 = 0
             lift x
             combine(a, b) a + b
-            laws commutative
-        })");
+            laws commutative )" + (is_told ? "map i64(sum) * 31 + i64(x) + position" : "") +
+                                    "}");
 }
 
 /// Rows beside rows of a table, as many, that a row's number and a column choose; another column is lifted.
-Operator rows_found()
+/// With write-back where `is_told`.
+Operator rows_found(const std::string& name, bool is_told)
 {
-    return parse_operator("rows_found", R"(
-        operator rows_found(x: row u32, column: i32, value: u32, t: table row u32) -> (a: u32, b: u32) {
+    return parse_operator(name,
+                          "operator " + name +
+                              "(x: row u32, column: i32, value: u32, t: table row u32) -> (a: u32, b: u32" +
+                              (is_told ? ", each told: u64" : "") + R"() {
             state { a: u32 = 1; b: u32 = 0 }
             lift { a = x * 2 + 1; b = t[max(index - i64(column & 1), 0)] + value }
-            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b }
-        })");
+            combine(p, q) { a = p.a * q.a; b = p.b * q.a + q.b } )" +
+                              (is_told ? "map u64(b) * 31 + u64(x)" : "") + "}");
 }
 
 /// Rows with states of 24 bytes, of which a block that joins has 256.
@@ -147,12 +150,13 @@ Operator rows_of_large_states(const std::string& name)
 }
 
 /// The length of their rows: no vectors, vectors in whole blocks of features, more than a block of threads,
-/// vectors and a part of a block; one; half of a block that joins, and one more than all of it; more blocks
-/// of 32 features than there are groups to map them.
+/// vectors and a part of a block, in lanes of two, four or eight features; one; half of a block that joins,
+/// and one more than all of it; more blocks of 32 features than there are groups to map them.
 std::int64_t features_of(const std::string& name)
 {
     return name == "rows_affine"    ? 7
            : name == "rows_sum"     ? 8
+           : name == "rows_shares"  ? 20
            : name == "rows_wide"    ? 70
            : name == "rows_narrow"  ? 3
            : name == "rows_many"    ? 128
@@ -236,10 +240,12 @@ Operator operator_of(const std::string& name)
            : name == "rows_one"        ? rows(name, false)
            : name == "rows_told"       ? rows(name, true)
            : name == "rows_endless"    ? rows(name, true)
-           : name == "rows_found"      ? rows_found()
+           : name == "rows_found"      ? rows_found(name, false)
+           : name == "rows_traced"     ? rows_found(name, true)
            : name == "rows_many"       ? rows_of_large_states(name)
            : name == "rows_long"       ? rows_of_large_states(name)
-           : name == "rows_sum"        ? rows_sum()
+           : name == "rows_sum"        ? rows_sum(name, false)
+           : name == "rows_shares"     ? rows_sum(name, true)
                                        : matrix_operator(name);
 }
 

@@ -15,14 +15,15 @@ public:
     std::vector<std::pair<MutantCase, std::string>> make()
     {
         giants();
+        found_rows();
         if (stage_.name == "row_groups") {
             mapped_rows();
             endless_rows();
         }
-        if (stage_.name == "row_stream") {
+        if (stage_.name == "fused_row_groups")
+            joined_lanes();
+        if (stage_.name == "row_stream")
             long_rows();
-            found_rows();
-        }
         return std::move(cases_);
     }
 
@@ -93,6 +94,27 @@ private:
             {{1, 1, 1, 0}}, "endless");
     }
 
+    /// Lanes that are joined and have more features than lanes join, as many, and fewer; groups that take one
+    /// segment, and whole rows of two after each other; lanes of one feature whose rows are in order.
+    void joined_lanes()
+    {
+        const auto try_out = [&](const char* op, const Changes& changes) {
+            add(
+                over(op), changes,
+                [] {
+                    return offsets_shape("joined lanes", {3, 0, 1, 40, 17, 2, 8, 5});
+                },
+                {{1, 1, 1, 0}}, "joined lanes");
+        };
+        try_out("rows_shares", {{"features_per_lane", 4}, {"row_lanes", 2}});
+        try_out("rows_shares", {{"features_per_lane", 2}, {"row_lanes", 4}});
+        try_out("rows_shares", {{"features_per_lane", 2}, {"row_lanes", 8}});
+        try_out(
+            "rows_shares",
+            {{"features_per_lane", 4}, {"feature_lanes", 8}, {"row_lanes", 4}, {"segments_per_group", 2}});
+        try_out("rows_told", {{"features_per_lane", 1}, {"row_lanes", 8}});
+    }
+
     /// Rows of one feature, and rows so long that a block joins the tails of two shares, or of a part of one.
     void long_rows()
     {
@@ -101,10 +123,10 @@ private:
                 long_row_shapes, {{1, 64, 1, 0}, {2, 64, 2, 0}}, "long rows");
     }
 
-    /// Rows of a table whose places are checked; lanes that hold the numbers of one step, and of four.
+    /// Rows of a table whose places are checked; where lanes hold numbers, those of one step, and of four.
     void found_rows()
     {
-        auto problem = over("rows_found");
+        auto problem = over(stage_.name == "fused_row_groups" ? "rows_traced" : "rows_found");
         problem.checked_tables = {"t"};
         const auto tile = block_and_tile(looping_configuration(stage_, problem)).second;
         for (const Changes& changes : {Changes{}, Changes{{"feature_lanes", 8}, {"rows_per_step", 2}}})
