@@ -286,13 +286,13 @@ std::vector<Piece> rows_section(const Problem& problem, const RowOperator& rows)
     const auto add = [&](const std::string& name, const std::string& text, const std::string& second = "") {
         pieces.push_back({name, break_lines(text), Piece::Kind::declaration, second});
     };
+    Holes width{{}, {{"narrow", {}}, {"wide", {}}}};
+    width.lists[problem.index_bits == 32 ? "narrow" : "wide"].push_back({});
+    add("rows_apart", vocabulary("rows.cuh", "rows_apart", width));
     for (const auto type : types) {
         const auto array = array_holes("", type);
         add("Features_" + std::string(name(type)), vocabulary("rows.cuh", "features", array));
     }
-    Holes width{{}, {{"narrow", {}}, {"wide", {}}}};
-    width.lists[problem.index_bits == 32 ? "narrow" : "wide"].push_back({});
-    add("row_at", vocabulary("rows.cuh", "row_at", width));
     add("Row", vocabulary("rows.cuh", "Row", holes));
     add("load_numbers", vocabulary("rows.cuh", "load_numbers", numbers));
     add("shuffle_places", vocabulary("rows.cuh", "shuffle_numbers", place_numbers));

@@ -74,6 +74,17 @@ TEST(Rows, AreRefusedInWords)
               std::string::npos);
 }
 
+TEST(Rows, AreRefusedWhereTheirBytesExceedAnIndex)
+{
+    EXPECT_NO_THROW(check_num_features("'x'", kMaxFeatures));
+    try {
+        check_num_features("'x'", kMaxFeatures + 1);
+        ADD_FAILURE() << "bytes of a row are counted in 32 bits";
+    } catch (const InputError& error) {
+        EXPECT_STREQ(error.what(), "'x' has rows of 134217729 features; a row has at most 134217728");
+    }
+}
+
 TEST(Rows, ReferenceIsThatOfALoop)
 {
     const std::vector<std::int64_t> lengths = {3, 0, 1, 17, 2};

@@ -31,8 +31,8 @@
 //% let     most_rows = uniform ? lane_rows : 2 * lane_rows
 //% let     some_steps = ceil_div(most_rows, rows_per_step)
 //% prefer  kept_steps = some_steps <= 1 ? 1 : some_steps <= 2 ? 2 : 4
-//% let     few_alike = mean_length <= 2 ? 2 : 1
-//% let     short_segments = are_alike && feature_lanes <= 4 ? few_alike : 4
+//% let     alike_segments = mean_length <= 2 ? 2 : 1
+//% let     short_segments = are_alike && feature_lanes <= 4 ? alike_segments : 4
 //% prefer  segments_per_group = is_thin ? 4 : mean_length <= 12 ? short_segments : 1
 //% prefer  block_threads = 32
 //% let     group_lanes = feature_lanes * row_lanes

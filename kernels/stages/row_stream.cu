@@ -23,8 +23,8 @@
 //% prefer  feature_lanes = vectors <= 8 ? few_vectors : vectors <= 16 ? 16 : 32
 //% prefer  rows_per_step = is_long ? 4 : 8
 //% let     is_wide = gathers_rows || row_bytes >= 8 || state_bytes >= 8 && !is_long
-//% let     is_even = gathers_rows && longest_length <= 32 * mean_length
-//% let     usual = state_bytes <= 8 && (is_long || row_bytes <= 2 && !is_even) ? 5 : 4
+//% let     is_mild = gathers_rows && longest_length <= 32 * max(1, mean_length)
+//% let     usual = state_bytes <= 8 && (is_long || row_bytes <= 2 && !is_mild) ? 5 : 4
 //% let     narrow_blocks = num_features > 32 ? usual : is_wide ? 5 : 6
 //% prefer  blocks_per_multiprocessor = num_features > 0 && num_features <= 64 ? narrow_blocks : 2
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)

@@ -1,17 +1,16 @@
-//% piece row_at
-// Where a feature of row `row` is; that of row 0 is at `first`.
-template <class T>
-__device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
+//% piece rows_apart
+// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+__device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
 //% each narrow
     // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
     // instructions instead of one.
-    i64 distance;
-    asm("mul.wide.s32 %0, %1, %2;" : "=l"(distance) : "r"(row), "r"(num_features * int(sizeof(T))));
-    return (T*)((char*)first + distance);
+    i64 bytes;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
+    return bytes;
 //% end
 //% each wide
-    return first + row * num_features;
+    return row * row_bytes;
 //% end
 }
 
@@ -20,6 +19,17 @@ __device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
 struct alignas(kFeaturesPerLane * @bytes@ < 16 ? kFeaturesPerLane * @bytes@ : 16) Features_@word@ {
     @type@ at[kFeaturesPerLane];
 };
+
+// Where a feature of row `row` is; that of row 0 is at `first`.
+__device__ __forceinline__ const @type@* row_at(const @type@* first, Index row, int num_features)
+{
+    return (const @type@*)((const char*)first + rows_apart(row, num_features * int(sizeof(@type@))));
+}
+
+__device__ __forceinline__ @type@* row_at(@type@* first, Index row, int num_features)
+{
+    return (@type@*)((char*)first + rows_apart(row, num_features * int(sizeof(@type@))));
+}
 
 // `count` features are left in the row from this lane's first on; those beyond become zero.
 __device__ __forceinline__ Features_@word@ load_features(const @type@* from, int count, bool is_vector)

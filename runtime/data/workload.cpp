@@ -122,6 +122,13 @@ void refuse_shared_elements(const Segments& segments, const std::string& op)
 
 }  // namespace
 
+void check_num_features(const std::string& what, std::int64_t num_features)
+{
+    if (num_features > kMaxFeatures)
+        throw InputError(what + " has rows of " + std::to_string(num_features) +
+                         " features; a row has at most " + std::to_string(kMaxFeatures));
+}
+
 void check_workload(const Workload& workload)
 {
     const auto& op = workload.op;
@@ -145,6 +152,8 @@ void check_workload(const Workload& workload)
         if (parameter.row && workload.num_features < 1)
             throw InputError("'" + parameter.name + "' has rows of " + std::to_string(workload.num_features) +
                              " features; a row has at least one");
+        if (parameter.row)
+            check_num_features("'" + parameter.name + "'", workload.num_features);
         if (parameter.row && parameter.table && length % workload.num_features != 0)
             throw InputError("table '" + parameter.name + "' has " + std::to_string(length) +
                              " numbers, which make no rows of " + std::to_string(workload.num_features) +

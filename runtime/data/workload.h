@@ -43,6 +43,12 @@ Results allocate_results(const Workload& workload, SegmentForm form);
 /// The fold of a workload of an operator with a `map`: its arrays, borrowed, and without_map().
 [[nodiscard]] Workload fold_of(const Workload& workload);
 
+/// The most features of a row: so many numbers of eight bytes are counted in 32 bits.
+inline constexpr std::int64_t kMaxFeatures = std::int64_t{1} << 27;
+
+/// Throws InputError where rows of `what` have more features than kMaxFeatures.
+void check_num_features(const std::string& what, std::int64_t num_features);
+
 /// Checks that a workload can be run: types and lengths of the arrays, and a result for every empty segment.
 ///
 /// Throws InputError naming the parameter, or the first empty segment of an operator that has no identity.

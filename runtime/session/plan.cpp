@@ -9,6 +9,7 @@
 #include "dsl/rows.h"
 #include "dsl/warnings.h"
 #include "runtime/backends/cpu/native_plan.h"
+#include "runtime/data/workload.h"
 #include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 
@@ -150,6 +151,7 @@ namespace {
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements)
 {
     auto sizes = plan_sizes(segments, num_elements);
+    check_num_features("the plan", options.num_features);
     sizes.sizes.num_features = options.num_features;
     return sizes;
 }

@@ -117,10 +117,31 @@ __device__ __forceinline__ Mapped map_element(unsigned x, u16 weight, unsigned a
         + u64(index)};
 }
 
+// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+__device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
+{
+    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
+    // instructions instead of one.
+    i64 bytes;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
+    return bytes;
+}
+
 // kFeaturesPerLane neighbouring features of a row.
 struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u32 {
     unsigned at[kFeaturesPerLane];
 };
+
+// Where a feature of row `row` is; that of row 0 is at `first`.
+__device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
+{
+    return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
+}
+
+__device__ __forceinline__ unsigned* row_at(unsigned* first, Index row, int num_features)
+{
+    return (unsigned*)((char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
+}
 
 // `count` features are left in the row from this lane's first on; those beyond become zero.
 __device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
@@ -157,6 +178,17 @@ struct alignas(kFeaturesPerLane * 8 < 16 ? kFeaturesPerLane * 8 : 16) Features_u
     u64 at[kFeaturesPerLane];
 };
 
+// Where a feature of row `row` is; that of row 0 is at `first`.
+__device__ __forceinline__ const u64* row_at(const u64* first, Index row, int num_features)
+{
+    return (const u64*)((const char*)first + rows_apart(row, num_features * int(sizeof(u64))));
+}
+
+__device__ __forceinline__ u64* row_at(u64* first, Index row, int num_features)
+{
+    return (u64*)((char*)first + rows_apart(row, num_features * int(sizeof(u64))));
+}
+
 // `count` features are left in the row from this lane's first on; those beyond become zero.
 __device__ __forceinline__ Features_u64 load_features(const u64* from, int count, bool is_vector)
 {
@@ -185,17 +217,6 @@ __device__ __forceinline__ void store_features(u64* to, int count, bool is_vecto
             if (v < count)
                 to[v] = features.at[v];
     }
-}
-
-// Where a feature of row `row` is; that of row 0 is at `first`.
-template <class T>
-__device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
-{
-    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
-    // instructions instead of one.
-    i64 distance;
-    asm("mul.wide.s32 %0, %1, %2;" : "=l"(distance) : "r"(row), "r"(num_features * int(sizeof(T))));
-    return (T*)((char*)first + distance);
 }
 
 // One element: the numbers of its columns, and a lane's features of its rows.

@@ -76,10 +76,31 @@ __device__ __forceinline__ RowResult finish_row(Index, Index, State state)
     return {state.a, state.b};
 }
 
+// How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
+__device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
+{
+    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
+    // instructions instead of one.
+    i64 bytes;
+    asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
+    return bytes;
+}
+
 // kFeaturesPerLane neighbouring features of a row.
 struct alignas(kFeaturesPerLane * 4 < 16 ? kFeaturesPerLane * 4 : 16) Features_u32 {
     unsigned at[kFeaturesPerLane];
 };
+
+// Where a feature of row `row` is; that of row 0 is at `first`.
+__device__ __forceinline__ const unsigned* row_at(const unsigned* first, Index row, int num_features)
+{
+    return (const unsigned*)((const char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
+}
+
+__device__ __forceinline__ unsigned* row_at(unsigned* first, Index row, int num_features)
+{
+    return (unsigned*)((char*)first + rows_apart(row, num_features * int(sizeof(unsigned))));
+}
 
 // `count` features are left in the row from this lane's first on; those beyond become zero.
 __device__ __forceinline__ Features_u32 load_features(const unsigned* from, int count, bool is_vector)
@@ -109,17 +130,6 @@ __device__ __forceinline__ void store_features(unsigned* to, int count, bool is_
             if (v < count)
                 to[v] = features.at[v];
     }
-}
-
-// Where a feature of row `row` is; that of row 0 is at `first`.
-template <class T>
-__device__ __forceinline__ T* row_at(T* first, Index row, int num_features)
-{
-    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
-    // instructions instead of one.
-    i64 distance;
-    asm("mul.wide.s32 %0, %1, %2;" : "=l"(distance) : "r"(row), "r"(num_features * int(sizeof(T))));
-    return (T*)((char*)first + distance);
 }
 
 // One element: the numbers of its columns, and a lane's features of its rows.
