@@ -111,13 +111,22 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
     const std::vector<std::string> stages = {"stages", "--kernels", "own"};
     const std::vector<std::string> emits = {"emit",      "sum_i32", "--stage", "thread_per_segment",
                                             "--kernels", "own/"};
-    (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% launch", "//% lunch"));
+    const auto place_of = [](const std::string& text, const std::string& words) {
+        const auto end = text.begin() + static_cast<std::ptrdiff_t>(text.find(words));
+        return "segfold: own/stages/leap.cu:" + std::to_string(1 + std::count(text.begin(), end, '\n'));
+    };
+    const auto lunch = replaced(leap(), "//% launch", "//% lunch");
+    (void)folder_.write("own/stages/leap.cu", lunch);
     EXPECT_EQ(refusal(stages),
-              "segfold: own/stages/leap.cu:35: unknown directive 'lunch'; did you mean 'launch'?\n");
-    (void)folder_.write("own/stages/leap.cu", replaced(leap(), "? 1000 :", "? 10000 / num_segment :"));
-    EXPECT_EQ(refusal({"emit", "sum_i32", "--layout", "uniform=4", "--kernels", "own"}),
-              "segfold: own/stages/leap.cu:26: in 'is_alike || are_known && is_close ? 10000 / num_segment : "
-              "uniform ? 1000 : 0': unknown name 'num_segment'; did you mean 'num_segments'?\n");
+              place_of(lunch, "//% lunch") + ": unknown directive 'lunch'; did you mean 'launch'?\n");
+    const auto segment = replaced(leap(), "? 1000 :", "? 10000 / num_segment :");
+    (void)folder_.write("own/stages/leap.cu", segment);
+    const auto refused = refusal({"emit", "sum_i32", "--layout", "uniform=4", "--kernels", "own"});
+    EXPECT_TRUE(refused.starts_with(place_of(segment, "//% suits") + ": in 'is_alike || ")) << refused;
+    EXPECT_TRUE(
+        refused.ends_with(" ? 10000 / num_segment : uniform ? 1000 : 0': unknown name 'num_segment'; did "
+                          "you mean 'num_segments'?\n"))
+        << refused;
     (void)folder_.write("own/stages/leap.cu", replaced(leap(), "//% stage   leap", "//% stage   tile_scan"));
     EXPECT_EQ(refusal(stages),
               "segfold: own/stages/leap.cu: stage 'tile_scan' is already that of stages/tile_scan.cu\n");

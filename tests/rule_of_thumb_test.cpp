@@ -138,6 +138,16 @@ TEST(RuleOfThumb, AsksHowLongAWarpsLanesWait)
     EXPECT_EQ(taken("sum_f32", 10000000, 10000000, 60, 250000000), "lean_stream");
 }
 
+TEST(RuleOfThumb, LeavesVectorsOfNarrowElementsToGroups)
+{
+    EXPECT_EQ(taken("sum_i8", 1 << 24, 1 << 20, 16, 1 << 24), "group_per_segment");
+    EXPECT_EQ(taken("sum_i8", 15 << 20, 1 << 20, 15, 15 << 20), "thread_per_segment");
+    const Problem placed(own_operator("by_segment"), SegmentForm::offsets);
+    EXPECT_EQ(Catalogue::standard().rule_of_thumb(placed, {1 << 24, 1 << 20, 16, 0, 1 << 24}).name,
+              "thread_per_segment")
+        << "which groups cannot serve";
+}
+
 TEST(RuleOfThumb, LetsGroupsTakeWhatIsNearlyEven)
 {
     EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 512, 3 << 23), "group_per_segment");

@@ -8,7 +8,7 @@
 //% let     is_dear = !commutative && state_bytes >= 16 && mean_length > 2048 && !is_few
 //% let     is_alone = num_segments == 1 && mean_length > 32768
 //% let     is_brief = (commutative || mean_length <= 131072) && !is_alone
-//% let     large_shares = element_bytes == 1 ? 240 : state_bytes > element_bytes ? 110 : 140
+//% let     large_shares = element_bytes == 1 ? 240 : element_bytes > 2 && state_bytes > element_bytes ? 110 : 140
 //% let     shares = num_elements > 67108864 ? large_shares : costly_combine || element_bytes <= 2 ? 120 : 80
 //% let     most = (element_bytes == 1 ? 524288 : 393216) / max(4, element_bytes) + num_elements / shares
 //% let     wants_grid = mean_length * element_bytes % 16 != 0 || element_bytes >= 8 || state_bytes > element_bytes

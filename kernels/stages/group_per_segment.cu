@@ -16,7 +16,7 @@
 //% let     narrow_alike = element_bytes == 1 ? 2944 : num_elements > 16777216 ? 4096 : 1024
 //% let     dear_alike = costly_combine ? 400 : element_bytes >= 8 ? 448 : 768
 //% let     many_alike = is_narrow ? narrow_alike : is_broad ? 192 : dear_alike
-//% let     is_ragged = is_few && mean_length > 504 && mean_length < 704
+//% let     is_ragged = is_few && element_bytes < 8 && mean_length > 504 && mean_length != 512 && mean_length < 704
 //% let     is_alike = uniform && !is_ragged && mean_length <= (is_few ? few_alike : many_alike)
 //% let     are_loose_pairs = 5 * padded_elements > 7 * num_elements
 //% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? (are_loose_pairs ? 64 : 24) : 4
@@ -50,7 +50,7 @@
 //% let     fitting = element_bytes >= 8 ? 4 : element_bytes > 2 ? 8 : narrow_items
 //% let     little_items = element_bytes >= 8 ? (mean_length > 512 ? 8 : 4) : mean_length > 256 ? 16 : 8
 //% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : fitting
-//% let     is_skew = mean_length % vector_items != 0
+//% let     is_skew = !uniform || mean_length % vector_items != 0
 //% let     vectors = ceil_div(mean_length + (is_skew ? vector_items - 1 : 0), vector_items)
 //% let     plain_lanes = 2 * ceil_div(9 * mean_length, 10 * vector_items) - 1
 //% let     other_lanes = 2 * ceil_div(9 * mean_length, 20 * vector_items) - 1

@@ -8,7 +8,7 @@
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
 //% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
-//% let     least_mean = element_bytes > 1 ? (longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
+//% let     least_mean = element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
 //% let     is_long = is_wide ? mean_length >= (is_sorted ? 3 : 4) : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4

@@ -7,7 +7,8 @@
 //% let     is_few = num_elements <= 2097152
 //% let     is_medium = num_elements <= 16777216
 //% let     has_no_groups = uses_position || uses_segment || element_bytes == 0
-//% let     fits_vectors = is_narrow && !costly_combine && mean_length >= 8 && mean_length % 8 == 0
+//% let     has_vectors = is_narrow && !costly_combine && !has_no_groups
+//% let     fits_vectors = has_vectors && mean_length >= 8 && mean_length % 8 == 0
 //% let     light_alike = is_narrow ? (is_few ? 16 : 32) : element_bytes >= 8 && state_bytes < 16 ? 9 : 13
 //% let     alike_most = costly_combine || has_no_groups ? 20 : light_alike
 //% let     is_alike = uniform && (num_segments == 0 || mean_length < alike_most && !fits_vectors)
@@ -24,9 +25,9 @@
 //% let     most_length = is_few && are_uneven ? 256 : is_medium ? 80 : 64
 //% let     is_slice = is_narrow && !costly_combine && num_elements >= 1048576 && num_elements <= 4194304
 //% let     are_slices = is_slice && longest_length <= 320 && padded_elements > 0 && padded_elements <= 3 * num_elements
-//% let     are_spread = are_slices && longest_length > 6 * mean_length
-//% let     are_alike = longest_length >= 8 && longest_length <= mean_length + 1
-//% let     are_vectors = is_narrow && !costly_combine && are_alike && longest_length % 8 == 0
+//% let     are_spread = are_slices && mean_length <= 16 && longest_length > 6 * mean_length
+//% let     are_grouped = has_vectors && state_bytes < 16 && num_segments >= 512
+//% let     are_vectors = are_grouped && longest_length <= mean_length + 1 && longest_length % 8 == 0
 //% let     is_close = rounds <= (are_uneven ? uneven_rounds : even_rounds) && longest_length <= most_length
 //% suits   is_alike || are_known && (is_close && !are_vectors || are_spread) ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
