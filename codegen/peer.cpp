@@ -49,7 +49,7 @@ std::span<const Peer> peers()
         {"cub_reduce_by_key",
          "cub::DeviceReduce::ReduceByKey",
          "cub",
-         {whole, uniform, offsets},
+         {whole, uniform, offsets, flags, keys},
          true,
          false,
          kTabulateHeader,
@@ -57,7 +57,7 @@ std::span<const Peer> peers()
         {"thrust_reduce_by_key",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets},
+         {whole, uniform, offsets, flags, keys},
          true,
          false,
          kTabulateHeader,
@@ -65,7 +65,7 @@ std::span<const Peer> peers()
         {"thrust_omp",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets},
+         {whole, uniform, offsets, flags, keys},
          true,
          false,
          "thrust/system/omp/execution_policy.h",
@@ -74,7 +74,7 @@ std::span<const Peer> peers()
         {"thrust_tbb",
          "thrust::reduce_by_key",
          "thrust",
-         {whole, uniform, offsets},
+         {whole, uniform, offsets, flags, keys},
          true,
          false,
          "thrust/system/tbb/execution_policy.h",
@@ -120,6 +120,10 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     const auto& lift = problem.op.lift;
     if (problem.form == ranges && (uses_name(lift, "position") || uses_name(lift, "segment")))
         return "does not tell an element its place in a segment, where ranges may overlap";
+    const bool is_found = problem.form == flags || problem.form == keys;
+    if (is_found && (uses_name(lift, "position") || uses_name(lift, "segment") ||
+                     (problem.op.finish && uses_name(*problem.op.finish, "length"))))
+        return "knows neither places nor lengths of segments that are found";
     return std::nullopt;
 }
 

@@ -113,6 +113,24 @@ TEST_F(BenchGpu, PeersAgree)
                 expect_sound(bench({op, "--layout", layout, "--elements", elements, "--repeat", "3"}));
 }
 
+/// Peers by key, which get keys of their own where flags or keys are given.
+TEST_F(BenchGpu, PeersByKeyAgreeWhereSegmentsAreFound)
+{
+    if (const bench::PeerToolkit toolkit; !toolkit.reason().empty())
+        GTEST_SKIP() << toolkit.reason();
+    for (const auto* form : {"flags", "keys"})
+        for (const auto* elements : {"70000", "2100000"}) {
+            const auto document =
+                bench({"affine", "--type", "u32", "--layout", "constant:length=10", "--elements", elements,
+                       "--given-as", form, "--repeat", "3", "--peers", "cub,thrust"});
+            expect_sound(document);
+            int peers = 0;
+            for (const auto& entry : document["workloads"][0]["entries"])
+                peers += entry["peer"].get<bool>() && entry["outcome"] == "measured" ? 1 : 0;
+            EXPECT_EQ(peers, 2) << document.dump(2);
+        }
+}
+
 TEST_F(BenchGpu, LogsAreALineEach)
 {
     (void)bench({"sum", "--sweep", "sizes", "--from", "2^10", "--to", "2^12", "--peers", "none", "--repeat",

@@ -170,11 +170,11 @@ TEST(NativeBackend, ARunSaysNothingButItsResults)
     EXPECT_EQ(result.output.find("warning"), std::string::npos) << result.output;
 }
 
-nlohmann::json bench(const std::vector<std::string>& words)
+nlohmann::json bench(const std::vector<std::string>& words, const std::string& layout = "geometric:mean=9")
 {
-    std::vector<std::string> all = {SEGFOLD_PROGRAM,    "bench",    "affine",     "--type", "u32",
-                                    "--backend",        "cpu",      "--elements", "20000",  "--layout",
-                                    "geometric:mean=9", "--repeat", "3",          "--json"};
+    std::vector<std::string> all = {SEGFOLD_PROGRAM, "bench",    "affine",     "--type", "u32",
+                                    "--backend",     "cpu",      "--elements", "20000",  "--layout",
+                                    layout,          "--repeat", "3",          "--json"};
     all.insert(all.end(), words.begin(), words.end());
     const auto result = run_process(all);
     EXPECT_EQ(result.status, 0) << result.output;
@@ -204,9 +204,9 @@ TEST(NativeBackend, StagesAreMeasuredBesideTheReadRate)
     EXPECT_EQ(chosen, 1);
 }
 
-TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
+/// How many of Thrust's systems were measured; their results are right.
+int measured_of_thrust(const nlohmann::json& document)
 {
-    const auto document = bench({"--stage", "lane_scan", "--peers", "thrust"});
     int measured = 0;
     for (const auto& entry : document["workloads"][0]["entries"]) {
         if (!entry["peer"].get<bool>() || entry["outcome"] == "left_out")
@@ -219,6 +219,16 @@ TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
         EXPECT_EQ(entry["agreement"]["text"], "reference") << entry;
         ++measured;
     }
+    return measured;
+}
+
+TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
+{
+    const int measured = measured_of_thrust(bench({"--stage", "lane_scan", "--peers", "thrust"}));
+    for (const auto* form : {"flags", "keys"})
+        EXPECT_EQ(measured_of_thrust(bench({"--peers", "thrust", "--given-as", form}, "constant:length=10")),
+                  measured)
+            << form;
     if (measured == 0)
         GTEST_SKIP() << "no headers of CCCL, or no compiler";
 }

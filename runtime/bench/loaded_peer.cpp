@@ -33,7 +33,7 @@ LoadedPeer::LoadedPeer(const cuda::Context& context, cuda::Stream& stream,
     call_.results = results_.data();
     if (segments.form == SegmentForm::ranges)
         call_.begins = pointer<void>(arrays.at(0));
-    if (!arrays.empty())
+    if (segments.form == SegmentForm::offsets || segments.form == SegmentForm::ranges)
         call_.offsets = pointer<void>(arrays.back());
     if (emitted.needs_keys && keys == nullptr)
         throw InternalError("peer " + name + " has no keys");

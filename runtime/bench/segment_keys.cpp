@@ -58,9 +58,13 @@ SegmentKeys::SegmentKeys(const cuda::Context& context, cuda::Stream& stream,
     const auto count = static_cast<long long>(segments.num_elements);
     const cuda::LaunchShape shape{.grid = {static_cast<std::uint64_t>(info.multiprocessors) * 16},
                                   .block = {256}};
-    if (segments.form == SegmentForm::offsets) {
+    // What is given by flags or keys has its offsets on the host alone.
+    cuda::DeviceBuffer found;
+    if (is_found(segments.form))
+        found = cuda::DeviceBuffer(context, {segments.offsets.data(), segments.offsets.bytes()});
+    if (segments.form == SegmentForm::offsets || is_found(segments.form)) {
         const auto* kernel = segments.index_bits() == 64 ? "keys_of_offsets64" : "keys_of_offsets32";
-        arguments.add(resident.segments().buffers[0])
+        arguments.add(is_found(segments.form) ? found : resident.segments().buffers[0])
             .add(static_cast<long long>(segments.num_segments))
             .add(count)
             .add(keys);

@@ -82,10 +82,10 @@ std::string notes(const WorkloadRecord& record)
         if (!entry.agreement.agrees)
             text += fmt::format("{}: wrong results: {}\n", entry.name, entry.agreement.text);
         if (entry.outcome == bench::Outcome::measured && entry.is_by_key)
-            text += fmt::format(
-                "{}: {:.3f} of the ceiling over the bytes that it moves itself, keys instead of "
-                "offsets\n",
-                entry.name, entry.fraction_with_keys);
+            text += fmt::format("{}: {:.3f} of the ceiling over the bytes that it moves itself, {}\n",
+                                entry.name, entry.fraction_with_keys,
+                                is_found(record.form) ? "keys of 32 bits and one of each segment"
+                                                      : "keys instead of offsets");
     }
     const bool has_old = std::ranges::any_of(record.entries, &Entry::is_compiled_before);
     return text + (has_old ? "peers were compiled earlier; compile ms is what that took\n" : "");
