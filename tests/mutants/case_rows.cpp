@@ -113,6 +113,7 @@ private:
             "rows_shares",
             {{"features_per_lane", 4}, {"feature_lanes", 8}, {"row_lanes", 4}, {"segments_per_group", 2}});
         try_out("rows_told", {{"features_per_lane", 1}, {"row_lanes", 8}});
+        try_out("rows_told", {{"row_lanes", 1}, {"rows_per_step", 1}});
     }
 
     /// Rows of one feature, and rows so long that a block joins the tails of two shares, or of a part of one.
