@@ -1,7 +1,7 @@
 //% if commutative && row_lanes > 1
 // Joins what the lanes of a group have of each feature, in the lanes' order; all of them get the totals. In
-// each round a lane gives half of its features away and goes on with the others, down to one. With four
-// features three rounds combine four states, not twelve.
+// each round a lane gives half of its features away and goes on with the others, down to one: eight lanes of
+// four features combine four states, not twelve. Then each fetches every feature from a lane that has it.
 __device__ __forceinline__ void join_row_lanes(State (&totals)[kFeaturesPerLane])
 {
     const int lane = int(threadIdx.x) % kWarpThreads;

@@ -83,7 +83,7 @@ __device__ __forceinline__ Part part_of(const Segments& segments, i64 work, int 
     return part;
 }
 
-// Loads a lane's rows of a step, from the one at `position` on; those behind the segment's end stay.
+// Loads a lane's rows of a step, from the one at `position` on. Those behind the segment's end are not read.
 __device__ __forceinline__ void load_step(Row (&rows)[kRowsPerStep], const Inputs& inputs, const Part& part,
                                           Index position, int num_features, bool is_vector)
 {

@@ -3,8 +3,8 @@
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
 //% each narrow
-    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
-    // instructions instead of one.
+    // i64(row) * row_bytes would be a product of 64 bits, six instructions instead of one, where the compiler
+    // widens a factor early.
     i64 bytes;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
     return bytes;
@@ -79,7 +79,7 @@ struct Row {
 };
 
 //% piece load_numbers
-// The first step of loading an element, without which it is not known where its rows are.
+// The first step of loading an element: its numbers, from which follows where rows of tables are.
 __device__ __forceinline__ void load_numbers(Row&@row@, const Inputs&@inputs@, Index@index@)
 {
 //% each number

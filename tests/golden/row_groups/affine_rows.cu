@@ -84,8 +84,8 @@ __device__ __forceinline__ State shuffle_down(State state, int delta)
 // How many bytes lie between row 0 and row `row`, of rows of `row_bytes`.
 __device__ __forceinline__ i64 rows_apart(Index row, int row_bytes)
 {
-    // Compilers take a product of 32 bits whose factors were widened early for one of 64, which is six
-    // instructions instead of one.
+    // i64(row) * row_bytes would be a product of 64 bits, six instructions instead of one, where the compiler
+    // widens a factor early.
     i64 bytes;
     asm("mul.wide.s32 %0, %1, %2;" : "=l"(bytes) : "r"(row), "r"(row_bytes));
     return bytes;
@@ -142,7 +142,7 @@ struct Row {
     Features_u32 x;
 };
 
-// The first step of loading an element, without which it is not known where its rows are.
+// The first step of loading an element: its numbers, from which follows where rows of tables are.
 __device__ __forceinline__ void load_numbers(Row&, const Inputs&, Index)
 {
 }
