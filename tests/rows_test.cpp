@@ -149,6 +149,13 @@ TEST(Rows, ComeFromFilesInCOrder)
     request.num_features = 4;
     EXPECT_THROW((void)make_workload(op, request), InputError);
     EXPECT_THROW((void)read_array_as(file, Type::f32), InputError) << "a row where a line is asked for";
+    try {
+        (void)read_rows_as("[[1,2],[3,4]]", Type::f32);
+        ADD_FAILURE() << "rows that are written out have no shape";
+    } catch (const InputError& error) {
+        EXPECT_NE(std::string(error.what()).find("a file of two dimensions"), std::string::npos)
+            << error.what();
+    }
     // The same header in Fortran order.
     auto header = npy_header(Type::f32, 6, 3);
     header.replace(header.find("False"), 5, "True ");

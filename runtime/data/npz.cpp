@@ -184,7 +184,12 @@ Array read_array_as(const std::string& place, Type type)
     return is_written_array(place) ? read_written_array(place, type) : read_place(place, &type);
 }
 
-Array read_rows_as(const std::string& place, Type type) { return read_place(place, &type, NpyShape::rows); }
+Array read_rows_as(const std::string& place, Type type)
+{
+    if (is_written_array(place))
+        refuse(place, "rows of features are read from a file of two dimensions; save them with numpy.save()");
+    return read_place(place, &type, NpyShape::rows);
+}
 
 Type read_array_type(const std::string& place)
 {

@@ -37,7 +37,8 @@ Array read_array(const std::string& place);
 /// `read_array` whose elements must be of `type`; the same leave for bf16 as `read_npy_as`.
 Array read_array_as(const std::string& place, Type type);
 
-/// `read_array_as` of a two-dimensional array in C order, with its Array::row_length().
+/// `read_array_as` of a two-dimensional array in C order, with its Array::row_length(). An array that is
+/// written out, such as "[1,2]", is refused.
 Array read_rows_as(const std::string& place, Type type);
 
 /// The type of the elements of `read_array(place)`, of which only the header is read.
