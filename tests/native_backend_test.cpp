@@ -222,6 +222,21 @@ int measured_of_thrust(const nlohmann::json& document)
     return measured;
 }
 
+/// The host's stages fold what is given by keys by its offsets, which is said.
+TEST(NativeBackend, EveryStageIsMeasuredWhereKeysAreGiven)
+{
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
+    const auto document = bench({"--peers", "none", "--given-as", "keys"}, "constant:length=10");
+    const auto& entries = document["workloads"][0]["entries"];
+    EXPECT_EQ(entries.size(), Catalogue::native().stages().size());
+    const auto said =
+        run_process({SEGFOLD_PROGRAM, "bench", "sum", "--backend", "cpu", "--elements", "20000", "--layout",
+                     "constant:length=10", "--given-as", "flags", "--peers", "none", "--repeat", "3"});
+    EXPECT_NE(said.output.find("folds by offsets, which are made of the flags"), std::string::npos)
+        << said.output;
+}
+
 TEST(NativeBackend, ThrustIsMeasuredOnTheHostsCores)
 {
     const int measured = measured_of_thrust(bench({"--stage", "lane_scan", "--peers", "thrust"}));

@@ -24,7 +24,8 @@ struct PlanSelection {
     bool asks_records = true;
 };
 
-/// The plans of a ladder, the one that a run takes first. `warnings` receives what the records complain of.
+/// The plans of a ladder, the one that a run takes first. `warnings` receives what the records complain of,
+/// and that a plan folds by offsets although flags or keys are given.
 ///
 /// A stage that is asked for in `chosen` is alone. Throws InputError for a chosen stage that cannot serve;
 /// one of `others` that cannot has an objection.
