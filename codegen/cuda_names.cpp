@@ -50,7 +50,7 @@ constexpr std::string_view kTaken[] = {
     "outputs_are_aligned load_map_items map_element map_item keep_output get_total put_total prefetch "
     "prefetch_results "
     "store_outputs load_features store_features load_numbers shuffle_places shuffle_lifted load_rows "
-    "lift_row rows_are_vectors finish_row "
+    "lift_row row_at rows_apart join_row_lanes rows_are_vectors finish_row "
     "store_row store_feature store_results map_row map_kept load_map_row load_row_results map_loaded",
     // What native texts call in an operator's functions.
     "least_f32 least_f64 least_i32 least_u32 least_i64 least_u64 greatest_f32 greatest_f64 greatest_i32 "

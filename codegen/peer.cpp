@@ -123,9 +123,9 @@ std::optional<std::string> unmet(const Peer& peer, const Problem& problem)
     const bool is_found = problem.form == flags || problem.form == keys;
     if (is_found && (uses_name(lift, "position") || uses_name(lift, "segment") ||
                      (problem.op.finish && uses_name(*problem.op.finish, "length"))))
-        return "knows neither places nor lengths of segments, for which the operator asks, where flags or "
-               "keys are "
-               "given";
+        return fmt::format(
+            "knows neither places nor lengths of segments given as {}, and operator {} asks for them",
+            name(problem.form), problem.op.name);
     return std::nullopt;
 }
 

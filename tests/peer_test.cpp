@@ -175,8 +175,7 @@ TEST(Peer, ThoseThatMixTheOrderAreLeftOut)
     EXPECT_EQ(why("affine_u32", "cub_reduce_by_key", SegmentForm::keys), "");
     EXPECT_EQ(
         unmet(peer("thrust_reduce_by_key"), Problem(demanding(), SegmentForm::flags)).value_or(""),
-        "knows neither places nor lengths of segments, for which the operator asks, where flags or keys are "
-        "given");
+        "knows neither places nor lengths of segments given as flags, and operator demanding asks for them");
     EXPECT_EQ(unmet(peer("cub_segmented"), Problem(demanding(), SegmentForm::ranges)).value_or(""),
               "does not tell an element its place in a segment, where ranges may overlap");
     Problem refuted(standard_operator("sum_f32"), SegmentForm::whole);

@@ -9,15 +9,6 @@
 
 namespace segfold::bench {
 
-namespace {
-
-bool takes(const Stage& stage, SegmentForm form)
-{
-    return std::ranges::find(stage.forms, form) != stage.forms.end();
-}
-
-}  // namespace
-
 std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, const Shape& shape,
                                      const OperatorLaws& laws, const PlanSelection& selection,
                                      std::vector<std::string>& warnings)
@@ -27,7 +18,7 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
                               selection.asks_records ? "" : "no record is to be asked");
     warnings.insert(warnings.end(), all.lookup.ignored.begin(), all.lookup.ignored.end());
     const auto& chosen = *all.plan;
-    if (is_found(problem.form) && !takes(*chosen.stage, problem.form))
+    if (served_form(*chosen.stage, problem.form) != problem.form)
         warnings.push_back(
             fmt::format("{} folds by offsets, which are made of the {} before anything is timed; its "
                         "share counts the {} all the same",
@@ -48,11 +39,13 @@ std::vector<LadderPlan> ladder_plans(Session& session, const Problem& problem, c
     if (chosen.is_asked || !selection.others.empty())
         return plans;
     // Where no stage finds segments itself, those that fold by offsets.
-    const bool finds = std::ranges::any_of(catalogue.stages(),
-                                           [&](const Stage& stage) { return takes(stage, problem.form); });
+    const bool finds = std::ranges::any_of(catalogue.stages(), [&](const Stage& stage) {
+        return served_form(stage, problem.form) == problem.form;
+    });
     const auto form = finds ? problem.form : converted_form(problem.form);
     for (const auto& stage : catalogue.stages()) {
-        if (takes(stage, form) && &stage != chosen.stage && (!stage.is_rung || selection.with_rungs))
+        if (served_form(stage, problem.form) == form && &stage != chosen.stage &&
+            (!stage.is_rung || selection.with_rungs))
             plans.push_back({&stage, default_configuration(stage, plan_facts(problem, shape)), false,
                              catalogue.unmet(stage, problem).value_or("")});
     }
