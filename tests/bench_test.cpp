@@ -326,9 +326,10 @@ protected:
 
 TEST_F(BenchVerb, RefusesWhatDoesNotGoTogether)
 {
-    EXPECT_EQ(refusal({"sum", "--from", "2^20"}), "segfold: --from is an end of --sweep sizes\n");
+    EXPECT_EQ(refusal({"sum", "--from", "2^20"}),
+              "segfold: --from is an end of --sweep sizes or --sweep lot:N\n");
     EXPECT_EQ(refusal({"sum", "--sweep", "layouts", "--to", "2^20"}),
-              "segfold: --to is an end of --sweep sizes\n");
+              "segfold: --to is an end of --sweep sizes or --sweep lot:N\n");
     EXPECT_EQ(
         refusal({"sum", "--sweep", "sizes", "--elements", "5"}),
         "segfold: --elements names one size, and --sweep sizes goes through many; see --from and --to\n");

@@ -79,6 +79,12 @@ TEST(LotCases, AreDrawnFromASeedAndCoverSizes)
     EXPECT_NEAR(little, 100, 30);
     EXPECT_EQ(print(bench::lot_cases({200, 3})[7].layout), print(cases[7].layout));
     EXPECT_NE(print(bench::lot_cases({200, 4})[7].layout), print(cases[7].layout));
+    for (const auto& [layout, num_elements] : bench::lot_cases({50, 3, 1 << 10, 1 << 12})) {
+        EXPECT_GE(*num_elements, 1 << 9);
+        EXPECT_LE(*num_elements, 1 << 12);
+    }
+    for (const auto& [layout, num_elements] : bench::lot_cases({50, 3, 1, 1}))
+        EXPECT_EQ(*num_elements, 1);
     EXPECT_FALSE(bench::parse_lot("sizes"));
     for (const auto* text : {"lot", "lot:0", "lot:x", "lot:5,seed=-1", "lot:5,7x"})
         EXPECT_THROW(bench::parse_lot(text), InputError) << text;

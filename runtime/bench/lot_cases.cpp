@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "dsl/error.h"
@@ -54,10 +55,15 @@ std::optional<Lot> parse_lot(std::string_view text)
 std::vector<Case> lot_cases(const Lot& lot)
 {
     std::vector<Case> cases;
+    const auto power_of = [](std::int64_t elements) {
+        return std::bit_width(static_cast<std::uint64_t>(elements)) - 1;
+    };
+    const int lowest = power_of(lot.from), num_powers = power_of(lot.to) - lowest + 1;
     for (std::int64_t i = 0; i < lot.count; ++i) {
         RandomSequence sequence(RandomSequence::derive_seed(lot.seed, static_cast<std::uint64_t>(i)));
-        const auto power = 16 + static_cast<int>(13 * share(sequence));
-        auto elements = static_cast<std::int64_t>(std::ldexp(1.0 - 0.4 * share(sequence), power));
+        const auto power = lowest + static_cast<int>(num_powers * share(sequence));
+        auto elements = std::max(static_cast<std::int64_t>(std::ldexp(1.0 - 0.4 * share(sequence), power)),
+                                 std::int64_t{1});
         const bool is_uniform = share(sequence) < 0.4;
         // Lengths from 1 to the number of elements, at most 2^22.
         const double longest = std::min(std::log2(static_cast<double>(elements)), 22.0);

@@ -11,17 +11,19 @@
 
 namespace segfold::bench {
 
-/// How many workloads are drawn, and from which seed.
+/// How many workloads are drawn, from which seed, and of how many elements.
 struct Lot {
     std::int64_t count = 0;
     std::uint64_t seed = 7;
+    std::int64_t from = std::int64_t{1} << 16;  ///< elements; both ends count as the power of two below them
+    std::int64_t to = std::int64_t{1} << 28;
 };
 
 /// Reads "lot:100" or "lot:100,seed=3"; nothing for a text that does not begin with "lot". Throws InputError.
 std::optional<Lot> parse_lot(std::string_view text);
 
 /// Layouts by lot: `uniform` of any length up to 2^22 for two in five, else a `lot` by offsets. Elements:
-/// 2^16 to 2^28, each power of two as likely, and somewhat fewer.
+/// each power of two from `from` to `to` as likely, less up to two fifths.
 std::vector<Case> lot_cases(const Lot& lot);
 
 /// The rate of the plan that a run takes, as a share of the best measured one's, for each record that has

@@ -137,26 +137,34 @@ BenchRequest bench_request(const Arguments& arguments)
         request.lot = *lot;
     } else if (const auto sweep = arguments.choice("sweep", kSweeps))  // the third is a lot
         request.sweep = *sweep == 0 ? bench::Sweep::sizes : bench::Sweep::layouts;
-    if (request.sweep != bench::Sweep::sizes)
+    if (request.sweep != bench::Sweep::sizes && request.sweep != bench::Sweep::lot)
         for (const auto flag : {"from", "to"})
-            arguments.refuse(flag, "is an end of --sweep sizes");
+            arguments.refuse(flag, "is an end of --sweep sizes or --sweep lot:N");
     if (request.sweep == bench::Sweep::sizes)
         arguments.refuse("elements",
                          "names one size, and --sweep sizes goes through many; see --from and --to");
     if (request.sweep == bench::Sweep::lot)
-        arguments.refuse("elements", "names one size, and --sweep lot draws them; leave it out");
+        arguments.refuse("elements", "names one size, and --sweep lot draws them; see --from and --to");
     if (request.sweep == bench::Sweep::lot)
         arguments.refuse("layout", "names one layout, and --sweep lot draws them; leave it out");
     if (request.sweep == bench::Sweep::layouts)
         arguments.refuse("layout", "names one layout, and --sweep layouts goes through the standard ones");
     if (request.sweep != bench::Sweep::none)
         arguments.refuse("input", "gives data of one size, and --sweep generates it");
-    const auto [smallest, largest] = std::pair(request.from, request.to);
-    request.from = arguments.integer("from", 1, kMostBenchElements).value_or(std::min(smallest, largest));
-    request.to = arguments.integer("to", 1, kMostBenchElements).value_or(std::max(largest, request.from));
+    const bool is_lot = request.sweep == bench::Sweep::lot;
+    const auto [smallest, largest] =
+        is_lot ? std::pair(request.lot.from, request.lot.to) : std::pair(request.from, request.to);
+    const auto asked_most = arguments.integer("to", 1, kMostBenchElements);
+    request.from = arguments.integer("from", 1, kMostBenchElements)
+                       .value_or(std::min({smallest, largest, asked_most.value_or(largest)}));
+    request.to = asked_most.value_or(std::max(largest, request.from));
     if (request.from > request.to)
         throw InputError(fmt::format("--from is {} and --to {}; the first must not be the larger",
                                      request.from, request.to));
+    if (is_lot) {
+        request.lot.from = request.from;
+        request.lot.to = request.to;
+    }
     request.plans.chosen = plan_request(arguments);
     request.plans.others = asked_plans(arguments);
     request.plans.with_rungs = arguments.has("ladder");
