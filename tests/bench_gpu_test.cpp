@@ -131,6 +131,15 @@ TEST_F(BenchGpu, PeersByKeyAgreeWhereSegmentsAreFound)
         }
 }
 
+/// What the longest segment alone would take is asked of a short one in the same form.
+TEST_F(BenchGpu, GiantsAreFoundInFlagsAndKeys)
+{
+    for (const auto* form : {"flags", "keys"})
+        for (const auto* layout : {"whole", "uniform=524288"})
+            expect_sound(bench({"affine", "--type", "u32", "--layout", layout, "--elements", "2^21",
+                                "--given-as", form, "--repeat", "3", "--peers", "none"}));
+}
+
 TEST_F(BenchGpu, LogsAreALineEach)
 {
     (void)bench({"sum", "--sweep", "sizes", "--from", "2^10", "--to", "2^12", "--peers", "none", "--repeat",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <utility>
 
 namespace segfold::bench {
 namespace {
@@ -14,6 +16,12 @@ Segments one_segment(const Segments& like, std::int64_t length)
         segments = whole_segments(length);
     } else if (like.form == SegmentForm::uniform) {
         segments = uniform_segments(length, length);
+    } else if (like.form == SegmentForm::flags) {
+        segments = given_as(like.form, whole_segments(length));
+    } else if (like.form == SegmentForm::keys) {
+        Array keys(like.item_keys.type(), static_cast<std::size_t>(length));
+        std::memset(keys.data(), 0, keys.bytes());
+        segments = segments_from_keys(std::move(keys), length);
     } else {
         const std::array<std::int64_t, 2> offsets = {0, length};
         segments = segments_from_offsets(Array::of<std::int64_t>(Type::i64, offsets), length);
