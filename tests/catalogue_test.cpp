@@ -239,7 +239,9 @@ TEST(Catalogue, StagesThatTakeNoKeysGetTheOffsetsOfThem)
         EXPECT_EQ(catalogue.unmet(tile_scan, problem("sum_i32", form)), std::nullopt);
         EXPECT_EQ(served_form(tile_scan, form), SegmentForm::offsets);
         EXPECT_EQ(served_form(run_stream, form), form);
-        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1000, 10}).name, "run_stream");
+        EXPECT_EQ(served_form(catalogue.stage("run_tiles"), form), form);
+        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1000, 10}).name, "run_tiles");
+        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1 << 23, 10}).name, "run_stream");
     }
     EXPECT_EQ(catalogue.unmet(catalogue.stage("grid_reduce"), problem("sum_i32", SegmentForm::keys)),
               "takes segments given as whole, uniform, not as keys");
@@ -255,8 +257,9 @@ TEST(Catalogue, LiftsThatUsePlacesNeedOffsets)
             parse_operator("places.seg", "operator places(x: i64) -> i64 { state s: i64 = 0 lift x * " +
                                              place + " combine(a, b) a + b }"),
             SegmentForm::flags);
-        EXPECT_EQ(catalogue.unmet(catalogue.stage("run_stream"), used),
-                  "needs a lift that does not use " + place + ", and that of operator places does");
+        for (const auto* stage : {"run_stream", "run_tiles"})
+            EXPECT_EQ(catalogue.unmet(catalogue.stage(stage), used),
+                      "needs a lift that does not use " + place + ", and that of operator places does");
         EXPECT_EQ(catalogue.rule_of_thumb(used, {1000, 10}).name, "tile_scan");
     }
 }

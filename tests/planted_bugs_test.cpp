@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "tests/run_bugs.h"
 #include "tests/stage_cases.h"
 #include "tests/stream_bugs.h"
 
@@ -151,81 +152,6 @@ const std::vector<Bug> kStageBugs = {
      "position + k * stride"},
     {"BlockTotalKeptInTheLastRound", "grid_reduce", "sum_i32", LayoutKind::whole,
      "total = identity();\n        #pragma", "#pragma"},
-    {"CarryLostAmongLanes", "run_stream", "sum_i32", LayoutKind::keys, "combine(before, staged[rank])",
-     "staged[rank]"},
-    {"CarryLostAmongSlices", "run_stream", "sum_i32", LayoutKind::keys,
-     "State tail = lane == 0 ? carry : identity();", "State tail = identity();"},
-    {"CarryTakenByEveryLane", "run_stream", "sum_i32", LayoutKind::keys,
-     "State tail = lane == 0 ? carry : identity();", "State tail = carry;"},
-    {"CarryLostAmongShares", "run_stream", "sum_i32", LayoutKind::keys,
-     "combine(earlier.total, shares.heads[warp])", "shares.heads[warp]"},
-    {"CarryLostInTileHead", "run_stream", "sum_i32", LayoutKind::keys,
-     "combine(run.total, shares.heads[warp])", "shares.heads[warp]"},
-    {"FirstEndStoredInEverySlice", "run_stream", "sum_i32", LayoutKind::keys, "num_heads == 0,", "true,"},
-    {"FirstEndStoredTooEarly", "run_stream", "sum_i32", LayoutKind::keys, "num_heads == 0,", "false,"},
-    {"SlicesNumberedFromTheSharesBegin", "run_stream", "sum_i32", LayoutKind::keys,
-     "shares.firsts[side][warp] + num_heads", "shares.firsts[side][warp]"},
-    {"MarksOfAnotherSlice", "run_stream", "sum_i32", LayoutKind::keys,
-     "marks[side][warp * kMarks + slice * kWarpThreads + lane]",
-     "marks[side][warp * kMarks + (slice ^ 1) * kWarpThreads + lane]"},
-    {"MarksOfTheNextTile", "run_stream", "sum_i32", LayoutKind::keys,
-     "marks[side][warp * kMarks + slice * kWarpThreads + lane]",
-     "marks[side ^ 1][warp * kMarks + slice * kWarpThreads + lane]"},
-    {"FirstsOfTheNextTile", "run_stream", "sum_i32", LayoutKind::flags,
-     "store_first_end(results, shares, shares.firsts[side][warp])",
-     "store_first_end(results, shares, shares.firsts[side ^ 1][warp])"},
-    {"ItemsOfTheSliceBefore", "run_stream", "sum_i32", LayoutKind::flags, "slice_begin + kSliceItems)",
-     "slice_begin)"},
-    {"HeldKeysOfEachSliceFromTheBegin", "run_stream", "sum_i32", LayoutKind::keys, "int place = num_heads;",
-     "int place = 0;"},
-    {"OpenerOfAnEarlierSlice", "run_stream", "sum_and_length", LayoutKind::keys,
-     "opener = slice_begin + places[slice_heads - 1];", ";"},
-    {"CarryLostInTree", "run_stream", "sum_i32", LayoutKind::flags, "combine(before, head)",
-     "combine(identity(), head)"},
-    {"LastSegmentForgotten", "run_stream", "sum_i32", LayoutKind::keys,
-     "store(results, partial.last_segment, length, partial.tail);",
-     "store(results, partial.last_segment, length, identity());"},
-    {"CountBarrierDropped", "run_stream", "sum_i32", LayoutKind::keys, "__syncthreads();", ";", 1},
-    {"ShareBarrierDropped", "run_stream", "sum_i32", LayoutKind::keys, "__syncthreads();", ";", 2},
-    {"WarpBarrierDroppedBehindTheStaging", "run_stream", "sum_i32", LayoutKind::keys,
-     "__syncwarp();  // all items are staged", ";  //"},
-    {"WarpBarrierDroppedBehindTheTotals", "run_stream", "sum_i32", LayoutKind::keys,
-     "__syncwarp();  // all totals are complete", ";  //"},
-    {"WarpBarrierDroppedBehindTheExchange", "run_stream", "sum_i32", LayoutKind::keys,
-     "__syncwarp();  // all lanes have them, the next slice", ";  //"},
-    {"StagedItemsOverwrittenTooEarly", "run_stream", "sum_i32", LayoutKind::keys,
-     "__syncwarp();  // all lanes have", ";  //"},
-    {"NextSliceLoadedTooEarly", "run_stream", "sum_i32", LayoutKind::keys,
-     "__syncwarp();  // all lanes are done with the slice", ";  //"},
-    {"FenceDroppedBeforeArrival", "run_stream", "sum_i32", LayoutKind::keys, "__threadfence();", ";", 0},
-    {"WarpBarrierDroppedAfterArrival", "run_stream", "sum_i32", LayoutKind::keys, "__syncwarp();     // by",
-     ";  //"},
-    {"HeadsShiftedByOneItem", "run_stream", "sum_i32", LayoutKind::keys, "bit % kWarpThreads) &",
-     "bit % kWarpThreads + 1) &"},
-    {"FlagsOfTheNextItems", "run_stream", "sum_i32", LayoutKind::flags,
-     "segments.flags + begin + lane * kItems",
-     "segments.flags + begin + lane * kItems - (begin > 0 ? 1 : 0)"},
-    {"HeadsOfAnotherLane", "run_stream", "sum_i32", LayoutKind::keys, "exchange[lane * kKeyRows + k]",
-     "exchange[lane ^ 1]"},
-    {"ExchangeBarrierDropped", "run_stream", "sum_i32", LayoutKind::keys, "__syncwarp();  // all lanes' bits",
-     ";  //"},
-    {"KeyOfTheRowBeforeForgotten", "run_stream", "sum_i32", LayoutKind::keys, "before_row = turned;", ""},
-    {"KeyBeforeTheSliceForgotten", "run_stream", "sum_i32", LayoutKind::keys,
-     "segments.keys[first > 0 ? first - 1 : 0]", "0"},
-    {"FirstItemIsNoHead", "run_stream", "sum_i32", LayoutKind::keys,
-     "row == 0 && is_first && lane == 0 ? 1u : 0u", "0u"},
-    {"KeyOfTheNextRun", "run_stream", "sum_i32", LayoutKind::keys, "held.at[place] = keys[row].at[k];",
-     "held.at[place] = keys[row].at[k ^ 1];"},
-    {"NumberOfSegmentsForgotten", "run_stream", "sum_i32", LayoutKind::keys,
-     "*segments.num_found = partial.last_segment + 1;", ""},
-    {"SegmentsShiftedByOne", "run_stream", "sum_i32", LayoutKind::flags, "first + place - 1",
-     "first + place"},
-    {"TicketsNotReset", "run_stream", "sum_i32", LayoutKind::flags, "gridDim.x - 1u;", "gridDim.x;"},
-    {"ArrivalsNotReset", "run_stream", "sum_i32", LayoutKind::keys, "unsigned(members) - 1u;",
-     "unsigned(members);"},
-    {"TicketsOutOfOrder", "run_stream", "sum_i32", LayoutKind::flags,
-     "next_tile = Index(atomicInc(ticket, last_ticket));",
-     "next_tile = num_tiles - Index(atomicInc(ticket, last_ticket));", 1},
     // Of warp_stream these changes are not here, because nothing can tell them from the text:
     // - the __syncwarp() behind a tile dropped: nothing but a wait stands between it and the one before the
     // next;
@@ -345,6 +271,7 @@ const std::vector<Bug> kStageBugs = {
 const std::vector<Bug> kBugs = [] {
     auto all = kStageBugs;
     all.insert(all.end(), kStreamBugs.begin(), kStreamBugs.end());
+    all.insert(all.end(), kRunBugs.begin(), kRunBugs.end());
     return all;
 }();
 
@@ -385,10 +312,17 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
         shapes.clear();
         shapes.push_back({"several tiles for each thread of a block", whole_segments(tile * block * 2 + 1)});
     }
-    if (bug.stage == "run_stream")  // segments that begin in one warp's share and end two shares on
+    const bool is_run = bug.stage == "run_stream" || bug.stage == "run_tiles";
+    if (is_run)  // segments that begin in one warp's share and end two shares on
         for (const std::int64_t length : {tile * 11 / 15, tile * 11 / 30, tile * 11 / 60})
             shapes.push_back({"long ones of one length",
                               segments_in_form(form_of(bug.kind), std::vector<std::int64_t>(9, length))});
+    if (bug.stage == "run_tiles")
+        for (const std::vector<std::int64_t>& lengths : {std::vector<std::int64_t>{tile + 1, 2 * tile - 2, 5},
+                                                         {3, 37 * tile, 2 * tile, tile - 3, 9},
+                                                         {tile - 1, 34 * tile, 1, 3 * tile, 3 * tile - 5},
+                                                         {32 * tile + 5, 3 * tile, 7}})
+            shapes.push_back({"segments through whole tiles", segments_in_form(form_of(bug.kind), lengths)});
     if ((bug.stage == "warp_stream" || bug.stage == "lean_stream") && bug.kind == LayoutKind::offsets)
         for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
@@ -400,6 +334,18 @@ constexpr int kFewMultiprocessors = 1;
 constexpr int kManyMultiprocessors = 256;
 
 constexpr std::uint64_t kSeeds = 3;
+
+/// One for each seed; behind them the one that puts as many blocks as can be between two changes of a flag.
+simt::Options schedule(std::uint64_t seed)
+{
+    auto options = simt::options_from_seed(seed);
+    if (seed > kSeeds) {
+        options.schedule = simt::Schedule::overtaking;
+        options.os_threads = 1;
+        options.block_order = simt::BlockOrder::ascending;
+    }
+    return options;
+}
 
 [[maybe_unused]] void PrintTo(const Bug& bug, std::ostream* out) { *out << bug.name; }
 
@@ -424,10 +370,10 @@ bool is_found(const Bug& bug, bool is_control = false)
         configuration["atomic_totals"] = 1;
     if (bug.stage == "block_per_segment" || bug.stage == "warp_per_segment")
         configuration["items_per_thread"] = 8;  // two vectors
-    if (bug.stage == "run_stream") {
+    if (bug.stage == "run_stream" || bug.stage == "run_tiles")
         configuration["items_per_thread"] = 16;  // so that a lane's keys are several vectors
+    if (bug.stage == "run_stream")
         configuration["slices_per_warp"] = 2;
-    }
     if (bug.stage == "warp_stream" || bug.stage == "lean_stream") {
         configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them
         configuration["blocks_per_multiprocessor"] = 3;
@@ -444,18 +390,19 @@ bool is_found(const Bug& bug, bool is_control = false)
         ADD_FAILURE() << "the stage's text has changed: '" << bug.from << "' is not in it";
         return false;
     }
-    const auto [block, tile] = block_and_tile(configuration);
+    const auto [block, tile] = block_and_tile(stage, problem, configuration);
     simt::CompileOptions compile_options;
     compile_options.optimisation = is_control ? 1 : 0;
     std::uint64_t turn = 0;
+    const std::uint64_t last_seed = bug.stage == "run_tiles" ? kSeeds + 1 : kSeeds;
     for (const auto& shape : shapes_for(bug, block, tile, problem.op.allows_empty())) {
         const auto workload = make_workload(bug.op, shape.segments.copy(), 11);
         const Judge judge(workload);
-        const std::uint64_t first_seed = is_control ? turn++ % kSeeds + 1 : 1;
-        for (std::uint64_t seed = first_seed; seed <= (is_control ? first_seed : kSeeds); ++seed) {
+        const std::uint64_t first_seed = is_control ? turn++ % last_seed + 1 : 1;
+        for (std::uint64_t seed = first_seed; seed <= (is_control ? first_seed : last_seed); ++seed) {
             try {
                 const auto results =
-                    simt::run(workload, emitted, simt::options_from_seed(seed), compile_options,
+                    simt::run(workload, emitted, schedule(seed), compile_options,
                               bug.stage == "grid_reduce" || takes_many_blocks(bug) ? kManyMultiprocessors
                                                                                    : kFewMultiprocessors,
                               2);

@@ -103,7 +103,7 @@ TEST(RuleOfThumb, TakesTheStagesOfTheTable)
             << row;
         ++taken[stage];
     }
-    EXPECT_EQ(taken.size(), 11u);
+    EXPECT_EQ(taken.size(), 12u);
     for (const auto& [stage, count] : taken)
         EXPECT_GE(count, 14) << stage;
 }
@@ -169,6 +169,21 @@ TEST(RuleOfThumb, LetsTilesTakeSmallIrregularProblems)
     EXPECT_EQ(taken("sum_f32", 1 << 20, 1 << 13, 2000, 1 << 23), "warp_per_segment") << "one wave of warps";
     EXPECT_NE(taken("sum_f32", 1 << 20, 1 << 16, 65537, 1 << 24), "gather_tiles")
         << "its tiles are joined one after the other";
+}
+
+TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
+{
+    const auto chosen = [](const std::string& op, SegmentForm form, std::int64_t elements) {
+        const Problem problem(operator_of(op), form);
+        return Catalogue::standard().rule_of_thumb(problem, {elements, elements / 8}).name;
+    };
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+        for (const auto& [op, most] : std::map<std::string, std::int64_t>{
+                 {"sum_f32", 1 << 22}, {"affine_u32", 1 << 21}, {"sum_f64", 1 << 21}, {"wide_3", 1 << 20}}) {
+            EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
+            EXPECT_EQ(chosen(op, form, most + 1), "run_stream") << op;
+            EXPECT_EQ(chosen(op, form, 0), "run_stream") << op << ", of a number of elements nobody knows";
+        }
 }
 
 TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)

@@ -30,6 +30,9 @@ struct SegmentCase {
 inline const std::vector<std::string> kMatrixOperators = {
     "sum_i32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
 
+/// The stages that find segments in flags or keys.
+inline const std::vector<std::string> kRunStages = {"run_stream", "run_tiles"};
+
 inline Array index_array(const std::vector<std::int64_t>& values)
 {
     return Array::of<std::int64_t>(Type::i64, values);
@@ -389,6 +392,20 @@ inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Configuration&
     const auto slices = configuration.find("slices_per_warp");
     return {block, folding * (items == configuration.end() ? 1 : items->second) *
                        (slices == configuration.end() ? 1 : slices->second)};
+}
+
+/// The same of a problem's tiles: a stage that finds segments has a warp a block that counts them, and fewer
+/// items of wide states.
+inline std::pair<std::int64_t, std::int64_t> block_and_tile(const Stage& stage, const Problem& problem,
+                                                            const Configuration& configuration)
+{
+    if (!std::ranges::all_of(stage.forms, is_found))
+        return block_and_tile(configuration);
+    const auto bytes = std::max<std::int64_t>(4, state_bytes(problem.op));
+    const auto slices = configuration.find("slices_per_warp");
+    const std::int64_t block = configuration.at("block_threads");
+    const std::int64_t items = (configuration.at("items_per_thread") * 4 + bytes - 1) / bytes;
+    return {block, (block - 32) * items * (slices == configuration.end() ? 1 : slices->second)};
 }
 
 /// Configurations of a stage; of more than `most` some, by lot. First come those with a value that a tunable

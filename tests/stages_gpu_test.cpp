@@ -52,12 +52,30 @@ protected:
         const auto configuration = smallest ? smallest_configuration(stage, problem)
                                             : default_configuration(stage, plan_facts(problem));
         const auto emitted = emit(problem, stage, configuration, Catalogue::standard(), numbers);
-        const auto [block, tile] = block_and_tile(configuration);
+        const auto [block, tile] = block_and_tile(stage, problem, configuration);
         for (const auto& shape : segment_cases(kind, block, tile, problem.op.allows_empty())) {
             const auto workload = make_workload(op, with_index_bits(shape.segments.copy(), bits), 11);
             const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
             ASSERT_TRUE(comparison.agrees()) << stage.name << " " << op << " " << name(kind) << " " << bits
                                              << ", " << shape.name << ": " << segfold::print(comparison);
+        }
+    }
+
+    /// Right results, and the same bits every time.
+    static void expect_the_same_bits(const Workload& workload, const Judge& judge, const Stage& stage)
+    {
+        const Problem problem(workload.op, workload.segments.form);
+        const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+        const auto first = run(workload, emitted, stage.name);
+        const auto comparison = judge.compare(first);
+        ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
+        EXPECT_EQ(first.keys.has_value(), problem.form == SegmentForm::keys);
+        for (int repeat = 0; repeat < 3; ++repeat) {
+            const auto again = run(workload, emitted, stage.name);
+            for (std::size_t f = 0; f < first.size(); ++f)
+                ASSERT_EQ(std::memcmp(first[f].array.data(), again[f].array.data(), first[f].array.bytes()),
+                          0)
+                    << "differs from run to run";
         }
     }
 
@@ -222,7 +240,6 @@ TEST_F(StagesOnGpu, RungsAgreeOverMillionsOfElements)
 /// Flags and keys of millions of elements: found by kernels, the same bits every time, and by Thrust.
 TEST_F(StagesOnGpu, MillionsOfFoundSegmentsAgreeWithReferenceAndThrust)
 {
-    const auto& stage = Catalogue::standard().stage("run_stream");
     for (const std::string layout : {"uniform=1", "uniform=2", "uniform=64", "zipf:exponent=1.9",
                                      "giant:half", "bimodal:short=3,long=700", "uniform=4194304"})
         for (const auto& op : {"sum_f32", "trace_u64", "mean_variance_f32", "keep_first_i32"})
@@ -230,24 +247,14 @@ TEST_F(StagesOnGpu, MillionsOfFoundSegmentsAgreeWithReferenceAndThrust)
                 const auto resolved = resolve(parse_layout(layout), 1 << 22);
                 const auto workload = make_workload(op, given_as(form, resolved.segments), 17);
                 const Judge judge(workload);
-                const Problem problem(workload.op, form);
-                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
-                const auto first = run(workload, emitted, stage.name);
-                const auto comparison = judge.compare(first);
-                ASSERT_TRUE(comparison.agrees()) << op << " " << layout << ": " << segfold::print(comparison);
-                EXPECT_EQ(first.keys.has_value(), form == SegmentForm::keys);
-                for (int repeat = 0; repeat < 3; ++repeat) {
-                    const auto again = run(workload, emitted, stage.name);
-                    for (std::size_t f = 0; f < first.size(); ++f)
-                        ASSERT_EQ(
-                            std::memcmp(first[f].array.data(), again[f].array.data(), first[f].array.bytes()),
-                            0)
-                            << op << " " << layout << " differs from run to run";
+                for (const auto& name : kRunStages) {
+                    SCOPED_TRACE(name + " of " + op + ", " + layout);
+                    expect_the_same_bits(workload, judge, Catalogue::standard().stage(name));
                 }
                 if (thrust_available(ThrustSystem::cuda)) {
-                    const auto other =
-                        judge.compare(first, reduce_by_key(workload, ThrustSystem::cuda), "thrust");
-                    ASSERT_TRUE(other.agrees()) << op << " " << layout << ": " << segfold::print(other);
+                    const auto other = judge.compare(reduce_by_key(workload, ThrustSystem::cuda));
+                    ASSERT_TRUE(other.agrees())
+                        << "thrust, " << op << " " << layout << ": " << segfold::print(other);
                 }
             }
 }
@@ -287,14 +294,17 @@ TEST_F(StagesOnGpu, FoundSegmentsBeyondTwoBillionElements)
     if (context_->memory().free_bytes < (std::size_t{100} << 30))
         GTEST_SKIP() << "this GPU has less than 100 GiB of free memory";
     const std::int64_t n = (std::int64_t{1} << 31) + (std::int64_t{1} << 24);
-    const auto& stage = Catalogue::standard().stage("run_stream");
     const auto resolved = resolve(parse_layout("giant:half"), n);
     const auto workload = make_workload("trace_u8", given_as(SegmentForm::flags, resolved.segments), 23);
     ASSERT_EQ(workload.segments.index_bits(), 64);
-    const auto emitted =
-        emit(Problem(workload.op, SegmentForm::flags, 64), stage, default_configuration(stage));
-    const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
-    ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
+    const Judge judge(workload);
+    for (const auto& name : kRunStages) {
+        const auto& stage = Catalogue::standard().stage(name);
+        const auto emitted =
+            emit(Problem(workload.op, SegmentForm::flags, 64), stage, default_configuration(stage));
+        const auto comparison = judge.compare(run(workload, emitted, name));
+        ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
+    }
 }
 
 /// As many elements and segments as 32-bit indices are used for: nothing may overflow on the way.

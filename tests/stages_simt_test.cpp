@@ -2,8 +2,6 @@
 // reference.
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/stage_cases.h"
@@ -62,7 +60,7 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
     const Problem problem(standard_operator(op), form_of(way.kind), way.index_bits);
     const auto configuration = smallest_configuration(stage, problem);
     const auto emitted = emit(problem, stage, configuration);
-    const auto [block, tile] = block_and_tile(configuration);
+    const auto [block, tile] = block_and_tile(stage, problem, configuration);
     const std::uint64_t last_seed =
         way.kind != LayoutKind::lengths && takes_directly(stage, way.kind) ? 3 : 1;
     for (const auto& shape : segment_cases(way.kind, block, tile, problem.op.allows_empty())) {
@@ -107,7 +105,7 @@ void expect_configurations_agree(const Stage& stage, const std::string& op, std:
         return;
     for (const auto& configuration : some_configurations(stage, problem, most)) {
         const auto emitted = emit(problem, stage, configuration, Catalogue::standard(), numbers);
-        const auto tile = block_and_tile(configuration).second;
+        const auto tile = block_and_tile(stage, problem, configuration).second;
         const std::vector<std::int64_t> lengths = {0, tile - 1, 1, 2 * tile + 3, 0, 5, 31, 33, tile};
         const auto workload = make_workload(op, with_index_bits(segments_in_form(form, lengths), bits), 5);
         const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
@@ -193,102 +191,6 @@ TEST(StagesOnSimt, CarriesCrossManyGroups)
     }
 }
 
-/// A run_stream with so many tiles that its tree has three levels, the last group of each not full.
-TEST(StagesOnSimt, CarriesClimbTheTree)
-{
-    const auto& stage = Catalogue::standard().stage("run_stream");
-    const auto configuration =
-        smallest_configuration(stage, Problem(standard_operator("trace_u64"), SegmentForm::keys));
-    Problem problem(standard_operator("trace_u64"), SegmentForm::keys);
-    const auto emitted = emit(problem, stage, configuration);
-    const std::int64_t tile = configuration.at("block_threads") - 32;  // one item a thread
-    const std::int64_t n = tile * (32 * 32 + 40) + 7;
-    for (const std::vector<std::int64_t>& lengths :
-         {std::vector<std::int64_t>{n},
-          std::vector<std::int64_t>{3, tile * 70, 1, tile * 955, tile, n - tile * 1026 - 4}}) {
-        const auto workload = make_workload("trace_u64", from_keys(lengths), 3);
-        simt::CompileOptions unchecked;
-        unchecked.shadow_check = false;
-        const auto comparison = Judge(workload).compare(simt::run(workload, emitted, {}, unchecked));
-        ASSERT_TRUE(comparison.agrees()) << segfold::print(comparison);
-    }
-}
-
-/// Keys of every width, equal by their bits, and flags of every type.
-TEST(StagesOnSimt, KeysMayHaveAnyWidth)
-{
-    const auto& stage = Catalogue::standard().stage("run_stream");
-    auto configuration =
-        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
-    configuration["items_per_thread"] = 16;  // so that lanes read as many keys at once as they can
-    for (const Type type :
-         {Type::u8, Type::boolean, Type::bf16, Type::i16, Type::f32, Type::i64, Type::f64}) {
-        // Bits alone tell keys apart: they differ in the highest byte only, and NaN equals itself.
-        Array keys(type, 3000);
-        const auto width = size_bytes(type);
-        std::memset(keys.data(), type == Type::boolean ? 0 : 0xff, keys.bytes());
-        for (std::size_t i = 0; i < keys.length(); ++i)
-            keys.data()[i * width + width - 1] = static_cast<std::byte>(i / 7 % 2);
-        for (std::size_t i = 1000; i < 2500; ++i)
-            keys.data()[i * width + width - 1] = std::byte{0};
-        Problem problem(standard_operator("sum_i32"), SegmentForm::keys);
-        problem.key_bytes = static_cast<int>(width);
-        const auto workload = make_workload("sum_i32", segments_from_keys(keys.copy(), 3000), 5);
-        const auto results = simt::run(workload, emit(problem, stage, configuration));
-        ASSERT_TRUE(results.keys);
-        EXPECT_EQ(results.keys->type(), type);
-        const auto comparison = Judge(workload).compare(results);
-        ASSERT_TRUE(comparison.agrees()) << name(type) << ": " << segfold::print(comparison);
-    }
-}
-
-/// Flags and keys are read in vectors where a lane has 16 items, which small tiles and wide states hide.
-TEST(StagesOnSimt, FlagsAndKeysAreReadInVectors)
-{
-    const auto op = parse_operator("hash", R"(
-        operator hash(x: u16) -> (hash: u16, power: u16) {
-            state { hash: u16 = 0; power: u16 = 1 }
-            lift { hash = x + 1; power = 31 }
-            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
-        })");
-    const auto& stage = Catalogue::standard().stage("run_stream");
-    auto configuration =
-        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
-    configuration["items_per_thread"] = 16;
-    const auto [block, tile] = block_and_tile(configuration);
-    for (const auto kind : {LayoutKind::flags, LayoutKind::keys}) {
-        const auto emitted = emit(Problem(op, form_of(kind)), stage, configuration);
-        for (const auto& shape : segment_cases(kind, block, tile, true)) {
-            Workload workload;
-            workload.op = op;
-            workload.segments = shape.segments.copy();
-            workload.arrays.push_back(
-                generate_values(Type::u16, workload.segments.num_elements, 5, ValueRange::uniform));
-            const auto results = simt::run(workload, emitted, simt::options_from_seed(2), {}, 2, 2);
-            const auto comparison = Judge(workload).compare(results);
-            ASSERT_TRUE(comparison.agrees())
-                << name(kind) << ", " << shape.name << ": " << segfold::print(comparison);
-        }
-    }
-}
-
-/// Bits must not depend on the schedule, even where rounding tells one order of combination from another.
-TEST(StagesOnSimt, CarriesAreCombinedInOneOrder)
-{
-    const auto& stage = Catalogue::standard().stage("run_stream");
-    const auto emitted =
-        emit(Problem(standard_operator("sum_f32"), SegmentForm::flags), stage,
-             smallest_configuration(stage, Problem(standard_operator("sum_f32"), SegmentForm::flags)));
-    const auto workload = make_workload("sum_f32", from_flags({5, 20000, 3, 9000}), 5);
-    const auto first = simt::run(workload, emitted);
-    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-        const auto other =
-            simt::run(workload, emitted, simt::options_from_seed(seed), {}, static_cast<int>(seed) * 3);
-        for (std::size_t s = 0; s < 4; ++s)
-            EXPECT_EQ(first[0].array.as<std::uint32_t>()[s], other[0].array.as<std::uint32_t>()[s]) << seed;
-    }
-}
-
 /// A grid_reduce with more blocks than a block has threads, so that the last block's threads join several
 /// partials.
 TEST(StagesOnSimt, TheLastBlockJoinsManyPartials)
@@ -342,41 +244,6 @@ TEST(StagesOnSimt, PlacesAndTablesReachTheOperator)
                 const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
                 ASSERT_TRUE(comparison.agrees())
                     << stage.name << ", " << shape.name << ": " << segfold::print(comparison);
-            }
-        }
-}
-
-/// index, segment and length reach the operator, and tables are read, where kernels find the segments.
-TEST(StagesOnSimt, LengthsOfFoundSegmentsReachTheOperator)
-{
-    const auto op = parse_operator("places", R"(
-        operator places(column: i32, t: table i64) -> (a: i64, b: i64, n: i64) {
-            state { a: i64 = 0; c: i64 = 0 }
-            lift { a = index * 3; c = t[column - 1] }
-            combine(a, b) { a = a.a + b.a; c = a.c + b.c }
-            finish { a = a * 7 + c; b = segment; n = length }
-        })");
-    const auto& stage = Catalogue::standard().stage("run_stream");
-    const auto configuration =
-        smallest_configuration(stage, Problem(standard_operator("sum_i32"), SegmentForm::keys));
-    const std::int64_t block = configuration.at("block_threads");
-    for (const auto kind : {LayoutKind::flags, LayoutKind::keys})
-        for (const int bits : {32, 64}) {
-            Problem problem(op, form_of(kind), bits);
-            problem.checked_tables = {"t"};
-            const auto emitted = emit(problem, stage, configuration);
-            for (const auto& shape : segment_cases(kind, block, block - 32, true)) {
-                Workload workload;
-                workload.op = op;
-                workload.segments = with_index_bits(shape.segments.copy(), bits);
-                const auto n = workload.segments.num_elements;
-                auto column = generate_values(Type::i32, n, 5, ValueRange::small_integers);
-                for (auto& value : column.as<std::int32_t>())
-                    value = (value < 0 ? -value : value) + 1;
-                workload.arrays.push_back(std::move(column));
-                workload.arrays.push_back(generate_values(Type::i64, 20, 6, ValueRange::small_integers));
-                const auto comparison = Judge(workload).compare(simt::run(workload, emitted));
-                ASSERT_TRUE(comparison.agrees()) << shape.name << ": " << segfold::print(comparison);
             }
         }
 }

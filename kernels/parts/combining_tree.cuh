@@ -1,16 +1,5 @@
 //% use parts/warp_scan_tails.cuh
-// What is known of consecutive tiles. A head is an item that begins a segment.
-struct Partial {
-    State head;          // total of the items before the first head, if there is one
-    State tail;          // total of the items from the last head on, of all items where there is none
-    bool ends;           // there is a head, so a segment that began earlier ends
-    Index last_segment;  // the segment of the last item
-    //% if uses_length
-    Index first_head;  // items, if there are heads
-    Index last_head;
-    //% end
-};
-
+//% use parts/partial.cuh
 // Partials of all tiles, then of groups of 32 tiles, of groups of 32 groups, and so on up to one.
 struct Tree {
     State* heads;

@@ -14,7 +14,7 @@
 //% let     fewest = waves <= 1 ? 1 : waves <= 2 ? 2 : waves <= 4 ? 4 : waves <= 8 ? 8 : 16
 //% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
 //% let     usual = waves <= 16 ? fewest : in_turns
-//% prefer  slices_per_warp = keys && mean_length < 8 ? min(8, usual) : usual
+//% prefer  slices_per_warp = keys && (mean_length < 8 || state_bytes > 48) ? min(8, usual) : usual
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% let     num_partials = num_tiles + num_tiles / 31 + 8
@@ -31,183 +31,10 @@
 //% end
 //% scratch arrivals : unsigned[num_partials] zero
 //% launch fold_runs grid = min(num_tiles, resident_threads / block_threads * num_multiprocessors) block = block_threads
-//% use     parts/segments.cuh
-//% use     parts/run.cuh
-//% use     parts/slice_heads.cuh
+//% use     parts/share_heads.cuh
+//% use     parts/slice_runs.cuh
 //% use     parts/look_back.cuh
 //% use     parts/combining_tree.cuh
-
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
-
-// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
-// consecutive ones each meet different banks.
-__device__ __forceinline__ unsigned staged_place(unsigned item)
-{
-    return item + item / 16;
-}
-
-// What the warps of a block tell each other of their shares of a tile. Counts are those of the next tile:
-// they are written before a round's first barrier and read behind it. `firsts` are written between the two
-// barriers of the round before their tile is folded, the rest between those of its own round, and both are
-// read behind the second one.
-struct Shares {
-    int counts[kMostWarps];       // heads
-    Index firsts[2][kMostWarps];  // heads in the input before the share, of the tile and of the next one
-    Run runs[kMostWarps];         // from the last head on
-    State heads[kMostWarps];      // before the first head, if there is one
-    //% if uses_length
-    Index first_heads[kMostWarps];
-    Index last_heads[kMostWarps];
-    //% end
-};
-
-// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
-// all that a warp needs is under way at once.
-__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
-                                           const Segments& segments, Index begin)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    if (begin + kSliceItems <= segments.num_items) {
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
-        return;
-    }
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
-        items[k] = identity();
-        if (item < segments.num_items)
-            items[k] = load_item(inputs, item, 0, 0);
-    }
-}
-
-__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
-{
-    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        mine[k * staged_place(kWarpThreads)] = items[k];
-}
-
-// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
-// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
-// lane, `carry` the run that is open before the slice.
-__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
-                                            State carry)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const State* const mine = staged + staged_place(lane * kItems);
-    State items[kItems];
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
-        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
-    __syncwarp();  // all lanes have their items, totals may take their places
-
-    State tail = lane == 0 ? carry : identity();
-    State* total_place = staged + rank;
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const bool head = heads >> k & 1u;
-        if (head)
-            *total_place = tail;
-        total_place += head;
-        tail = head ? items[k] : combine(tail, items[k]);
-    }
-    //% if uses_length
-    unsigned short* head_place = places + rank;
-    #pragma unroll 1
-    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
-        *head_place++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
-    //% end
-
-    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
-    tail = warp_scan_tails(tail, ends);
-    const State before = shuffle_up(tail, 1);
-    if (heads != 0 && lane > 0)
-        staged[rank] = combine(before, staged[rank]);
-    return shuffle(tail, kWarpThreads - 1);
-}
-
-// Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
-// before it; `opener` is the last one. The first segment that ends in the warp's share waits in
-// `shares`.
-__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
-                                            const unsigned short* places, Shares& shares, int num_heads,
-                                            bool is_first_end, Index first, Index begin, Index opener)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll 1
-    for (int place = lane; place < num_heads; place += kWarpThreads) {
-        //% if uses_length
-        const Index length = begin + places[place] - (place == 0 ? opener : begin + places[place - 1]);
-        //% else
-        constexpr Index length = 1;  // nobody asks for more than that it is not 0
-        //% end
-        if (place > 0 || !is_first_end) {
-            store(results, first + place - 1, length, staged[place]);
-        } else {
-            shares.heads[threadIdx.x / kWarpThreads] = staged[0];
-            //% if uses_length
-            shares.first_heads[threadIdx.x / kWarpThreads] = begin + places[0];
-            //% end
-        }
-    }
-}
-
-// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
-__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
-{
-    const int warp = threadIdx.x / kWarpThreads;
-    Run earlier = {identity(), false};
-    //% if uses_length
-    Index opener = 0;  // the last head before the share
-    //% end
-    #pragma unroll 1
-    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
-        //% if uses_length
-        if (shares.runs[other].ends)
-            opener = shares.last_heads[other];
-        //% end
-        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
-    }
-    //% if uses_length
-    const Index length = shares.first_heads[warp] - opener;
-    //% else
-    constexpr Index length = 1;
-    //% end
-    if (earlier.ends)
-        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
-}
-
-// What the whole tile has to tell other tiles.
-__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
-{
-    Partial tile;
-    Run run = {identity(), false};
-    tile.head = identity();
-    //% if uses_length
-    tile.first_head = 0;
-    tile.last_head = 0;
-    //% end
-    #pragma unroll 1
-    for (int warp = 0; warp < num_warps; ++warp) {
-        const Run share = shares.runs[warp];
-        if (share.ends && !run.ends)
-            tile.head = combine(run.total, shares.heads[warp]);
-        //% if uses_length
-        if (share.ends && !run.ends)
-            tile.first_head = shares.first_heads[warp];
-        if (share.ends)
-            tile.last_head = shares.last_heads[warp];
-        //% end
-        run = join(run, share);
-    }
-    tile.tail = run.total;
-    tile.ends = run.ends;
-    return tile;
-}
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
 // way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
@@ -244,6 +71,12 @@ fold_runs(Inputs inputs,
     //% if uses_length
     __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
     //% end
+    // Counts of heads are those of the next tile: they are written before a round's first barrier and read
+    // behind it. `firsts`, heads in the input before each share, of the tile and of the next one, are written
+    // between the two barriers of the round before their tile is folded, `shares` between those of its own
+    // round, and both are read behind the second one.
+    __shared__ int counts[kMostWarps];
+    __shared__ Index firsts[2][kMostWarps];
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
@@ -294,7 +127,7 @@ fold_runs(Inputs inputs,
             //% if keys
             if (has_tile)
                 store_keys(held_keys[warp], marks[side] + warp * kMarks, segments, begin, slices_per_warp,
-                           shares.firsts[side][warp]);
+                           firsts[side][warp]);
             //% end
             if (has_next) {
                 //% if keys
@@ -305,7 +138,7 @@ fold_runs(Inputs inputs,
                 //% end
                 const int count = warp_scan_counts(own);
                 if (lane == kWarpThreads - 1)
-                    shares.counts[warp] = count;
+                    counts[warp] = count;
             }
         }
         __syncthreads();  // all shares of the next tile have their counts
@@ -326,8 +159,10 @@ fold_runs(Inputs inputs,
                 __syncwarp();  // all items are staged
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
-                store_slice(results, staged, places, shares, slice_heads, num_heads == 0,
-                            shares.firsts[side][warp] + num_heads, slice_begin, opener);
+                if (num_heads == 0 && slice_heads > 0 && lane == 0)
+                    keep_first_end(shares, staged, places, slice_begin);
+                store_slice(results, staged, places, num_heads == 0 ? 1 : 0, slice_heads,
+                            firsts[side][warp] + num_heads, slice_begin, opener);
                 //% if uses_length
                 if (slice_heads > 0)
                     opener = slice_begin + places[slice_heads - 1];
@@ -342,7 +177,7 @@ fold_runs(Inputs inputs,
                 //% end
             }
         } else if (!is_folding && has_next) {
-            const int count = lane < num_warps ? shares.counts[lane] : 0;
+            const int count = lane < num_warps ? counts[lane] : 0;
             const int up_to_here = warp_scan_counts(count);
             next_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
             if (lane == 0)
@@ -353,14 +188,14 @@ fold_runs(Inputs inputs,
                 next_tile = Index(atomicInc(ticket, last_ticket));
             }
             if (lane < num_warps)
-                shares.firsts[side ^ 1][lane] = next_first + up_to_here - count;
+                firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
         if (is_folding && has_next)
             read_slice(items, inputs, segments, next_begin);
         __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)
-            store_first_end(results, shares, shares.firsts[side][warp]);
+            store_first_end(results, shares, firsts[side][warp]);
         if (!is_folding && has_tile) {
             Partial partial = join_shares(shares, num_warps);
             partial.last_segment = first + tile_heads - 1;

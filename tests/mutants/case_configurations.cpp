@@ -25,6 +25,7 @@ Configuration looping_configuration(const Stage& stage, const Problem& problem)
     set("warp_per_segment", "items_per_thread", 8);
     set("run_stream", "items_per_thread", 16);
     set("run_stream", "slices_per_warp", 2);
+    set("run_tiles", "items_per_thread", 16);
     set("grid_reduce", "blocks_per_multiprocessor", 2);
     set("warp_stream", "block_threads", 64);
     set("warp_stream", "blocks_per_multiprocessor", 3);
@@ -61,7 +62,7 @@ std::vector<Configuration> other_configurations(const Stage& stage, const Proble
             auto other = smallest;
             other[tunable.name] = value;
             if (other != smallest && std::ranges::find(others, other) == others.end() &&
-                is_allowed(stage, other, facts) && block_and_tile(other).second <= kMostTile)
+                is_allowed(stage, other, facts) && block_and_tile(stage, problem, other).second <= kMostTile)
                 others.push_back(other);
         }
     }

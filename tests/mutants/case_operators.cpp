@@ -73,6 +73,29 @@ Operator indices()
         })");
 }
 
+/// The polynomial hash, which does not commute, and the length.
+Operator counted_hash()
+{
+    return parse_operator("counted_hash", R"(
+        operator counted_hash(x: u32) -> (hash: u64, count: i64) {
+            state { hash: u64 = 0; power: u64 = 1 }
+            lift { hash = u64(x) + 1; power = 31 }
+            combine(a, b) { hash = a.hash * b.power + b.hash; power = a.power * b.power }
+            finish { hash = hash; count = length }
+        })");
+}
+
+/// A state of five bytes: one more than a word has.
+Operator five_bytes()
+{
+    return parse_operator("five_bytes", R"(
+        operator five_bytes(x: u8) -> (a: u8, b: u8, c: u8, d: u8, e: u8) {
+            state { a: u8 = 0; b: u8 = 0; c: u8 = 0; d: u8 = 0; e: u8 = 0 }
+            lift { a = x; b = x * 3; c = x * 5; d = x * 7; e = x * 11 }
+            combine(p, q) { a = p.a + q.a; b = p.b + q.b; c = p.c + q.c; d = p.d + q.d; e = p.e + q.e }
+        })");
+}
+
 /// Looks its column up in a table whose entries are counted from 1: a column of 0 reads before the first.
 Operator lookup()
 {
@@ -233,6 +256,8 @@ Operator operator_of(const std::string& name)
            : name == "sum_and_segment" ? sum_and_segment()
            : name == "lookup"          ? lookup()
            : name == "indices"         ? indices()
+           : name == "counted_hash"    ? counted_hash()
+           : name == "five_bytes"      ? five_bytes()
            : name == "told"            ? told()
            : name == "rows_affine"     ? rows(name, false)
            : name == "rows_wide"       ? rows(name, false)

@@ -6,6 +6,18 @@
 #include "tests/write_back_cases.h"
 
 namespace segfold::test {
+namespace {
+
+/// Segments by keys, of the given lengths.
+Shapes of_keys(const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& cases)
+{
+    Shapes shapes;
+    for (const auto& [name, lengths] : cases)
+        shapes.push_back({name, segments_in_form(SegmentForm::keys, lengths)});
+    return shapes;
+}
+
+}  // namespace
 
 /// Shapes that cross most borders with few elements.
 Shapes few_shapes(SegmentForm form, std::int64_t tile, bool empties)
@@ -204,6 +216,28 @@ Shapes tree_shapes(std::int64_t tile)
                                                      {tile * 40 + 3, tile * 24 - 3}})
         shapes.push_back({"levels of the tree", segments_in_form(SegmentForm::keys, lengths)});
     return shapes;
+}
+
+Shapes few_border_shapes(std::int64_t tile)
+{
+    return of_keys({{"over three tiles", {5, 3 * tile, 1, tile - 6, 2 * tile, tile, tile + 1, 3 * tile - 2}},
+                    {"one giant", {6 * tile + 7}},
+                    {"the last tile has no head", {tile + 3, 4 * tile - 3}}});
+}
+
+Shapes border_shapes(std::int64_t tile)
+{
+    std::vector<std::int64_t> threes(40, 3 * tile + 1), twos(60, 2 * tile);
+    return of_keys(
+        {{"one giant over three groups", {90 * tile + 5}},
+         {"giants that end where groups do", {32 * tile, 32 * tile, 33 * tile, tile}},
+         {"giants behind the borders of groups", {tile + 1, 31 * tile, 32 * tile, 36 * tile + 3, 7}},
+         {"giants that begin before the last border of a group", {31 * tile + 2, 35 * tile, 30 * tile, 1}},
+         {"a giant among short ones", {3, tile, 5, 40 * tile + 2, 1, tile - 4, 2 * tile, 1, 33 * tile, 1}},
+         {"three tiles each", threes},
+         {"two tiles each", twos},
+         {"a giant ends in the last tile", {tile - 1, 70 * tile + 1, 2, 3}},
+         {"the last tile has no head", {40 * tile, 2 * tile - 1}}});
 }
 
 Shapes growing_shapes(SegmentForm form, std::int64_t num_elements)

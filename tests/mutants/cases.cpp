@@ -6,6 +6,7 @@
 #include "tests/mutants/case_configurations.h"
 #include "tests/mutants/case_operators.h"
 #include "tests/mutants/case_rows.h"
+#include "tests/mutants/case_runs.h"
 #include "tests/mutants/case_shapes.h"
 
 namespace segfold::test {
@@ -91,7 +92,8 @@ private:
     {
         if (!serves(op, form, bits))
             return;
-        const auto [block, tile] = block_and_tile(configuration);
+        const auto [block, tile] =
+            block_and_tile(stage_, Problem(operator_of(op), form, bits), configuration);
         const bool empties = operator_of(op).allows_empty();
         const auto& stage = stage_;
         const bool is_all = level > 1 && tile <= 512;
@@ -151,16 +153,12 @@ private:
         if (stage_.name.find("row_groups") != std::string::npos || stage_.name == "row_stream")
             if (level == 0)
                 rows();
+        if (std::ranges::all_of(stage_.forms, is_found))
+            for (auto& [c, what] : run_cases(stage_))
+                if (c.level == level)
+                    add_case(std::move(c), what);
         if (level == 0)
             return;
-        if (stage_.name == "run_stream") {
-            wide_keys();
-            other_keys();
-            tiles_in_flight();
-            flags_and_slices();
-            for (const std::string op : {"trace_u64", "sum_i32", "sum_and_length"})
-                tree(op);
-        }
         for (const std::string op : {"trace_u64", "sum_i32"}) {
             if (stage_.name == "tile_scan")
                 groups(op);
@@ -390,91 +388,6 @@ private:
                 return shapes;
             },
             {{1, 1, 1, 0}}, "groups of tiles", false);
-    }
-
-    void tree(const std::string& op)
-    {
-        const auto configuration = smallest(op, SegmentForm::keys);
-        const auto tile = block_and_tile(configuration).second;
-        add_special(
-            op, SegmentForm::keys, 1, configuration, [=] { return tree_shapes(tile); }, {{3, 3, 1, 0}},
-            "levels of the tree", false);
-        const std::vector<std::int64_t> sevens(tile * 100 / 7, 7);
-        add_special(
-            op, SegmentForm::keys, 1, configuration,
-            [=] {
-                return one({"tiles in flight", segments_in_form(SegmentForm::keys, sevens)});
-            },
-            {{2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "tiles in flight", false);
-    }
-
-    /// All tiles are in flight, and each looks for numbers back to the first one, past more words than a lane
-    /// has under way. The executor must see that who looks back waits, and let others go on.
-    void tiles_in_flight()
-    {
-        const auto configuration = smallest("sum_i32", SegmentForm::keys);
-        const auto tile = block_and_tile(configuration).second;
-        constexpr int kTiles = 150;
-        add_special(
-            "sum_i32", SegmentForm::keys, 1, configuration,
-            [=] { return growing_shapes(SegmentForm::keys, tile * kTiles); }, {{1, 64, 1, 0, kTiles, true}},
-            "all tiles in flight");
-    }
-
-    /// Flags whose vectors are not those of sixteen items, keys of more heads than a warp holds, and slices
-    /// by one, four and eight.
-    void flags_and_slices()
-    {
-        for (const std::string op : {"sum_i32", "mean_variance_f32"})
-            for (const int slices : {1, 4, 8})
-                for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
-                    auto configuration = smallest(op, form);
-                    configuration["items_per_thread"] = 16;
-                    configuration["slices_per_warp"] = slices;
-                    const auto tile = block_and_tile(configuration).second;
-                    add_special(
-                        op, form, 1, configuration, [=] { return crowded_shapes(form, tile); },
-                        {{1, 1, 1, 0}}, "slices " + std::to_string(slices));
-                }
-    }
-
-    /// Keys of 8 bytes, and an odd number of items a lane: vectors hold one key.
-    void wide_keys()
-    {
-        Problem problem(operator_of("hash_u64"), SegmentForm::keys);
-        problem.key_bytes = 8;
-        const auto configuration = looping("hash_u64", SegmentForm::keys);
-        const auto tile = block_and_tile(configuration).second;
-        add_case({"", 1, stage_.name, problem, configuration, Numbers::constant,
-                  [=] {
-                      return one({"keys of 8 bytes",
-                                  from_wide_keys({tile - 1, 1, 2 * tile + 3, 31, 5, 1, 1, 7, tile, 2})});
-                  },
-                  kFewRounds},
-                 "keys of 8 bytes");
-    }
-
-    /// The second launch finds other segments than the first: what that has left must count as nothing.
-    void other_keys()
-    {
-        const auto configuration = smallest("sum_i32", SegmentForm::keys);
-        const auto n = block_and_tile(configuration).second * 21;
-        const auto of = [n](std::int64_t length) {
-            return segments_in_form(SegmentForm::keys,
-                                    std::vector<std::int64_t>(static_cast<std::size_t>(n / length), length));
-        };
-        MutantCase c{"",
-                     1,
-                     stage_.name,
-                     Problem(operator_of("sum_i32"), SegmentForm::keys),
-                     configuration,
-                     Numbers::constant,
-                     [=] {
-                         return one({"other keys than before", of(3)});
-                     },
-                     {{1, 4, 2, 0}, {2, 4, 2, 0}}};
-        c.earlier = [=] { return of(21); };
-        add_case(std::move(c), "other keys than before");
     }
 
     const Stage& stage_;

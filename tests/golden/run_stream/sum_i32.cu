@@ -82,26 +82,11 @@ struct Segments {
     Index num_items;
 };
 
-// What is known of consecutive items: whether a segment ends among them, and the total of those after the
-// last end, which is the total of all where none ends.
-struct Run {
-    State total;
-    bool ends;
-};
-
-// The segmented operator: associative as combine() is, and never commutative.
-__device__ __forceinline__ Run join(Run earlier, Run later)
-{
-    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
-}
-
 // Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
-// consecutive items for each lane; some slices, one behind the other, are the warp's share of a tile.
-// Wide states get fewer items, so that a slice takes the same room.
+// consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
 constexpr int kSliceItems = kItems * kWarpThreads;
-constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
 
 // True for an item that begins a segment.
 __device__ __forceinline__ bool is_head(const Segments& segments, Index item)
@@ -126,13 +111,22 @@ __device__ __forceinline__ int warp_scan_counts(int count)
 __device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    unsigned rows = 0;  // lane k has the heads of the k-th 32 items
+    constexpr int kTogether = 4;  // rows of 32 items under way at once
+    unsigned rows = 0;            // lane k has the heads of the k-th row
     #pragma unroll 1
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
-        const unsigned row = __ballot_sync(kFullMask, item < segments.num_items && is_head(segments, item));
-        if (lane == k)
-            rows = row;
+    for (int k = 0; k < kItems; k += kTogether) {
+        bool found[kTogether];
+        #pragma unroll
+        for (int ahead = 0; ahead < kTogether; ++ahead) {
+            const Index item = begin + (k + ahead) * kWarpThreads + lane;
+            found[ahead] = k + ahead < kItems && item < segments.num_items && is_head(segments, item);
+        }
+        #pragma unroll
+        for (int ahead = 0; ahead < kTogether; ++ahead) {
+            const unsigned row = __ballot_sync(kFullMask, found[ahead]);
+            if (lane == k + ahead)
+                rows = row;
+        }
     }
     const int bit = lane * kItems;
     const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
@@ -147,6 +141,68 @@ constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
 struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
     Key at[kVectorKeys];
 };
+
+// One bit for each key of a lane's vector that differs from the one before it. `before_row` is the key before
+// the row of vectors, and then the row's last one.
+__device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& before_row)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+    const Key last = keys.at[kVectorKeys - 1];
+    const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
+    Key before = lane == 0 ? before_row : turned;
+    before_row = turned;
+    unsigned bits = 0;
+    #pragma unroll
+    for (int k = 0; k < kVectorKeys; ++k) {
+        bits |= keys.at[k] != before ? 1u << k : 0u;
+        before = keys.at[k];
+    }
+    return bits;
+}
+
+// One bit for each of a lane's kItems items, from those that the lanes left where they had read the keys.
+__device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned heads = 0;
+    #pragma unroll
+    for (int k = 0; k < kKeyRows; ++k)
+        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    return heads;
+}
+
+// Stores the keys of the segments that begin in a slice, neighbouring lanes neighbouring segments; the first
+// of them is number `first`. Before the lane's heads the slice has `rank`. `places` are for all of its lanes.
+// Several keys of a lane are under way at once.
+__device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
+                                                 unsigned heads, int rank, int num_heads, Index begin,
+                                                 Index first)
+{
+    constexpr int kTogether = 4;
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned short* place_of_head = places + rank;
+    #pragma unroll 1
+    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+        *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
+    __syncwarp();  // all places are there
+    #pragma unroll 1
+    for (int head = lane; head < num_heads; head += kTogether * kWarpThreads) {
+        Key read[kTogether];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (head + k * kWarpThreads < num_heads)
+                read[k] = segments.keys[begin + places[head + k * kWarpThreads]];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (head + k * kWarpThreads < num_heads)
+                segments.found_keys[first + head + k * kWarpThreads] = read[k];
+    }
+}
+
+// The heads of a warp's share of a tile: some slices, one behind the other. They are found before anything is
+// folded, and kept as marks.
+constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
 
 // Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
 // not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
@@ -174,22 +230,16 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
     Key before_row = before_slice;
     #pragma unroll
     for (int row = 0; row < kKeyRows; ++row) {
-        // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
-        const Key last = keys[row].at[kVectorKeys - 1];
-        const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
-        Key before = lane == 0 ? before_row : turned;
-        before_row = turned;
-        unsigned bits = row == 0 && is_first && lane == 0 ? 1u : 0u;  // a segment begins with the input
+        unsigned bits = vector_heads(keys[row], before_row);
+        bits |= row == 0 && is_first && lane == 0 ? 1u : 0u;  // a segment begins with the input
+        held.exchange[row * kWarpThreads + lane] = (unsigned short)bits;
         int place = num_heads;
         #pragma unroll
         for (int k = 0; k < kVectorKeys; ++k) {
-            bits |= keys[row].at[k] != before ? 1u << k : 0u;
-            before = keys[row].at[k];
             const unsigned voted = __ballot_sync(kFullMask, bits >> k & 1u);
             place += __popc(voted & ((1u << lane) - 1u));
             num_heads += __popc(voted);
         }
-        held.exchange[row * kWarpThreads + lane] = (unsigned short)bits;
         #pragma unroll
         for (int k = 0; k < kVectorKeys; ++k)
             if (bits >> k & 1u) {
@@ -199,10 +249,7 @@ __device__ __forceinline__ unsigned hold_keys(HeldKeys& held, const KeyVector (&
             }
     }
     __syncwarp();  // all lanes' bits are there
-    unsigned heads = 0;
-    #pragma unroll
-    for (int k = 0; k < kKeyRows; ++k)
-        heads |= unsigned(held.exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    const unsigned heads = exchanged_heads(held.exchange);
     __syncwarp();  // all lanes have them, the next slice may write its own
     return heads;
 }
@@ -256,35 +303,189 @@ __device__ __forceinline__ void store_keys(HeldKeys& held, const unsigned short*
     for (int place = lane; place < held.count; place += kWarpThreads)
         segments.found_keys[first + place] = held.at[place];
     first += held.count;
-    // For the others there was no room. Several keys of a lane are under way at once.
-    constexpr int kTogether = 4;
+    // For the others there was no room.
     #pragma unroll 1
     for (int slice = held.slices; slice < num_slices; ++slice) {
         __syncwarp();  // all lanes are done with what lies where places go
         const unsigned heads = marks[slice * kWarpThreads + lane];
         const int up_to_here = warp_scan_counts(__popc(heads));
         const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
-        unsigned short* place_of_head = held.places + up_to_here - __popc(heads);
-        #pragma unroll 1
-        for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
-            *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
-        __syncwarp();  // all places are there
-        const Key* const keys = segments.keys + begin + slice * kSliceItems;
-        #pragma unroll 1
-        for (int head = lane; head < slice_heads; head += kTogether * kWarpThreads) {
-            Key read[kTogether];
-            #pragma unroll
-            for (int k = 0; k < kTogether; ++k)
-                if (head + k * kWarpThreads < slice_heads)
-                    read[k] = keys[held.places[head + k * kWarpThreads]];
-            #pragma unroll
-            for (int k = 0; k < kTogether; ++k)
-                if (head + k * kWarpThreads < slice_heads)
-                    segments.found_keys[first + head + k * kWarpThreads] = read[k];
-        }
+        store_slice_keys(held.places, segments, heads, up_to_here - __popc(heads), slice_heads,
+                         begin + slice * kSliceItems, first);
         first += slice_heads;
     }
     __syncwarp();  // all lanes are done with the share
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
+// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
+// Not inlined: several places call it, and one copy of its five combine() is enough.
+__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
+    const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(total, delta);
+        if (lane - delta >= first)
+            total = combine(earlier, total);
+    }
+    return total;
+}
+
+// What is known of consecutive tiles. A head is an item that begins a segment.
+struct Partial {
+    State head;          // total of the items before the first head, if there is one
+    State tail;          // total of the items from the last head on, of all items where there is none
+    bool ends;           // there is a head, so a segment that began earlier ends
+    Index last_segment;  // the segment of the last item
+};
+
+// How a warp folds slices of flags or keys: 32 neighbouring items are read at a time, kItems consecutive ones
+// are folded by each lane, and totals take the places of items.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+
+// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
+// consecutive ones each meet different banks.
+__device__ __forceinline__ unsigned staged_place(unsigned item)
+{
+    return item + item / 16;
+}
+
+// What the shares of a tile, one a warp, leave open.
+struct Shares {
+    Run runs[kMostWarps];     // from the last head on
+    State heads[kMostWarps];  // before the first head, if there is one
+};
+
+// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
+// all that a warp needs is under way at once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    if (begin + kSliceItems <= segments.num_items) {
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
+    }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)
+        mine[k * staged_place(kWarpThreads)] = items[k];
+}
+
+// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
+// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// lane, `carry` the run that is open before the slice.
+__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                            State carry)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const State* const mine = staged + staged_place(lane * kItems);
+    State items[kItems];
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
+        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    __syncwarp();  // all lanes have their items, totals may take their places
+
+    State tail = lane == 0 ? carry : identity();
+    State* total_place = staged + rank;
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const bool head = heads >> k & 1u;
+        if (head)
+            *total_place = tail;
+        total_place += head;
+        tail = head ? items[k] : combine(tail, items[k]);
+    }
+
+    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
+    tail = warp_scan_tails(tail, ends);
+    const State before = shuffle_up(tail, 1);
+    if (heads != 0 && lane > 0)
+        staged[rank] = combine(before, staged[rank]);
+    return shuffle(tail, kWarpThreads - 1);
+}
+
+// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+__device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
+                                               const unsigned short* places, Index begin)
+{
+    shares.heads[threadIdx.x / kWarpThreads] = staged[0];
+}
+
+// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
+// `first` heads are in the input before it; `opener` is the last one.
+__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
+                                            const unsigned short* places, int least, int num_heads,
+                                            Index first, Index begin, Index opener)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = least + lane; place < num_heads; place += kWarpThreads) {
+        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        store(results, first + place - 1, length, staged[place]);
+    }
+}
+
+// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
+{
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
+        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
+    }
+    constexpr Index length = 1;
+    if (earlier.ends)
+        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
+}
+
+// What the whole tile has to tell other tiles; the caller knows its segments' numbers.
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
+{
+    Partial tile;
+    Run run = {identity(), false};
+    tile.head = identity();
+    #pragma unroll 1
+    for (int warp = 0; warp < num_warps; ++warp) {
+        const Run share = shares.runs[warp];
+        if (share.ends && !run.ends)
+            tile.head = combine(run.total, shares.heads[warp]);
+        run = join(run, share);
+    }
+    tile.tail = run.total;
+    tile.ends = run.ends;
+    return tile;
 }
 
 // Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
@@ -349,31 +550,6 @@ __device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigne
         count += __shfl_xor_sync(kFullMask, count, distance);
     return count;
 }
-
-// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
-// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Not inlined: several places call it, and one copy of its five combine() is enough.
-__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
-    const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
-    #pragma unroll
-    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-        const State earlier = shuffle_up(total, delta);
-        if (lane - delta >= first)
-            total = combine(earlier, total);
-    }
-    return total;
-}
-
-// What is known of consecutive tiles. A head is an item that begins a segment.
-struct Partial {
-    State head;          // total of the items before the first head, if there is one
-    State tail;          // total of the items from the last head on, of all items where there is none
-    bool ends;           // there is a head, so a segment that began earlier ends
-    Index last_segment;  // the segment of the last item
-};
 
 // Partials of all tiles, then of groups of 32 tiles, of groups of 32 groups, and so on up to one.
 struct Tree {
@@ -455,140 +631,6 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
     return true;
 }
 
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
-
-// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
-// consecutive ones each meet different banks.
-__device__ __forceinline__ unsigned staged_place(unsigned item)
-{
-    return item + item / 16;
-}
-
-// What the warps of a block tell each other of their shares of a tile. Counts are those of the next tile:
-// they are written before a round's first barrier and read behind it. `firsts` are written between the two
-// barriers of the round before their tile is folded, the rest between those of its own round, and both are
-// read behind the second one.
-struct Shares {
-    int counts[kMostWarps];       // heads
-    Index firsts[2][kMostWarps];  // heads in the input before the share, of the tile and of the next one
-    Run runs[kMostWarps];         // from the last head on
-    State heads[kMostWarps];      // before the first head, if there is one
-};
-
-// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
-// all that a warp needs is under way at once.
-__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
-                                           const Segments& segments, Index begin)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    if (begin + kSliceItems <= segments.num_items) {
-        #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
-        return;
-    }
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
-        items[k] = identity();
-        if (item < segments.num_items)
-            items[k] = load_item(inputs, item, 0, 0);
-    }
-}
-
-__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
-{
-    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        mine[k * staged_place(kWarpThreads)] = items[k];
-}
-
-// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
-// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
-// lane, `carry` the run that is open before the slice.
-__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
-                                            State carry)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const State* const mine = staged + staged_place(lane * kItems);
-    State items[kItems];
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
-        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
-    __syncwarp();  // all lanes have their items, totals may take their places
-
-    State tail = lane == 0 ? carry : identity();
-    State* total_place = staged + rank;
-    #pragma unroll
-    for (int k = 0; k < kItems; ++k) {
-        const bool head = heads >> k & 1u;
-        if (head)
-            *total_place = tail;
-        total_place += head;
-        tail = head ? items[k] : combine(tail, items[k]);
-    }
-
-    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
-    tail = warp_scan_tails(tail, ends);
-    const State before = shuffle_up(tail, 1);
-    if (heads != 0 && lane > 0)
-        staged[rank] = combine(before, staged[rank]);
-    return shuffle(tail, kWarpThreads - 1);
-}
-
-// Stores what ends in a slice, neighbouring lanes neighbouring segments. `first` heads are in the input
-// before it; `opener` is the last one. The first segment that ends in the warp's share waits in
-// `shares`.
-__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
-                                            const unsigned short* places, Shares& shares, int num_heads,
-                                            bool is_first_end, Index first, Index begin, Index opener)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll 1
-    for (int place = lane; place < num_heads; place += kWarpThreads) {
-        constexpr Index length = 1;  // nobody asks for more than that it is not 0
-        if (place > 0 || !is_first_end) {
-            store(results, first + place - 1, length, staged[place]);
-        } else {
-            shares.heads[threadIdx.x / kWarpThreads] = staged[0];
-        }
-    }
-}
-
-// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
-__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
-{
-    const int warp = threadIdx.x / kWarpThreads;
-    Run earlier = {identity(), false};
-    #pragma unroll 1
-    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
-        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
-    }
-    constexpr Index length = 1;
-    if (earlier.ends)
-        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
-}
-
-// What the whole tile has to tell other tiles.
-__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
-{
-    Partial tile;
-    Run run = {identity(), false};
-    tile.head = identity();
-    #pragma unroll 1
-    for (int warp = 0; warp < num_warps; ++warp) {
-        const Run share = shares.runs[warp];
-        if (share.ends && !run.ends)
-            tile.head = combine(run.total, shares.heads[warp]);
-        run = join(run, share);
-    }
-    tile.tail = run.total;
-    tile.ends = run.ends;
-    return tile;
-}
-
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
 // way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
 // kItems consecutive ones in each lane, and combines strictly as the items lie. The last warp of a block has
@@ -613,6 +655,12 @@ fold_runs(Inputs inputs,
     __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
     __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
+    // Counts of heads are those of the next tile: they are written before a round's first barrier and read
+    // behind it. `firsts`, heads in the input before each share, of the tile and of the next one, are written
+    // between the two barriers of the round before their tile is folded, `shares` between those of its own
+    // round, and both are read behind the second one.
+    __shared__ int counts[kMostWarps];
+    __shared__ Index firsts[2][kMostWarps];
     __shared__ Shares shares;
     __shared__ Index next_tile;
     const int lane = threadIdx.x % kWarpThreads;
@@ -653,13 +701,13 @@ fold_runs(Inputs inputs,
             unsigned short* const next_marks = marks[side ^ 1] + warp * kMarks;
             if (has_tile)
                 store_keys(held_keys[warp], marks[side] + warp * kMarks, segments, begin, slices_per_warp,
-                           shares.firsts[side][warp]);
+                           firsts[side][warp]);
             if (has_next) {
                 const int own =
                     find_heads(next_marks, held_keys[warp], segments, next_begin, slices_per_warp);
                 const int count = warp_scan_counts(own);
                 if (lane == kWarpThreads - 1)
-                    shares.counts[warp] = count;
+                    counts[warp] = count;
             }
         }
         __syncthreads();  // all shares of the next tile have their counts
@@ -680,8 +728,10 @@ fold_runs(Inputs inputs,
                 __syncwarp();  // all items are staged
                 carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), carry);
                 __syncwarp();  // all totals are complete
-                store_slice(results, staged, places, shares, slice_heads, num_heads == 0,
-                            shares.firsts[side][warp] + num_heads, slice_begin, opener);
+                if (num_heads == 0 && slice_heads > 0 && lane == 0)
+                    keep_first_end(shares, staged, places, slice_begin);
+                store_slice(results, staged, places, num_heads == 0 ? 1 : 0, slice_heads,
+                            firsts[side][warp] + num_heads, slice_begin, opener);
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
@@ -689,7 +739,7 @@ fold_runs(Inputs inputs,
                 shares.runs[warp] = {carry, num_heads > 0};
             }
         } else if (!is_folding && has_next) {
-            const int count = lane < num_warps ? shares.counts[lane] : 0;
+            const int count = lane < num_warps ? counts[lane] : 0;
             const int up_to_here = warp_scan_counts(count);
             next_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
             if (lane == 0)
@@ -700,14 +750,14 @@ fold_runs(Inputs inputs,
                 next_tile = Index(atomicInc(ticket, last_ticket));
             }
             if (lane < num_warps)
-                shares.firsts[side ^ 1][lane] = next_first + up_to_here - count;
+                firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
         if (is_folding && has_next)
             read_slice(items, inputs, segments, next_begin);
         __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)
-            store_first_end(results, shares, shares.firsts[side][warp]);
+            store_first_end(results, shares, firsts[side][warp]);
         if (!is_folding && has_tile) {
             Partial partial = join_shares(shares, num_warps);
             partial.last_segment = first + tile_heads - 1;

@@ -1,0 +1,715 @@
+// run_tiles: Segments found in flags or keys, a tile a block; numbers by look-back, neighbours meet
+// Segments given as keys of 4 bytes, 32-bit indices.
+// block_threads = 256
+// items_per_thread = 16
+//
+// Sum of the values.
+// operator sum(x: i32) -> i32 {
+//   state sum: i32 = 0
+//   lift x
+//   combine(a, b) a + b
+//   laws commutative
+// }
+//
+// Emitted by segfold from kernels/stages/run_tiles.cu; edit that file instead.
+
+using Index = int;
+using Key = unsigned;
+using u64 = unsigned long long;
+
+constexpr int kMostBlockThreads = 256;
+constexpr int kItemsPerThread = 16;
+constexpr int block_threads = 256;
+constexpr int kWarpThreads = 32;
+constexpr unsigned kFullMask = 0xffffffffu;
+
+struct Inputs {
+    const int* x;
+};
+
+struct Results {
+    int* result;
+};
+
+using State = int;
+
+__device__ __forceinline__ State identity()
+{
+    return 0;
+}
+
+__device__ __forceinline__ State lift(int x)
+{
+    return x;
+}
+
+// The element at `index` of the input, which is at `position` of `segment`, lifted.
+__device__ __forceinline__ State load_item(const Inputs& inputs, Index index, Index, Index)
+{
+    return lift(inputs.x[index]);
+}
+
+// The left operand covers earlier elements, always.
+__device__ __forceinline__ State combine(State a, State b)
+{
+    return int(unsigned(a) + unsigned(b));
+}
+
+// Writes the total of a segment.
+__device__ __forceinline__ void store(const Results& results, Index segment, Index, State state)
+{
+    results.result[segment] = state;
+}
+
+__device__ __forceinline__ State shuffle_up(State state, int delta)
+{
+    return __shfl_up_sync(kFullMask, state, delta);
+}
+
+__device__ __forceinline__ State shuffle(State state, int lane)
+{
+    return __shfl_sync(kFullMask, state, lane);
+}
+
+// Segments are the runs of items with equal keys. How many there are the kernels find out.
+struct Segments {
+    const Key* keys;   // [num_items]
+    Key* found_keys;   // [num_items], of which the kernels write one for each segment
+    Index* num_found;  // [1], written by the kernels
+    Index num_items;
+};
+
+// Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
+// consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
+constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
+constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
+constexpr int kSliceItems = kItems * kWarpThreads;
+
+// True for an item that begins a segment.
+__device__ __forceinline__ bool is_head(const Segments& segments, Index item)
+{
+    return item == 0 || segments.keys[item] != segments.keys[item - 1];
+}
+
+// Gives each lane the sum of the counts of the lanes up to it, itself included.
+__device__ __forceinline__ int warp_scan_counts(int count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const int earlier = __shfl_up_sync(kFullMask, count, delta);
+        count += lane >= delta ? earlier : 0;
+    }
+    return count;
+}
+
+// One bit for each of a lane's kItems items of a slice that is a head. For the end of the input, beyond
+// which lies no head, and for arrays that vectors do not fit.
+__device__ __forceinline__ unsigned vote_heads(const Segments& segments, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    constexpr int kTogether = 4;  // rows of 32 items under way at once
+    unsigned rows = 0;            // lane k has the heads of the k-th row
+    #pragma unroll 1
+    for (int k = 0; k < kItems; k += kTogether) {
+        bool found[kTogether];
+        #pragma unroll
+        for (int ahead = 0; ahead < kTogether; ++ahead) {
+            const Index item = begin + (k + ahead) * kWarpThreads + lane;
+            found[ahead] = k + ahead < kItems && item < segments.num_items && is_head(segments, item);
+        }
+        #pragma unroll
+        for (int ahead = 0; ahead < kTogether; ++ahead) {
+            const unsigned row = __ballot_sync(kFullMask, found[ahead]);
+            if (lane == k + ahead)
+                rows = row;
+        }
+    }
+    const int bit = lane * kItems;
+    const unsigned low = __shfl_sync(kFullMask, rows, bit / kWarpThreads);
+    const unsigned high = __shfl_sync(kFullMask, rows, (bit / kWarpThreads + 1) % kWarpThreads);
+    return __funnelshift_r(low, high, bit % kWarpThreads) & ((1u << kItems) - 1u);
+}
+
+// Neighbouring keys that a lane reads at once: up to 16 bytes, and a power of 2 that divides kItems.
+constexpr int kMostKeys = 16 / int(sizeof(Key));
+constexpr int kVectorKeys = (kItems & -kItems) < kMostKeys ? kItems & -kItems : kMostKeys;
+constexpr int kKeyRows = kItems / kVectorKeys;  // each of 32 vectors
+struct __align__(kVectorKeys * sizeof(Key)) KeyVector {
+    Key at[kVectorKeys];
+};
+
+// One bit for each key of a lane's vector that differs from the one before it. `before_row` is the key before
+// the row of vectors, and then the row's last one.
+__device__ __forceinline__ unsigned vector_heads(const KeyVector& keys, Key& before_row)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    // The key before a lane's own is the last of the lane below, for lane 0 the last of the row before.
+    const Key last = keys.at[kVectorKeys - 1];
+    const Key turned = Key(__shfl_sync(kFullMask, last, (lane + kWarpThreads - 1) % kWarpThreads));
+    Key before = lane == 0 ? before_row : turned;
+    before_row = turned;
+    unsigned bits = 0;
+    #pragma unroll
+    for (int k = 0; k < kVectorKeys; ++k) {
+        bits |= keys.at[k] != before ? 1u << k : 0u;
+        before = keys.at[k];
+    }
+    return bits;
+}
+
+// One bit for each of a lane's kItems items, from those that the lanes left where they had read the keys.
+__device__ __forceinline__ unsigned exchanged_heads(const unsigned short* exchange)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned heads = 0;
+    #pragma unroll
+    for (int k = 0; k < kKeyRows; ++k)
+        heads |= unsigned(exchange[lane * kKeyRows + k]) << (k * kVectorKeys);
+    return heads;
+}
+
+// Stores the keys of the segments that begin in a slice, neighbouring lanes neighbouring segments; the first
+// of them is number `first`. Before the lane's heads the slice has `rank`. `places` are for all of its lanes.
+// Several keys of a lane are under way at once.
+__device__ __forceinline__ void store_slice_keys(unsigned short* places, const Segments& segments,
+                                                 unsigned heads, int rank, int num_heads, Index begin,
+                                                 Index first)
+{
+    constexpr int kTogether = 4;
+    const int lane = threadIdx.x % kWarpThreads;
+    unsigned short* place_of_head = places + rank;
+    #pragma unroll 1
+    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+        *place_of_head++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
+    __syncwarp();  // all places are there
+    #pragma unroll 1
+    for (int head = lane; head < num_heads; head += kTogether * kWarpThreads) {
+        Key read[kTogether];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (head + k * kWarpThreads < num_heads)
+                read[k] = segments.keys[begin + places[head + k * kWarpThreads]];
+        #pragma unroll
+        for (int k = 0; k < kTogether; ++k)
+            if (head + k * kWarpThreads < num_heads)
+                segments.found_keys[first + head + k * kWarpThreads] = read[k];
+    }
+}
+
+// What is known of consecutive items: whether a segment ends among them, and the total of those after the
+// last end, which is the total of all where none ends.
+struct Run {
+    State total;
+    bool ends;
+};
+
+// The segmented operator: associative as combine() is, and never commutative.
+__device__ __forceinline__ Run join(Run earlier, Run later)
+{
+    return {later.ends ? later.total : combine(earlier.total, later.total), earlier.ends || later.ends};
+}
+
+// Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
+// A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
+// Not inlined: several places call it, and one copy of its five combine() is enough.
+__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
+    const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
+    #pragma unroll
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const State earlier = shuffle_up(total, delta);
+        if (lane - delta >= first)
+            total = combine(earlier, total);
+    }
+    return total;
+}
+
+// What is known of consecutive tiles. A head is an item that begins a segment.
+struct Partial {
+    State head;          // total of the items before the first head, if there is one
+    State tail;          // total of the items from the last head on, of all items where there is none
+    bool ends;           // there is a head, so a segment that began earlier ends
+    Index last_segment;  // the segment of the last item
+};
+
+// How a warp folds slices of flags or keys: 32 neighbouring items are read at a time, kItems consecutive ones
+// are folded by each lane, and totals take the places of items.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+
+// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
+// consecutive ones each meet different banks.
+__device__ __forceinline__ unsigned staged_place(unsigned item)
+{
+    return item + item / 16;
+}
+
+// What the shares of a tile, one a warp, leave open.
+struct Shares {
+    Run runs[kMostWarps];     // from the last head on
+    State heads[kMostWarps];  // before the first head, if there is one
+};
+
+// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
+// all that a warp needs is under way at once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    if (begin + kSliceItems <= segments.num_items) {
+        #pragma unroll
+        for (int k = 0; k < kItems; ++k)
+            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + k * kWarpThreads + lane;
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
+    }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)
+        mine[k * staged_place(kWarpThreads)] = items[k];
+}
+
+// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
+// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// lane, `carry` the run that is open before the slice.
+__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                            State carry)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const State* const mine = staged + staged_place(lane * kItems);
+    State items[kItems];
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
+        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    __syncwarp();  // all lanes have their items, totals may take their places
+
+    State tail = lane == 0 ? carry : identity();
+    State* total_place = staged + rank;
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const bool head = heads >> k & 1u;
+        if (head)
+            *total_place = tail;
+        total_place += head;
+        tail = head ? items[k] : combine(tail, items[k]);
+    }
+
+    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
+    tail = warp_scan_tails(tail, ends);
+    const State before = shuffle_up(tail, 1);
+    if (heads != 0 && lane > 0)
+        staged[rank] = combine(before, staged[rank]);
+    return shuffle(tail, kWarpThreads - 1);
+}
+
+// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+__device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
+                                               const unsigned short* places, Index begin)
+{
+    shares.heads[threadIdx.x / kWarpThreads] = staged[0];
+}
+
+// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
+// `first` heads are in the input before it; `opener` is the last one.
+__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
+                                            const unsigned short* places, int least, int num_heads,
+                                            Index first, Index begin, Index opener)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = least + lane; place < num_heads; place += kWarpThreads) {
+        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        store(results, first + place - 1, length, staged[place]);
+    }
+}
+
+// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
+{
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
+        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
+    }
+    constexpr Index length = 1;
+    if (earlier.ends)
+        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
+}
+
+// What the whole tile has to tell other tiles; the caller knows its segments' numbers.
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
+{
+    Partial tile;
+    Run run = {identity(), false};
+    tile.head = identity();
+    #pragma unroll 1
+    for (int warp = 0; warp < num_warps; ++warp) {
+        const Run share = shares.runs[warp];
+        if (share.ends && !run.ends)
+            tile.head = combine(run.total, shares.heads[warp]);
+        run = join(run, share);
+    }
+    tile.tail = run.total;
+    tile.ends = run.ends;
+    return tile;
+}
+
+// Numbers of earlier tiles by decoupled look-back (Merrill & Garland 2016). A tile's word holds, from the
+// top: 22 bits of the launch's number, so that words of earlier launches count as nothing; 2 bits of one of
+// these two; 40 bits of a count.
+constexpr unsigned kTileCount = 1;    // of the tile alone
+constexpr unsigned kPrefixCount = 2;  // of all tiles up to it
+
+__device__ __forceinline__ unsigned word_tag(unsigned launch, unsigned what)
+{
+    return (launch & 0x3fffffu) << 2 | what;
+}
+
+// Called by one lane of the warp that has the tile.
+__device__ __forceinline__ void publish_count(volatile u64* words, Index tile, unsigned tag, Index count)
+{
+    words[tile] = u64(tag) << 40 | u64(count);
+}
+
+// The sum of the counts of all tiles before `tile`, for all lanes of a warp. Tiles must have been taken in
+// their order, by blocks that are running: then the wait for them ends.
+// Sums of integers do not depend on how far the others happen to be.
+__device__ __noinline__ Index look_back(volatile u64* words, Index tile, unsigned launch)
+{
+    // So many words for each lane are under way at once: the way to a prefix grows with the tiles in flight.
+    constexpr int kAhead = 4;
+    const int lane = threadIdx.x % kWarpThreads;
+    const u64 nothing = u64(word_tag(launch, kPrefixCount)) << 40;  // what tiles before the first add
+    const unsigned prefix_tag = word_tag(launch, kPrefixCount);
+    const unsigned tile_tag = word_tag(launch, kTileCount);
+    Index other = tile - 1 - lane;  // the lane's tile
+    u64 read[kAhead];
+    #pragma unroll
+    for (int k = 0; k < kAhead; ++k)
+        read[k] = other >= k * kWarpThreads ? words[other - k * kWarpThreads] : nothing;
+    Index count = 0;
+    for (;;) {
+        u64 word = read[0];
+        unsigned prefixes = 0;
+        unsigned counting = 0;  // the lanes up to the nearest prefix, all where there is none
+        for (;;) {
+            prefixes = __ballot_sync(kFullMask, unsigned(word >> 40) == prefix_tag);
+            counting = prefixes ^ (prefixes - 1u);
+            const unsigned known = prefixes | __ballot_sync(kFullMask, unsigned(word >> 40) == tile_tag);
+            if ((counting & ~known) == 0)
+                break;
+            word = other >= 0 ? words[other] : nothing;
+        }
+        if (counting >> lane & 1u)
+            count += Index(word & 0xffffffffffull);
+        if (prefixes != 0)
+            break;
+        other -= kWarpThreads;
+        #pragma unroll
+        for (int k = 0; k + 1 < kAhead; ++k)
+            read[k] = read[k + 1];
+        const Index next = other - (kAhead - 1) * kWarpThreads;
+        read[kAhead - 1] = next >= 0 ? words[next] : nothing;
+    }
+    #pragma unroll
+    for (int distance = kWarpThreads / 2; distance > 0; distance /= 2)
+        count += __shfl_xor_sync(kFullMask, count, distance);
+    return count;
+}
+
+constexpr int kExchanged = kSliceItems;  // bits of heads, from the lanes that read keys; then their places
+
+// One bit for each of a lane's kItems items of a slice that is a head.
+__device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const Segments& segments,
+                                               Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const bool fits = (unsigned long long)segments.keys % sizeof(KeyVector) == 0;
+    if (!fits || begin + kSliceItems > segments.num_items)
+        return vote_heads(segments, begin);
+    KeyVector keys[kKeyRows];
+    #pragma unroll
+    for (int row = 0; row < kKeyRows; ++row)
+        keys[row] = reinterpret_cast<const KeyVector*>(segments.keys + begin)[row * kWarpThreads + lane];
+    Key before_row = segments.keys[begin > 0 ? begin - 1 : 0];
+    #pragma unroll
+    for (int row = 0; row < kKeyRows; ++row) {
+        unsigned bits = vector_heads(keys[row], before_row);
+        bits |= row == 0 && begin + lane == 0 ? 1u : 0u;  // a segment begins with the input
+        exchange[row * kWarpThreads + lane] = (unsigned short)bits;
+    }
+    __syncwarp();  // all lanes' bits are there
+    return exchanged_heads(exchange);
+}
+
+// Border k lies between tiles k and k + 1. Its word says, from the top: 29 bits of the launch's number, so
+// that words of earlier launches count as nothing; 3 bits of what came; a state, where one fits. The block
+// that comes first leaves one of the first four, with its state. The second one has both. It joins them, or
+// leaves both, and says which.
+constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
+constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
+constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
+constexpr unsigned kOn = 3;       // from behind: nothing ends in the tile
+constexpr unsigned kBoth = 4;     // and 1 if a tile was through, and 2 if nothing ended
+constexpr unsigned kJoined = kBoth;      // nothing else was left at the border
+constexpr unsigned kClosed = kBoth | 1;  // a segment ends behind it that began before the tile in front
+constexpr bool kFitsWord = sizeof(State) <= 4;
+
+union StateBits {
+    State state;
+    unsigned low;  // all of a state that fits into a word
+};
+
+struct Borders {
+    volatile u64* words;
+    State* states;    // two for each border
+    Index* segments;  // that the border cuts
+};
+
+__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned low)
+{
+    return u64(launch << 3 | what) << 32 | low;
+}
+
+__device__ __forceinline__ bool is_of_launch(u64 word, unsigned launch)
+{
+    return unsigned(word >> 32) >> 3 == (launch & 0x1fffffffu);
+}
+
+__device__ __forceinline__ unsigned what_came(u64 word)
+{
+    return unsigned(word >> 32) & 7u;
+}
+
+__device__ __forceinline__ Index border_length(const Borders& borders, Index border)
+{
+    return 1;  // nobody asks for more than that it is not 0
+}
+
+// Brings what a tile leaves open to a border, from before or from behind. One lane calls it.
+__device__ __forceinline__ void meet(const Borders& borders, const Results& results, Index border,
+                                     unsigned launch, unsigned what, State state, Index segment, Index head)
+{
+    const int side = what >= kEnd ? 1 : 0;
+    StateBits bits;
+    bits.low = 0;
+    if (kFitsWord) {
+        bits.state = state;
+    } else {
+        borders.states[2 * border + side] = state;
+        __threadfence();  // they are seen before the word is
+    }
+    u64* const word = const_cast<u64*>(borders.words) + border;
+    const u64 came = atomicExch(word, border_word(launch, what, bits.low));
+    if (!is_of_launch(came, launch))
+        return;
+    State other = state;
+    if (kFitsWord) {
+        bits.low = unsigned(came);
+        other = bits.state;
+    } else {
+        __threadfence();  // they are read after the word was
+        other = borders.states[2 * border + 1 - side];
+    }
+    const unsigned before = side == 0 ? what : what_came(came);
+    const unsigned behind = side == 0 ? what_came(came) : what;
+    const unsigned both = kBoth + (before == kThrough ? 1 : 0) + (behind == kOn ? 2 : 0);
+    const State earlier = side == 0 ? state : other;
+    const State later = side == 0 ? other : state;
+    if (both == kJoined) {
+        store(results, segment, border_length(borders, border), combine(earlier, later));
+    } else {
+        borders.states[2 * border] = earlier;
+        borders.states[2 * border + 1] = later;
+        borders.segments[border] = segment;
+        __threadfence();  // they are seen before the word is
+    }
+    bits.state = earlier;
+    borders.words[border] = border_word(launch, both, kFitsWord ? bits.low : 0);
+}
+
+// Stores the segments that go through whole tiles: a lane takes every 32nd border. What is combined with what
+// depends on the number of tiles alone. The warp that comes last calls it.
+__device__ __noinline__ void join_through(Borders borders, Results results, Index num_borders,
+                                          unsigned launch)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    State open = identity();  // before the first of the borders
+    u64 next = lane < num_borders ? borders.words[lane] : 0;
+    #pragma unroll 1
+    for (Index border = lane; border - lane < num_borders; border += kWarpThreads) {
+        u64 word = next;
+        next = border + kWarpThreads < num_borders ? borders.words[border + kWarpThreads] : 0;
+        while (border < num_borders && (!is_of_launch(word, launch) || what_came(word) < kBoth))
+            word = borders.words[border];
+        const unsigned what = border < num_borders ? what_came(word) : kJoined;
+        if (!kFitsWord || what == kClosed)
+            __threadfence();  // states are read after their words were
+        __syncwarp();         // all lanes' words are there
+        State total = identity();
+        if (kFitsWord && what != kJoined) {
+            StateBits bits;
+            bits.low = unsigned(word);
+            total = bits.state;
+        } else if (what != kJoined) {
+            total = borders.states[2 * border];
+        }
+        const bool goes_on = (what & 1u) != 0;
+        if (lane == 0 && goes_on)
+            total = combine(open, total);
+        const unsigned begun = __ballot_sync(kFullMask, !goes_on);
+        total = warp_scan_tails(total, begun);
+        if (what == kClosed)
+            store(results, borders.segments[border], 1, combine(total, borders.states[2 * border + 1]));
+        open = shuffle(total, kWarpThreads - 1);
+    }
+}
+
+// A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
+// last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
+// the last warp brings what is open to the tile's borders.
+//
+// Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
+// block gets the tile of its own number: it has read that one when the ticket is there.
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1152 / kMostBlockThreads)
+fold_tiles(Inputs inputs,
+           Segments segments,
+           Results results,
+           unsigned* ticket,
+           volatile unsigned* launches,
+           volatile u64* tile_counts,
+           volatile u64* border_words,
+           State* border_states,
+           Index* border_segments,
+           u64* arrivals)
+{
+    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    __shared__ unsigned short exchanges[kMostWarps * kExchanged];
+    __shared__ int counts[kMostWarps];    // heads in each slice
+    __shared__ Index firsts[kMostWarps];  // heads in the input before each slice
+    __shared__ Shares shares;
+    __shared__ Index own_tile;
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const Index num_tiles = Index(gridDim.x);
+    const bool is_folding = warp < num_warps;
+    State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
+    unsigned short* const places = nullptr;
+
+    unsigned launch = 0;  // the last warp's
+    if (!is_folding) {
+        if (lane == 0)
+            own_tile = Index(atomicInc(ticket, gridDim.x - 1u));  // wraps to 0 for the next launch
+        launch = launches[0] + 1u;
+        // Words of borders are on their way to the cache meanwhile.
+        if (Index(blockIdx.x) >= lane && lane < 2)
+            (void)border_words[Index(blockIdx.x) - lane];
+    }
+    State items[kItems];
+    unsigned heads = 0;  // a bit for each of the lane's items
+    int up_to_here = 0;  // heads in the slice, up to the lane's
+    Index tile = Index(blockIdx.x);
+    Index begin = 0;
+    #pragma unroll 1
+    for (;;) {
+        begin = (tile * num_warps + warp) * kSliceItems;
+        if (is_folding) {
+            read_slice(items, inputs, segments, begin);
+            heads = find_heads(exchanges + warp * kExchanged, segments, begin);
+            up_to_here = warp_scan_counts(__popc(heads));
+            if (lane == kWarpThreads - 1)
+                counts[warp] = up_to_here;
+        }
+        __syncthreads();  // the ticket is there, and all slices have their counts
+        if (own_tile == tile)
+            break;
+        tile = own_tile;
+    }
+
+    Index first = 0;    // heads before the tile, for the last warp
+    int num_heads = 0;  // in the slice; for the last warp in the tile
+    if (is_folding) {
+        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        stage_slice(staged, items);
+        __syncwarp();  // all items are staged
+        const State carry = fold_slice(staged, places, heads, up_to_here - __popc(heads), identity());
+        __syncwarp();  // all totals are complete
+        if (lane == 0) {
+            shares.runs[warp] = {carry, num_heads > 0};
+            if (num_heads > 0)
+                keep_first_end(shares, staged, places, begin);
+        }
+    } else {
+        const int count = lane < num_warps ? counts[lane] : 0;
+        up_to_here = warp_scan_counts(count);
+        num_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
+        if (lane == 0)
+            publish_count(tile_counts, tile, word_tag(launch, kTileCount), num_heads);
+        first = look_back(tile_counts, tile, launch);
+        if (lane == 0)
+            publish_count(tile_counts, tile, word_tag(launch, kPrefixCount), first + num_heads);
+        if (lane < num_warps)
+            firsts[lane] = first + up_to_here - count;
+    }
+    __syncthreads();  // what the slices leave open is there, and where their segments begin
+
+    if (is_folding) {
+        store_slice(results, staged, places, 1, num_heads, firsts[warp], begin, 0);
+        if (lane == 0 && num_heads > 0)
+            store_first_end(results, shares, firsts[warp]);
+        const int rank = up_to_here - __popc(heads);
+        store_slice_keys(exchanges + warp * kExchanged, segments, heads, rank, num_heads, begin,
+                         firsts[warp]);
+        return;
+    }
+
+    const Partial partial = join_shares(shares, num_warps);
+    const Borders borders = {border_words, border_states, border_segments};
+    constexpr Index last_head = 0;
+    constexpr Index first_head = 1;  // nobody asks for more than that lengths are not 0
+    const Index last_segment = first + num_heads - 1;
+    const bool is_last = tile == num_tiles - 1;
+    const bool is_through = !partial.ends && !is_last;
+    // Three lanes wait for memory side by side. The lower half of the sum counts tiles, the upper one those
+    // without a head.
+    const u64 own = u64(is_through ? 1 : 0) << 32;
+    u64 came = 0;
+    if (lane == 2)
+        came = own + atomicAdd(arrivals, own | 1u);
+    const bool is_before = lane == 0;  // the tile lies before the lane's border
+    const Index border = is_before ? tile : tile - 1;
+    if (lane < 2 && border >= 0 && border < num_tiles - 1) {
+        const unsigned what = is_before ? (is_through ? kThrough : kBegun) : is_through ? kOn : kEnd;
+        meet(borders, results, border, launch, what,
+             is_before || !partial.ends ? partial.tail : partial.head, is_before ? last_segment : first - 1,
+             is_before ? last_head : first_head);
+    }
+    if (lane == 3 && is_last) {
+        if (partial.ends)
+            store(results, last_segment, segments.num_items - last_head, partial.tail);
+        *segments.num_found = last_segment + 1;
+        launches[0] = launch;  // all others have read it: their counts are in this tile's
+    }
+    came = __shfl_sync(kFullMask, came, 2);
+    if (unsigned(came) != unsigned(num_tiles) - 1u)
+        return;
+    if (came >> 32 != 0)
+        join_through(borders, results, num_tiles - 1, launch);
+    if (lane == 2)
+        *arrivals = 0;  // for the next launch
+}
