@@ -290,18 +290,18 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     EXPECT_EQ(chosen("sum_f16", 12, kMany), "thread_per_segment") << "half of a vector would be read in vain";
     EXPECT_EQ(chosen("sum_f16", 16, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_f16", 4096, kMany), "group_per_segment");
-    EXPECT_EQ(chosen("sum_f64", 8, kMany), "thread_per_segment");
-    EXPECT_EQ(chosen("sum_f64", 9, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 5, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 6, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_f64", 640, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("sum_f64", 641, kMany), "block_per_segment");
     EXPECT_EQ(chosen("sum_i32", 8, kMany), "thread_per_segment");
     EXPECT_EQ(chosen("sum_i32", 192, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 768, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 769, kMany), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 12, kMany), "thread_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 13, kMany), "group_per_segment") << "vectors wherever a segment begins";
+    EXPECT_EQ(chosen("sum_i32", 15, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 17, kMany), "group_per_segment") << "vectors wherever a segment begins";
     EXPECT_EQ(chosen("mean_variance_f32", 4096, kMany), "warp_per_segment") << "joining lanes is long";
-    EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 22), "block_per_segment") << "too few for a warp each";
+    EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 21), "block_per_segment") << "too few for a warp each";
     EXPECT_EQ(chosen("sum_i32", 128, 1 << 20), "group_per_segment");
     EXPECT_EQ(chosen("argmax_f64", 128, 1 << 20), "warp_per_segment") << "a state of 16 bytes";
     EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
@@ -321,18 +321,18 @@ TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
     const auto chosen = [&](std::int64_t elements, std::int64_t segments, std::int64_t longest) {
         return catalogue.rule_of_thumb(problem("sum_i32"), {elements, segments, longest}).name;
     };
-    EXPECT_EQ(chosen(1 << 18, 1 << 16, 12), "thread_per_segment");
-    EXPECT_EQ(chosen(1 << 18, 1 << 16, 20), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 8), "thread_per_segment");
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 9), "group_per_segment");
     EXPECT_EQ(chosen(1 << 18, 1 << 16, 57), "gather_tiles") << "more than 14 times the mean";
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "group_per_segment");
     EXPECT_EQ(chosen(1 << 17, 1 << 12, 129), "warp_per_segment") << "one more than four times the mean";
     EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
         << "groups read elements, and it has none";
-    EXPECT_EQ(chosen(1 << 21, 1 << 15, 1433), "warp_per_segment");
-    EXPECT_EQ(chosen(1 << 21, 1 << 15, 1434), "gather_tiles")
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 3737), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 3738), "gather_tiles")
         << "its warp would be busy, and warps take turns";
     EXPECT_EQ(chosen(1 << 21, 1 << 15, 0), "group_or_grid") << "nobody knows the longest";
-    EXPECT_EQ(chosen(1 << 20, 4096, 6145), "block_per_segment");
+    EXPECT_EQ(chosen(1 << 20, 3800, 6145), "block_per_segment");
     EXPECT_EQ(chosen(1 << 20, 4096, 32769), "gather_tiles") << "it would keep its block busy";
     EXPECT_EQ(chosen(1 << 20, 4096, 65537), "group_or_grid") << "and many tiles wait for each other";
     EXPECT_EQ(chosen(1 << 21, (1 << 15) + 1, 65537), "warp_stream") << "so many take a group long";

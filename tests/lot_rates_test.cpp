@@ -1,8 +1,8 @@
-// What a run takes without records, held against the best stage of workloads by lot that an H100 measured.
+// What a run takes without records, held against the best stage of workloads by lot that GPUs measured.
 //
 // tests/data/lot holds rows that `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`
-// and the same of single layouts wrote: fitted.csv those that the stages' `suits` were fitted on,
-// held_out.csv others. No stage's line may be changed by what is in the second.
+// and the same of single layouts wrote. The stages' `suits` were fitted on fitted.csv, of an H100, and
+// fitted_h200.csv; held_out.csv has others, of an H200. No stage's line may be changed by what is in it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -128,8 +128,9 @@ TEST_P(LotRates, ChosenPlansAreNearTheBest)
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, LotRates,
-                         testing::Values(Bounds{"fitted.csv", 1148, 0.985, 0.97, 0.70},
-                                         Bounds{"held_out.csv", 266, 0.98, 0.95, 0.70}),
+                         testing::Values(Bounds{"fitted.csv", 2130, 0.985, 0.97, 0.70},
+                                         Bounds{"fitted_h200.csv", 823, 0.98, 0.95, 0.65},
+                                         Bounds{"held_out.csv", 301, 0.98, 0.95, 0.65}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });

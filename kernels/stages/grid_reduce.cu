@@ -4,7 +4,7 @@
 //% layout  whole, uniform
 //% needs   associative
 //% let     is_dear = !commutative && state_bytes >= 16 && num_segments > 512
-//% suits   whole ? 100 : mean_length > (element_bytes >= 8 ? 20480 : 32768) && !is_dear ? 65 : 5
+//% suits   whole ? 100 : mean_length > (element_bytes >= 8 ? 20480 : 30720) && !is_dear ? 65 : 5
 //% tune    block_threads = 256, 128, 512
 //% tune    items_per_thread = 8, 4, 16, 32
 //% tune    blocks_per_multiprocessor = 8, 2, 4, 16

@@ -17,16 +17,17 @@
 //% let     dear_alike = costly_combine ? 400 : element_bytes >= 8 ? 448 : 768
 //% let     many_alike = is_narrow ? narrow_alike : is_broad ? 192 : dear_alike
 //% let     is_ragged = is_few && element_bytes < 8 && mean_length > 504 && mean_length != 512 && mean_length < 704
-//% let     is_alike = uniform && !is_ragged && mean_length <= (is_few ? few_alike : many_alike)
+//% let     is_over = mean_length > 256 && mean_length < 264 && num_segments > 4096
+//% let     is_alike = uniform && !is_ragged && !is_over && mean_length <= (is_few ? few_alike : many_alike)
 //% let     are_loose_pairs = 5 * padded_elements > 7 * num_elements
 //% let     least = is_narrow && element_bytes == 2 && num_elements > 67108864 ? (are_loose_pairs ? 64 : 24) : 4
 //% let     are_most = num_elements > (element_bytes == 1 ? 33554432 : 16777216)
-//% let     many_light = element_bytes <= 2 && are_most ? 2048 : element_bytes == 2 ? 448 : 768
-//% let     light_most = is_few ? 320 : many_light
-//% let     heavy_most = num_segments <= 16384 || is_broad ? 96 : 320
+//% let     many_light = element_bytes <= 2 && are_most ? 2048 : element_bytes == 2 ? 224 : 512
+//% let     light_most = is_few ? 560 : many_light
+//% let     heavy_most = num_segments <= 16384 || is_broad ? 384 : 480
 //% let     most = gathers ? 64 : is_plain || is_narrow ? light_most : heavy_most
 //% let     is_apt = mean_length >= least && mean_length <= most
-//% let     fills = num_segments >= (costly_combine && is_few ? 8192 : 512) && (is_few || !is_broad)
+//% let     fills = num_segments >= (costly_combine && is_few ? 8192 : 128) && (is_few || !is_broad)
 //% let     are_near = longest_length <= max(4 * mean_length, mean_length + 16)
 //% let     is_small = num_elements <= 4194304
 //% let     most_padding = is_small || mean_length >= 96 ? 5 : 3
@@ -38,26 +39,35 @@
 //% let     are_light = ranges && num_segments >= 8192 && is_small && mean_length < 64
 //% let     is_even = fills && (are_near || are_loose) || are_light && longest_length <= ranges_spread * mean_length
 //% let     is_known = (offsets || ranges) && longest_length > 0
-//% suits   is_alike || is_known && is_apt && is_even ? 90 : 0
+//% let     are_few_each = costly_combine && longest_length <= 16 && padded_elements > 16 * num_elements
+//% suits   is_alike || is_known && (is_apt && is_even || are_few_each) ? 90 : 0
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    lanes_per_segment = 8, 1, 2, 4, 16, 32
 //% tune    segments_per_group = 4, 1, 2, 8
 //% tune    vector_items = 4, 8, 16
 //% let     step_items = vector_items
 //% let     is_little = num_elements > 0 && num_elements <= 2097152
-//% let     is_tight = mean_length < 16 || element_bytes == 2 && mean_length <= 32
-//% let     narrow_items = !is_tight ? 16 : mean_length < 16 && mean_length % 8 != 0 && uniform && element_bytes == 2 ? 4 : 8
-//% let     fitting = element_bytes >= 8 ? 4 : element_bytes > 2 ? 8 : narrow_items
+//% let     is_dear = costly_combine || is_wider && element_bytes > 2
+//% let     is_rich = costly_combine ? mean_length < 300 : mean_length >= 64 || uniform
+//% let     dear_items = element_bytes >= 8 ? 4 : is_rich ? 16 : 8
+//% let     light_items = element_bytes >= 8 ? 4 : 8
+//% let     fitting = mean_length < 16 ? 8 : is_dear ? dear_items : element_bytes <= 2 ? 16 : light_items
+//% let     few_items = mean_length % 8 != 0 && uniform && element_bytes == 2 && mean_length < 16 ? 4 : fitting
 //% let     little_items = element_bytes >= 8 ? (mean_length > 512 ? 8 : 4) : mean_length > 256 ? 16 : 8
-//% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : fitting
+//% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : few_items
 //% let     is_skew = !uniform || mean_length % vector_items != 0
 //% let     vectors = ceil_div(mean_length + (is_skew ? vector_items - 1 : 0), vector_items)
 //% let     plain_lanes = 2 * ceil_div(9 * mean_length, 10 * vector_items) - 1
 //% let     other_lanes = 2 * ceil_div(9 * mean_length, 20 * vector_items) - 1
-//% let     even_lanes = 13 * mean_length / (10 * vector_items)
-//% let     wanted = is_plain ? plain_lanes : uniform ? even_lanes : other_lanes
-//% let     dear_lanes = mean_length < 300 ? 8 : mean_length < 800 ? 16 : 32
-//% let     most_lanes = costly_combine ? dear_lanes : is_wider && mean_length < 300 ? 16 : 32
+//% let     takes_one = mean_length < 48 && (element_bytes == 1 || state_bytes <= element_bytes)
+//% let     even_lanes = takes_one ? 1 : 13 * mean_length / (10 * vector_items)
+//% let     costly_lanes = mean_length < 300 ? min(4, mean_length / 24) : mean_length < 800 ? 8 : 32
+//% let     wide_lanes = mean_length < 24 ? 1 : mean_length < 48 ? 2 : mean_length < 192 ? 4 : mean_length < 400 ? 8 : 16
+//% let     dear_lanes = costly_combine ? costly_lanes : wide_lanes
+//% let     light_lanes = is_plain ? plain_lanes : uniform ? even_lanes : other_lanes
+//% let     wanted = is_dear && (costly_combine || vector_items == 16) ? dear_lanes : light_lanes
+//% let     most_dear = mean_length < 300 ? 8 : mean_length < 800 ? 16 : 32
+//% let     most_lanes = costly_combine ? most_dear : is_wider && mean_length < 300 ? 16 : 32
 //% let     most_little = mean_length <= 256 && num_elements > 524288 ? 16 : 32
 //% let     one_step = ceil_div(mean_length + (is_skew ? vector_items / 2 : 0), vector_items)
 //% let     enough = is_little && mean_length >= 8 ? min(2 * one_step - 1, most_little) : min(wanted, most_lanes)
@@ -66,11 +76,12 @@
 //% let     most_slots = element_bytes == 1 ? 130 : 134
 //% let     is_wasteful = uniform && !is_plain && !is_little && 100 * lanes * ceil_div(vectors, lanes) > most_slots * vectors
 //% prefer  lanes_per_segment = is_wasteful ? max(1, lanes / 2) : lanes
-//% let     is_short = element_bytes == 1 ? mean_length >= 16 && mean_length < 48 : element_bytes == 2
-//% let     is_mild = !uniform || mean_length < 64
+//% let     is_short = element_bytes == 1 ? mean_length >= 36 && mean_length < 48 : element_bytes == 2
+//% let     is_mild = !uniform || mean_length < 64 || costly_combine || vector_items == 16
 //% let     are_single = is_plain ? 0 : is_wider && element_bytes > 2 ? is_mild : is_short
 //% prefer  segments_per_group = are_single || is_little ? 1 : 2
-//% prefer  block_threads = uniform || is_little && mean_length > 16 ? 256 : 128
+//% let     is_narrow_short = element_bytes <= 2 && mean_length < 64 && !is_little
+//% prefer  block_threads = uniform && !is_narrow_short || is_little && mean_length > 16 ? 256 : 128
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
 //% use     parts/segment_extent.cuh

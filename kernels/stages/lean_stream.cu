@@ -10,17 +10,16 @@
 //% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
 //% let     least_mean = element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
-//% let     is_long = is_wide ? mean_length >= (is_sorted ? 3 : 4) : mean_length >= least_mean && mean_length <= most_mean
+//% let     is_long = is_wide ? mean_length >= (is_sorted ? 1 : 4) : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
 //% let     is_fit = element_bytes > 4 ? are_sparse && padded_elements > 8 * num_elements && mean_length < 1 : mean_length < 1 || are_sparse || is_long
-//% let     fewest = element_bytes > 2 ? 4194304 : element_bytes == 2 ? 2097152 : 393216
-//% let     wider_skew = state_bytes > 4 ? 5120 : 14336
-//% let     most_skew = element_bytes > 2 ? wider_skew : padded_elements >= 2 * num_elements ? 65536 : 14336
+//% let     fewest = element_bytes > 2 ? 3538944 : element_bytes == 2 ? 2097152 : 393216
+//% let     most_skew = element_bytes > 2 ? (state_bytes > 4 ? 5120 : 14336) : num_elements <= 4194304 || padded_elements >= 2 * num_elements ? 65536 : 14336
 //% let     is_skewed = mean_length > 0 && longest_length > most_skew * mean_length && !(is_sorted && element_bytes == 4 && state_bytes <= 4)
-//% let     is_lean = !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
+//% let     falls = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 32768 && mean_length >= 6 && state_bytes > 4
+//% let     is_lean = !falls && !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
-//% let     are_mild = mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
-//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : are_mild
+//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
 //% let     is_dear = costly_combine && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
 //% suits   gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
@@ -49,16 +48,17 @@
 //% let     is_short = mean_length < (element_bytes > 2 ? 20 : 6)
 //% let     is_little = elements <= 33554432 || state_bytes > 8
 //% let     most_items = element_bytes == 1 && state_bytes == 4 ? 64 : 32
-//% let     fitting = state_bytes > 16 ? 8 : is_short || is_little ? 16 : most_items
-//% prefer  items_per_thread = element_bytes > 16 ? 8 : fitting
+//% prefer  items_per_thread = element_bytes > 16 || state_bytes > 16 ? 8 : is_short || is_little ? 16 : most_items
 //% prefer  byte_marks = is_short && items_per_thread >= 16 ? 1 : 0
 //% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
-//% let     is_tight = state_bytes >= 8 && 2 * tile_ends + 192 <= 256
 //% let     is_uneven = longest_length > 32 * mean_length && state_bytes <= 4
+//% let     is_pair = state_bytes == 8 && element_bytes <= 4 && !is_little && !is_short && longest_length <= 32 * mean_length && block_shared_bytes > 131072
+//% let     is_byte = element_bytes == 1 && state_bytes == 4 && !is_little && !is_uneven && 2 * tile_ends + 64 <= 256
+//% let     is_tight = is_byte || is_pair && 2 * tile_ends <= 256 || state_bytes >= 8 && 2 * tile_ends + 192 <= 256
 //% prefer  ring_offsets = is_tight ? 256 : is_uneven || 2 * tile_ends + 192 > 512 ? 1024 : 512
 //% prefer  held_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : is_uneven ? 1024 : 512
 //% let     half_bytes = (all_bytes / 2 - 2048) / desk_bytes * 32
-//% prefer  block_threads = half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
+//% prefer  block_threads = is_pair ? 128 : half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
 //% let     most_warps = element_bytes <= 2 ? 20 : 16
 //% prefer  blocks_per_multiprocessor = min(most_warps * 32 / block_threads, all_bytes / block_bytes)
 //% use     parts/share_cuts.cuh

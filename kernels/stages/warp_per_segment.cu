@@ -4,13 +4,14 @@
 //% source  Bell & Garland 2009, section 4.3, CSR (vector)
 //% layout  whole, uniform, offsets, ranges
 //% needs   associative
-//% let     is_few = num_elements <= 2097152
+//% let     is_few = num_elements <= 6291456
 //% let     are_many = num_segments >= 8192
-//% let     fill_waves = num_segments >= (costly_combine ? 24576 : 8192)
+//% let     fill_waves = num_segments >= (costly_combine ? 6144 : 8192)
 //% let     is_wider = costly_combine || state_bytes > element_bytes
 //% let     is_slow = !commutative || costly_combine || state_bytes >= 16
-//% let     few_rows = element_bytes >= 4 && num_segments < 1024 ? 384 : 768
-//% let     rows = fill_waves && is_slow ? 8192 : fill_waves ? 1024 : is_few ? few_rows : 192
+//% let     few_rows = element_bytes >= 4 && num_segments < 704 ? 384 : 768
+//% let     are_dear = costly_combine && num_elements > 3145728 && num_elements < 33554432 && num_segments >= 1024
+//% let     rows = (fill_waves || are_dear) && is_slow ? 8192 : fill_waves ? 1024 : is_few ? few_rows : 192
 //% let     is_odd = (fill_waves || num_segments >= 2048 && !costly_combine) && mean_length % 128 != 0
 //% let     most_odd = element_bytes > 2 && !is_wider ? 2048 : 3072
 //% let     odd_rows = is_odd ? max(rows, num_segments < 4096 ? 5632 : most_odd) : rows
@@ -21,8 +22,9 @@
 //% let     is_close = are_short && !streams && num_elements <= 4194304
 //% let     most_steps = is_wider ? 4096 : element_bytes <= 2 ? 8192 : 6144
 //% let     is_wide = costly_combine || state_bytes > 4
-//% let     stream_steps = is_wide ? 24576 + num_elements / 40 : max(19456, 12288 + num_elements / 80)
-//% let     is_soon = num_segments + (is_wide ? 5 : 4) * longest_length <= stream_steps
+//% let     stream_steps = is_wide ? 24576 + num_elements / 53 : 21504 + num_elements / 80
+//% let     is_skewed = is_wide && longest_length > 2736 && longest_length > 54 * mean_length
+//% let     is_soon = !is_skewed && num_segments + (is_wide ? 5 : 4) * longest_length <= stream_steps
 //% let     is_prompt = streams ? is_soon && (is_few || !gathers && num_elements <= 8388608) : is_few
 //% let     is_little = is_close || is_prompt && longest_length <= most_steps
 //% let     is_brisk = commutative ? mean_length < 2048 : state_bytes < 16 || mean_length <= 2048

@@ -29,8 +29,9 @@
 //% let     elements = num_elements > 0 ? num_elements : 268435456
 //% let     is_short = elements <= 33554432 || mean_length < 6
 //% let     is_little = elements <= 4194304 && state_bytes <= 8
-//% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : item_bytes > 8 || is_short ? 16 : 32
-//% let     num_warps = element_bytes <= 2 ? 24 : 16
+//% let     is_wide = state_bytes == 16 && element_bytes <= 4 && !is_short && block_shared_bytes > 131072
+//% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : is_wide ? 32 : item_bytes > 8 || is_short ? 16 : 32
+//% let     num_warps = element_bytes <= 2 ? 24 : is_wide ? 8 : 16
 //% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
 //% let     held_bytes = all_bytes / num_warps - 4 * state_bytes - fixed_bytes / 3 - own_bytes
 //% prefer  held_totals = held_bytes / state_bytes
