@@ -9,7 +9,8 @@
 //% tune    block_threads = 256, 128, 384
 //% tune    items_per_thread = 16, 8, 4
 //% let     is_tiny = num_elements <= (state_bytes <= 4 ? 393216 : 196608)
-//% prefer  block_threads = is_tiny ? 256 : 384
+//% where   block_threads <= 256 || cc != 75
+//% prefer  block_threads = is_tiny || cc == 75 ? 256 : 384
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items)
 //% scratch ticket : unsigned[1] zero
