@@ -9,8 +9,7 @@
 //% tune    block_threads = 256, 128, 384
 //% tune    items_per_thread = 16, 8, 4
 //% let     is_tiny = num_elements <= (state_bytes <= 4 ? 393216 : 196608)
-//% where   block_threads <= 256 || cc != 75
-//% prefer  block_threads = is_tiny || cc == 75 ? 256 : 384
+//% prefer  block_threads = is_tiny ? 256 : 384
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items)
 //% scratch ticket : unsigned[1] zero
@@ -223,7 +222,7 @@ __device__ __noinline__ void join_through(Borders borders, Results results, Inde
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
-extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1152 / kMostBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
            Results results,

@@ -585,7 +585,7 @@ __device__ __noinline__ void join_through(Borders borders, Results results, Inde
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
-extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1152 / kMostBlockThreads)
+extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
            Results results,
