@@ -337,6 +337,8 @@ TEST_F(BenchVerb, RefusesWhatDoesNotGoTogether)
               "segfold: --layout names one layout, and --sweep layouts goes through the standard ones\n");
     EXPECT_EQ(refusal({"sum", "--sweep", "sizes", "--from", "2^20", "--to", "2^10"}),
               "segfold: --from is 1048576 and --to 1024; the first must not be the larger\n");
+    EXPECT_EQ(refusal({"sum", "--sweep", "sizes", "--from", "1000", "--to", "1010"}),
+              "segfold: no power of two lies between --from 1000 and --to 1010; the next is 1024\n");
     EXPECT_EQ(refusal({"sum", "--json", "--markdown"}),
               "segfold: --json and --markdown are two forms of one result; give one of them\n");
     EXPECT_EQ(

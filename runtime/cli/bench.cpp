@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -161,6 +162,10 @@ BenchRequest bench_request(const Arguments& arguments)
     if (request.from > request.to)
         throw InputError(fmt::format("--from is {} and --to {}; the first must not be the larger",
                                      request.from, request.to));
+    const auto least_power = std::bit_ceil(static_cast<std::uint64_t>(request.from));
+    if (request.sweep == bench::Sweep::sizes && least_power > static_cast<std::uint64_t>(request.to))
+        throw InputError(fmt::format("no power of two lies between --from {} and --to {}; the next is {}",
+                                     request.from, request.to, least_power));
     if (is_lot) {
         request.lot.from = request.from;
         request.lot.to = request.to;

@@ -166,7 +166,9 @@ std::string print_offers(const Catalogue& catalogue, const std::vector<Offer>& o
     }
     const bool any_first = std::ranges::any_of(offers, &Offer::is_rule_of_thumb);
     return table.print() +
-           (any_first ? "\nfirst: what the rule of thumb takes when no stage is asked for\n" : "");
+           (any_first
+                ? "\nfirst: what the rule of thumb takes when no stage is asked for and no size is known\n"
+                : "");
 }
 
 Json stages_json(const Stage& stage)
