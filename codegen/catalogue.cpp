@@ -75,6 +75,7 @@ FormulaNames facts_of(const Problem& problem)
             {"redux_combine", warp_function(problem.op).has_value()},
             {"rows", has_rows(problem.op)},
             {"map", problem.op.map.has_value()},
+            {"tells_empty", tells_empty(problem.op)},
             {"rows_by_place", reads_rows_by_place(problem.op)},
             {"gathers_rows", gathers_rows(problem.op)},
             {"row_bytes", row_bytes(problem.op)},

@@ -15,6 +15,7 @@
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
 #include "codegen/weave.h"
+#include "dsl/byte_sum.h"
 #include "dsl/rows.h"
 
 namespace segfold {
@@ -83,6 +84,7 @@ Facts weaving_facts(const Problem& problem)
             {"uses_segment", uses_name(op.lift, "segment")},
             {"uses_tables", lifts_from_tables(op)},
             {"has_append", has_append(op)},
+            {"sums_bytes", summed_bytes(op) != nullptr},
             {"appends_exactly", has_append(op) && combines_exactly(op)},
             {"gathers", lift_gathers(op)},
             {"rows", has_rows(op)},
@@ -91,6 +93,7 @@ Facts weaving_facts(const Problem& problem)
             {"async_copies", problem.target.has_async_copies},
             {"bf16_conversions", problem.target.has_bf16_conversions},
             {"uses_length", op.finish && uses_name(*op.finish, "length")},
+            {"tells_empty", tells_empty(op)},
             {"wide_index", problem.index_bits == 64},
             {"whole", problem.form == SegmentForm::whole},
             {"uniform", problem.form == SegmentForm::uniform},

@@ -436,6 +436,8 @@ std::string constant_name(const std::string& name)
     return result;
 }
 
+bool tells_empty(const Operator& op) { return op.empty && !(op.finish && uses_name(*op.finish, "length")); }
+
 bool lift_uses(const Operator& op, const Parameter& parameter)
 {
     if (!parameter.table)

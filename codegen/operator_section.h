@@ -25,6 +25,9 @@ std::string constant_name(const std::string& name);
 /// The struct of a checked table.
 std::string table_name(Type type);
 
+/// True if store() asks whether a segment is empty, and nothing else of its length.
+bool tells_empty(const Operator& op);
+
 /// True if `lift` reads the parameter, which may be a column or a table.
 bool lift_uses(const Operator& op, const Parameter& parameter);
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/byte_sum.h"
 #include "dsl/layout.h"
 #include "dsl/operator.h"
 #include "dsl/short_counts.h"
@@ -33,14 +34,15 @@ struct Target {
 struct Problem {
     Problem(Operator checked, SegmentForm segment_form, int bits = 32)
         : written(std::move(checked)),
-          op(bits == 32 ? short_counts(short_places(written)) : written),
+          op(with_byte_append(bits == 32 ? short_counts(short_places(written)) : written)),
           form(segment_form),
           index_bits(bits),
           laws{true, op.laws.commutative, op.laws.idempotent}
     {}
 
     Operator written;  ///< checked, as its author has it; what headings of texts show
-    Operator op;       ///< the same; with 32-bit indices its states keep short places and counts
+    /// The same; with 32-bit indices its states keep short places and counts, and sums of bytes append.
+    Operator op;
     SegmentForm form;
     int index_bits;     ///< 32 or 64
     int key_bytes = 4;  ///< form keys: 1, 2, 4 or 8; kernels compare keys by their bits

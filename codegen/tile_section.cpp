@@ -12,6 +12,7 @@
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
 #include "codegen/vocabulary.h"
+#include "dsl/byte_sum.h"
 
 namespace segfold {
 namespace {
@@ -172,9 +173,16 @@ std::vector<Piece> tile_section(const Problem& problem, int step_items)
     const LiftUses lift_uses{problem.op};
     add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
     add("lift_at", item_function("lift_at", problem.op, lift_uses, item_of_tile));
-    if (has_append(problem.op))
+    const auto* column = summed_bytes(problem.op);
+    if (column && Chunks(column->type, step_items).in_words) {
+        const Holes byte_holes{{{"name", cuda_identifier(column->name)},
+                                {"type", column->type == Type::i8 ? "int" : "unsigned"}}};
+        add("append_item", vocabulary("tile.cuh", "append_byte_item", byte_holes));
+        add("add_bytes", vocabulary("tile.cuh", "add_bytes", byte_holes));
+    } else if (has_append(problem.op)) {
         add("append_item",
             item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
+    }
     for (auto& piece : map_tile_section(problem))
         pieces.push_back(std::move(piece));
     return pieces;

@@ -1,5 +1,6 @@
 // Stages that fold by append, on the fiber executor: operators whose bits show the order of elements, over
 // segments that meet every border.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "runtime/backends/simt/simt_backend.h"
@@ -67,6 +68,51 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) {
         return info.param.stage + "_" + info.param.op + "_" + std::string(name(info.param.kind));
     });
+
+/// Sums of bytes, four of which one instruction may add, in stages that read words and in those that do not.
+TEST(AppendingStages, SumBytes)
+{
+    const std::vector<std::pair<std::string, Configuration>> cases = {
+        {"lean_stream", {{"items_per_thread", 8}}},
+        {"lean_stream", {{"items_per_thread", 64}, {"held_totals", 256}, {"ring_offsets", 256}}},
+        {"warp_stream", {{"items_per_thread", 16}}},
+        {"group_per_segment", {{"vector_items", 16}, {"lanes_per_segment", 1}}},
+        {"group_per_segment", {{"vector_items", 8}, {"lanes_per_segment", 4}}},
+        {"group_per_segment", {{"vector_items", 4}}},
+        {"thread_per_segment", {}},
+        {"warp_per_segment", {{"items_per_thread", 8}}},
+        {"block_per_segment", {{"items_per_thread", 8}}}};
+    for (const auto& [element, state] :
+         {std::pair{"i8", "i32"}, std::pair{"u8", "u32"}, std::pair{"i8", "u32"}, std::pair{"u8", "i32"}}) {
+        const auto op =
+            parse_operator("wide.seg", fmt::format("operator wide(x: {0}) -> {1} {{ state sum: {1} "
+                                                   "= 0 lift {1}(x) combine(a, b) a + b }}",
+                                                   element, state));
+        const Problem problem(op, SegmentForm::offsets);
+        std::uint64_t seed = 1;
+        for (const auto& [name, other] : cases) {
+            const auto& stage = Catalogue::standard().stage(name);
+            auto configuration = smallest_configuration(stage, problem);
+            for (const auto& [tunable, value] : other)
+                configuration[tunable] = value;
+            const auto emitted = emit(problem, stage, configuration);
+            const auto [block, tile] = block_and_tile(configuration);
+            for (const auto& shape : segment_cases(LayoutKind::offsets, block, tile, true)) {
+                Workload workload;
+                workload.op = op;
+                workload.segments = shape.segments.copy();
+                workload.arrays.push_back(generate_values(
+                    op.parameters[0].type, workload.segments.num_elements, seed, ValueRange::uniform));
+                const auto results = simt::run(workload, emitted, simt::options_from_seed(seed), {},
+                                               seed % 2 == 0 ? 64 : 1, 1, static_cast<int>(seed % 3));
+                const auto comparison = Judge(workload).compare(results);
+                ASSERT_TRUE(comparison.agrees())
+                    << element << ", " << name << ", " << shape.name << ": " << segfold::print(comparison);
+                ++seed;
+            }
+        }
+    }
+}
 
 /// What folds strictly from left to right has the reference's bits, so it does not append what rounds.
 TEST(AppendingStages, ThoseInOrderKeepTheReferencesBits)

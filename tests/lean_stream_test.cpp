@@ -65,6 +65,31 @@ TEST_P(LeanCrowdedEnds, AgreeWithTheReference)
     }
 }
 
+/// Ends that fill a tile to its last item when there is room for no more, with empty segments at its border.
+TEST(LeanStream, EndsFillATile)
+{
+    const std::int64_t tile = 8 * 32;
+    std::vector<std::int64_t> bordered, closing(static_cast<std::size_t>(2 * tile), 1), twos;
+    for (int k = 0; k < 6; ++k) {
+        bordered.insert(bordered.end(), static_cast<std::size_t>(tile), 1);
+        bordered.insert(bordered.end(), static_cast<std::size_t>(k), 0);
+    }
+    closing.insert(closing.end(), 150, 0);
+    for (int k = 0; k < 5 * tile / 2; ++k)
+        twos.push_back(2);
+    twos.insert(twos.end(), 3, 0);
+    for (const auto& [op, bits] : {std::pair{"sum_i32", 32}, std::pair{"trace_u64", 64}}) {
+        const auto emitted = emit(Problem(matrix_operator(op), SegmentForm::offsets, bits), stage(),
+                                  configuration(64, 8, false));
+        std::uint64_t seed = 1;
+        for (const auto& lengths : {bordered, closing, twos})
+            for (const int multiprocessors : {1, 2, 3, 64})
+                expect_agreement(std::to_string(lengths.size()) + " segments",
+                                 make_workload(op, with_index_bits(offsets_segments(lengths), bits), 11),
+                                 emitted, multiprocessors, seed++);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     LeanStream, LeanCrowdedEnds,
     testing::Values(Crowded{"Bits8", "trace_u64", 32, configuration(64, 8, false)},
@@ -76,7 +101,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Crowded{"Bytes64", "sum_i32", 32, configuration(32, 64, true)},
                     Crowded{"Costly", "costly_trace", 32, configuration(32, 16, false), Numbers::at_launch},
                     Crowded{"CostlyBytesWide", "costly_trace", 64, configuration(64, 16, true)},
-                    Crowded{"Fields", "max_subarray_i32", 32, configuration(64, 8, false)}),
+                    Crowded{"Fields", "max_subarray_i32", 32, configuration(64, 8, false)},
+                    Crowded{"Empty", "appended_pair", 32, configuration(64, 8, false)},
+                    Crowded{"EmptyBytesWide", "appended_pair", 64, configuration(32, 16, true),
+                            Numbers::at_launch}),
     [](const auto& info) { return info.param.name; });
 
 /// The polynomial hash of columns, whatever their types.

@@ -198,6 +198,23 @@ const std::vector<Bug> kStageBugs = {
      "lane > delta ? earlier : 0"},
     {"StreamTotalsOverwritten", "warp_stream", "sum_i32", LayoutKind::offsets,
      "base = ended;\n                __syncwarp();", "__syncwarp();"},
+    {"SparseTurnsForgetTheCarry", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "run = lane == turn_begin ? carry : identity();", "run = identity();"},
+    {"SparseTurnsShifted", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "const int turn_place = rank - turn_rank;", "const int turn_place = rank;"},
+    {"SparseTurnsHaveNoEnd", "warp_stream", "sum_i32", LayoutKind::offsets, "if (num_totals > room)",
+     "if (num_totals > 2 * room)"},
+    {"SparseLanesOutOfTurnJoin", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "join_rows(run, is_on ? heads : 0, here, turn_place)", "join_rows(run, heads, here, turn_place)"},
+    {"SparseTurnsNotStored", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "crowd = store_crowd(segments, results, here, crowd, next, first_stored, num_here);",
+     "crowd += num_here;"},
+    {"SparseLastTurnShifted", "warp_stream", "sum_i32", LayoutKind::offsets, "num_totals -= turn_rank;", ";"},
+    {"SparseLastTurnKept", "warp_stream", "sum_i32", LayoutKind::uniform, " || crowd != ended", ""},
+    {"SparseHeadOfALaterTurn", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "began_before && crowd == first_segment && next > crowd", "began_before && next > crowd"},
+    {"SparseWarpBarrierDroppedBetweenTurns", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "__syncwarp();  // the totals have been read\n                turn_rank", "turn_rank"},
     {"StreamTotalsOfOneTooMany", "warp_stream", "sum_i32", LayoutKind::offsets,
      "totals, base, max(base, first_stored), next);", "totals, base, max(base, first_stored), next + 1);"},
     {"StreamTotalsLeftBehind", "warp_stream", "sum_i32", LayoutKind::offsets,
@@ -227,16 +244,20 @@ const std::vector<Bug> kStageBugs = {
     {"StreamEmptySegmentsGetWhatIsBeforeThem", "warp_stream", "sum_i32", LayoutKind::offsets,
      "is_filled ? here[num_totals - 1 - later] : identity()", "here[num_totals - 1 - later]"},
     {"StreamEmptySegmentsShiftTheOthers", "warp_stream", "sum_i32", LayoutKind::offsets,
-     "if (num_totals < next - ended)", "if (false)"},
+     "if (num_totals < next - crowd || crowd != ended)", "if (false)"},
     {"StreamEmptySegmentsLetInTwice", "warp_stream", "sum_i32", LayoutKind::offsets,
      "num_totals -= __popc(filled);", ""},
     {"StreamWarpBarrierDroppedBeforeParting", "warp_stream", "sum_i32", LayoutKind::offsets,
      "__syncwarp();  // the totals have been read\n        if (mine", "if (mine"},
     {"StreamCrowdLetIn", "warp_stream", "sum_i32", LayoutKind::offsets,
-     "if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2))", "if (true)"},
+     "if (__any_sync(kFullMask, next - base <= room))", "if (true)"},
     {"StreamCrowdStoredTwice", "warp_stream", "sum_i32", LayoutKind::offsets, "base = next;", ";"},
-    {"StreamCrowdShifted", "warp_stream", "sum_i32", LayoutKind::offsets, "here[num_totals + earlier]",
-     "here[earlier]"},
+    {"StreamCrowdShifted", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "num_stored + __popc(filled & ((1u << lane) - 1))", "__popc(filled & ((1u << lane) - 1))"},
+    {"StreamCrowdWithoutTheEmptyLastOnes", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "kAllTotals = kTileItems + 1", "kAllTotals = kTileItems"},
+    {"StreamCrowdStopsShort", "warp_stream", "sum_i32", LayoutKind::offsets, "goes_on = stored == kFullMask;",
+     "goes_on = false;"},
     {"StreamWrongTileOfTwo", "warp_stream", "costly_trace", LayoutKind::offsets, "turn ^= 1;", ";"},
     {"StreamNextTileOverThisOne", "warp_stream", "costly_trace", LayoutKind::offsets,
      "copy_tile(desk.tiles[turn ^ 1],", "copy_tile(desk.tiles[turn],"},
@@ -378,6 +399,8 @@ bool is_found(const Bug& bug, bool is_control = false)
         configuration["block_threads"] = 64;  // so that shares are joined in blocks and among them
         configuration["blocks_per_multiprocessor"] = 3;
     }
+    if (bug.name.starts_with("Sparse"))
+        configuration["sparse_ends"] = 1;
     if (bug.name.starts_with("LeanRoom"))
         configuration["ring_offsets"] = 1024;  // more ends than there is room for totals
     if (bug.name.starts_with("LeanByte")) {

@@ -132,7 +132,7 @@ inline const std::vector<Bug> kRunBugs = {
      "store(results, last_segment, segments.num_items - last_head, partial.tail);", ";"},
     {"TilesLastSegmentStoredByATileWithoutHead", "run_tiles", "sum_and_length", LayoutKind::keys,
      "if (partial.ends)\n            store(results, last_segment", "store(results, last_segment"},
-    {"TilesArrivalsNotReset", "run_tiles", "sum_i32", LayoutKind::keys, "*arrivals = 0;", ";"},
+    {"TilesArrivalsNotReset", "run_tiles", "sum_i32", LayoutKind::keys, "atomicExch(arrivals, u64(0));", ";"},
     {"TilesLaunchNotStored", "run_tiles", "sum_i32", LayoutKind::keys, "launches[0] = launch;", ";"},
     {"TilesTicketDoesNotWrap", "run_tiles", "sum_i32", LayoutKind::flags, "gridDim.x - 1u)", "gridDim.x)"},
     {"TilesTileOfAnotherTicket", "run_tiles", "sum_i32", LayoutKind::flags,

@@ -269,6 +269,32 @@ TEST_P(RunStages, FlagsAndKeysAreReadInVectors)
     }
 }
 
+/// States of every width are staged in vectors or one by one, of arrays that begin anywhere.
+TEST_P(RunStages, ItemsAreReadInVectors)
+{
+    for (const char* name : {"sum_i8", "sum_bf16", "sum_i32", "affine_u32", "trace_u64", "appended_pair",
+                             "max_subarray_i32", "appended_hash"}) {
+        const auto op = matrix_operator(name);
+        for (const int items : {4, 16}) {
+            const auto kind = items == 4 ? LayoutKind::keys : LayoutKind::flags;
+            auto configuration = smallest(form_of(kind));
+            configuration["items_per_thread"] = items;
+            const Problem problem(op, form_of(kind));
+            const auto [block, tile] = block_and_tile(stage(), problem, configuration);
+            const auto emitted = emit(problem, stage(), configuration);
+            int shifted = 0;
+            for (const auto& shape : segment_cases(kind, block, tile, true)) {
+                const auto workload = make_workload(name, shape.segments.copy(), 5);
+                const auto results =
+                    simt::run(workload, emitted, simt::options_from_seed(3), {}, 2, 2, shifted++ % 2);
+                const auto comparison = Judge(workload).compare(results);
+                ASSERT_TRUE(comparison.agrees()) << name << ", " << items << " items, " << shape.name << ": "
+                                                 << segfold::print(comparison);
+            }
+        }
+    }
+}
+
 /// Bits must not depend on the schedule, even where rounding tells one order of combination from another.
 TEST_P(RunStages, CarriesAreCombinedInOneOrder)
 {

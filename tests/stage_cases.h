@@ -144,6 +144,8 @@ inline std::vector<std::pair<std::string, std::vector<std::int64_t>>> crowded_ca
             {"empties on the last item of a tile",
              joined({{tile - 1}, times(600, 0), {1}, times(600, 0), {2 * tile - 1}, times(600, 0), {2}})},
             {"empties among ones", joined({times(tile, 1), times(1100, 0), times(tile, 1)})},
+            {"empties before the last of a tile's ones",
+             joined({times(tile - 1, 1), repeated(9, joined({times(900, 0), times(tile, 1)}))})},
             {"empties with a giant on both sides", joined({{5 * tile + 3}, times(2100, 0), {4 * tile + 9}})},
             {"twos over many tiles", times(12 * tile + 4, 2)},
             {"ones and empties over many tiles", repeated(3 * tile, {1, 0, 2, 0})},
@@ -379,7 +381,7 @@ inline Workload make_workload(const Operator& op, Segments segments, std::uint64
 
 inline Workload make_workload(const std::string& operator_name, Segments segments, std::uint64_t seed)
 {
-    return make_workload(matrix_operator(operator_name), std::move(segments), seed);
+    return make_workload(matrix_operator(operator_name), std::move(segments), seed, 1);
 }
 
 /// Threads of a block, and items of a tile.

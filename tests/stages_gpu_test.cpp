@@ -91,6 +91,57 @@ TEST_F(StagesOnGpu, SmallTilesAgreeWithTheReference)
                 run_matrix(stage, op, kind, 32, true);
 }
 
+/// More ends in a tile than there is room for: warp_stream's lanes take turns, lean_stream walks tiles again.
+TEST_F(StagesOnGpu, SmallTilesOfCrowdedEndsAgreeWithTheReference)
+{
+    for (const auto& stage : plans()) {
+        if (stage.name != "warp_stream" && stage.name != "lean_stream")
+            continue;
+        for (const std::string op : {"trace_u64", "max_subarray_i32", "costly_trace", "appended_pair"}) {
+            const Problem problem(matrix_operator(op), SegmentForm::offsets);
+            auto configuration = smallest_configuration(stage, problem);
+            if (stage.name == "warp_stream")
+                configuration["sparse_ends"] = 1;
+            const auto emitted = emit(problem, stage, configuration);
+            for (const auto& [name, lengths] : crowded_cases(32 * configuration.at("items_per_thread"))) {
+                const auto workload = make_workload(
+                    op, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths)), 11);
+                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees())
+                    << stage.name << " " << op << ", " << name << ": " << segfold::print(comparison);
+            }
+        }
+    }
+}
+
+/// Bytes that one instruction takes out of their word and adds.
+TEST_F(StagesOnGpu, SmallTilesOfBytesAgreeWithTheReference)
+{
+    for (const std::string element : {"i8", "u8"}) {
+        const auto op = parse_operator("wide.seg", "operator wide(x: " + element +
+                                                       ") -> i32 { state sum: i32 = 0 lift i32(x) "
+                                                       "combine(a, b) a + b }");
+        const Problem problem(op, SegmentForm::offsets);
+        for (const auto& stage : plans()) {
+            if (Catalogue::standard().unmet(stage, problem))
+                continue;
+            auto configuration = smallest_configuration(stage, problem);
+            if (configuration.contains("vector_items"))
+                configuration["vector_items"] = 16;
+            if (configuration.contains("byte_marks"))
+                configuration["items_per_thread"] = 32;
+            const auto emitted = emit(problem, stage, configuration);
+            const auto [block, tile] = block_and_tile(stage, problem, configuration);
+            for (const auto& shape : segment_cases(LayoutKind::offsets, block, tile, true)) {
+                const auto workload = make_workload(op, shape.segments.copy(), 11);
+                const auto comparison = Judge(workload).compare(run(workload, emitted, stage.name));
+                ASSERT_TRUE(comparison.agrees()) << stage.name << " " << element << ", " << shape.name << ": "
+                                                 << segfold::print(comparison);
+            }
+        }
+    }
+}
+
 TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
 {
     for (const auto& stage : plans())

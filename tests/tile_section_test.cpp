@@ -164,9 +164,11 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
             continue;
         const auto source = emit(sum, stage, default_configuration(stage, plan_facts(sum))).source;
         const auto has = [&](const std::string& word) { return source.find(word) != std::string::npos; };
-        // The parts by which a lane folds consecutive elements or its row of a tile mention items, too.
+        // The parts by which a lane reads or folds consecutive elements or its row of a tile mention items,
+        // too.
         const bool works_on_items = stage.text.find("lift_item(") != std::string::npos ||
-                                    has("fold_consecutive(") || has("fold_strided(") || has("walk_row(");
+                                    has("fold_consecutive(") || has("fold_strided(") || has("walk_row(") ||
+                                    has("read_slice(");
         const bool works_on_tiles = stage.text.find("copy_tile(") != std::string::npos;
         for (const auto& word : of_items)
             EXPECT_EQ(has(word), works_on_items) << stage.name << ": " << word;

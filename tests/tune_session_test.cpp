@@ -201,7 +201,8 @@ TEST(SharedTexts, PlansThatDifferInNumbersHaveOne)
     const auto& stage = Catalogue::standard().stage("warp_stream");
     for (const auto& configuration : configurations(stage, plan_facts(problem)))
         emitted.insert(&texts.of({stage.name, configuration}));
-    EXPECT_LE(emitted.size(), 40U) << "three values of items_per_thread, and what no text mentions";
+    EXPECT_LE(emitted.size(), 80U)
+        << "three values of items_per_thread, two of sparse_ends, and what no text mentions";
     EXPECT_THROW((void)texts.of({"warp_steam", {}}), InputError);
 }
 

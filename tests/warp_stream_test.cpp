@@ -16,13 +16,12 @@ Segments offsets_segments(const std::vector<std::int64_t>& lengths)
     return segments_from_offsets(index_array(offsets_of(lengths)), total(lengths));
 }
 
-Configuration configuration(int block, int per_multiprocessor, int items, int ring, int held = 0)
+Configuration configuration(int block, int per_multiprocessor, int items, int ring, int held = 0,
+                            bool sparse_ends = false)
 {
-    return {{"block_threads", block},
-            {"blocks_per_multiprocessor", per_multiprocessor},
-            {"items_per_thread", items},
-            {"held_totals", held},
-            {"ring_offsets", ring}};
+    return {{"block_threads", block},    {"blocks_per_multiprocessor", per_multiprocessor},
+            {"items_per_thread", items}, {"held_totals", held},
+            {"ring_offsets", ring},      {"sparse_ends", sparse_ends}};
 }
 
 std::int64_t tile_of(const Configuration& configuration) { return configuration.at("items_per_thread") * 32; }
@@ -65,7 +64,39 @@ std::vector<Crowded> crowded()
             {"affine_u32", 64, configuration(32, 4, 32, 512)},
             {"costly_trace", 32, configuration(32, 3, 16, 256)},
             {"costly_trace", 64, configuration(64, 1, 8, 512)},
-            {"max_subarray_i32", 32, configuration(96, 3, 8, 1024)}};
+            {"max_subarray_i32", 32, configuration(96, 3, 8, 1024)},
+            // Lanes walk their rows in turns, where more segments end than there is room for.
+            {"max_subarray_i32", 32, configuration(64, 2, 8, 256, 0, true)},
+            {"trace_u64", 64, configuration(32, 2, 32, 256, 0, true)},
+            {"costly_trace", 32, configuration(96, 1, 16, 512, 256, true)},
+            {"appended_pair", 32, configuration(64, 1, 16, 256, 0, true)},
+            {"affine_u32", 64, configuration(32, 4, 32, 1024, 256, true)}};
+}
+
+/// Tiles with an end before each item, and more empty segments before the last than there is room for.
+std::vector<std::int64_t> full_tiles_with_empties(std::int64_t tile, std::int64_t empties)
+{
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(tile - 1), 1);
+    for (int k = 0; k < 20; ++k) {
+        lengths.insert(lengths.end(), static_cast<std::size_t>(empties), 0);
+        lengths.insert(lengths.end(), static_cast<std::size_t>(tile), 1);
+    }
+    return lengths;
+}
+
+TEST(WarpStream, EmptySegmentsBehindATileFullOfEnds)
+{
+    for (const auto& [held, sparse, empties] :
+         {std::tuple{0, false, 40}, std::tuple{512, true, 400}, std::tuple{0, true, 400}})
+        for (const auto& [op, bits] : {std::pair{"sum_i32", 32}, std::pair{"trace_u64", 64}}) {
+            const auto emitted = emit(Problem(matrix_operator(op), SegmentForm::offsets, bits), stage(),
+                                      configuration(32, 1, 8, 1024, held, sparse));
+            const auto workload = make_workload(
+                op, with_index_bits(offsets_segments(full_tiles_with_empties(256, empties)), bits), 11);
+            for (const int multiprocessors : {1, 3})
+                expect_agreement(std::string(op) + ", held " + std::to_string(held), workload, emitted,
+                                 {.num_multiprocessors = multiprocessors});
+        }
 }
 
 std::string print(const Crowded& c)

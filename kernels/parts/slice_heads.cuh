@@ -62,11 +62,10 @@ struct __align__(kFlagVector) LaneFlags {
     unsigned char at[kItems];
 };
 
-// One bit for each of four flags.
-__device__ __forceinline__ unsigned four_flags(unsigned flags)
+// The highest bit of each of four flags: it is not 0.
+__device__ __forceinline__ unsigned set_flags(unsigned flags)
 {
-    const unsigned highest = ((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu) | flags;  // bit of each byte: it is not 0
-    return ((highest >> 7 & 0x01010101u) * 0x10204080u) >> 28;
+    return (((flags & 0x7f7f7f7fu) + 0x7f7f7f7fu) | flags) & 0x80808080u;
 }
 
 // One bit for each of a lane's flags.
@@ -74,9 +73,14 @@ __device__ __forceinline__ unsigned flag_bits(const LaneFlags& flags)
 {
     unsigned bits = 0;
     if (kItems % 4 == 0) {
+        const unsigned* const words = reinterpret_cast<const unsigned*>(flags.at);
         #pragma unroll
-        for (int k = 0; k < kItems; k += 4)
-            bits |= four_flags(*reinterpret_cast<const unsigned*>(flags.at + k)) << k;
+        for (int k = 0; k < kItems; k += 8) {  // the bytes' highest bits, weighed and added
+            unsigned eight = __dp4a(set_flags(words[k / 4]), 0x08040201u, 0u);
+            if (k + 4 < kItems)
+                eight = __dp4a(set_flags(words[k / 4 + 1]), 0x80402010u, eight);
+            bits |= eight >> 7 << k;
+        }
     } else {
         #pragma unroll
         for (int k = 0; k < kItems; ++k)

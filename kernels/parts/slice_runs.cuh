@@ -2,16 +2,27 @@
 //% use parts/run.cuh
 //% use parts/warp_scan_tails.cuh
 //% use parts/partial.cuh
-// How a warp folds slices of flags or keys: 32 neighbouring items are read at a time, kItems consecutive ones
-// are folded by each lane, and totals take the places of items.
+// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
+// kItems consecutive ones, and totals take the places of items.
 constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+constexpr bool kInVectors = sizeof(State) == 4;     // states of other sizes lose by it
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
 
-// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
-// consecutive ones each meet different banks.
+struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
+    State at[kUnit];
+};
+
+// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
+// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
+// bank. Single states have one place left free after each 16, for the same reason.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
-    return item + item / 16;
+    if (!kInVectors)
+        return item + item / 16;
+    constexpr unsigned units = kItems / kUnit;
+    const unsigned row = item / kItems;
+    return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
 // What the shares of a tile, one a warp, leave open.
@@ -24,21 +35,35 @@ struct Shares {
     //% end
 };
 
-// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
-// all that a warp needs is under way at once.
+// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+__device__ __forceinline__ int read_place(int k)
+{
+    return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
+}
+
+// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
+// once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {
-    const int lane = threadIdx.x % kWarpThreads;
-    if (begin + kSliceItems <= segments.num_items) {
+    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
         #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        for (int k = 0; k < kItems; k += kUnit) {
+            const Index index = begin + read_place(k);
+            if (!kInVectors) {
+                items[k] = load_item(inputs, index, 0, 0);
+                continue;
+            }
+            const Items some = load_vectors(inputs, index);
+            #pragma unroll
+            for (int item = 0; item < kUnit; ++item)
+                items[k + item] = lift_item(inputs, some, item, index + item);
+        }
         return;
     }
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
+        const Index item = begin + read_place(k);
         items[k] = identity();
         if (item < segments.num_items)
             items[k] = load_item(inputs, item, 0, 0);
@@ -47,10 +72,14 @@ __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs&
 
 __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
 {
-    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        mine[k * staged_place(kWarpThreads)] = items[k];
+    for (int k = 0; k < kItems; k += kUnit) {
+        Unit unit;
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            unit.at[item] = items[k + item];
+        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
+    }
 }
 
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
@@ -60,11 +89,14 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
                                             State carry)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const State* const mine = staged + staged_place(lane * kItems);
     State items[kItems];
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
-        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    for (int k = 0; k < kItems; k += kUnit) {
+        const Unit unit = *reinterpret_cast<const Unit*>(staged + staged_place(lane * kItems + k));
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            items[k + item] = unit.at[item];
+    }
     __syncwarp();  // all lanes have their items, totals may take their places
 
     State tail = lane == 0 ? carry : identity();
@@ -72,10 +104,12 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const bool head = heads >> k & 1u;
-        if (head)
-            *total_place = tail;
-        total_place += head;
+        State* const place = total_place;
+        const State total = tail;
+        total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
+        if (head)
+            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
     }
     //% if uses_length
     unsigned short* head_place = places + rank;

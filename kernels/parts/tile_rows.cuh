@@ -3,6 +3,11 @@ constexpr int kCopies = 1;        // of the rounds of a loop that combines
 //% else
 constexpr int kCopies = 32;       // all rounds
 //% end
+//% if costly_combine && !has_append
+constexpr int kWalkCopies = 1;    // of the rounds of a loop over a lane's row
+//% else
+constexpr int kWalkCopies = 32;   // all rounds
+//% end
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
 // Folds a lane's row, in which nothing ends, into its run.
@@ -15,7 +20,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           Index row_begin,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         //% if costly_combine
         const Items some = take_items(tile, step);
@@ -64,7 +69,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           State* place,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         //% if costly_combine
         const Items some = take_items(tile, step);

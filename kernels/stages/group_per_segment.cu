@@ -125,6 +125,13 @@ __device__ __forceinline__ State fold_inside(const Inputs& inputs,
                                              unsigned inside,
                                              State run)
 {
+    //% if sums_bytes && vector_items > 4
+    #pragma unroll
+    for (int word = 0; word < kStepItems / 4; ++word) {
+        const unsigned four = inside >> 4 * word & 15;
+        run = add_bytes(run, items, word, four * 0x00204081 & 0x01010101);  // each bit in a byte
+    }
+    //% else
     #pragma unroll
     for (int i = 0; i < kStepItems; ++i)
         if (inside >> i & 1)
@@ -133,6 +140,7 @@ __device__ __forceinline__ State fold_inside(const Inputs& inputs,
             //% else
             run = combine(run, lift_item(inputs, items, i, index + i));
             //% end
+    //% end
     return run;
 }
 

@@ -20,10 +20,10 @@
 //% let     is_lean = !falls && !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
 //% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
-//% let     is_dear = costly_combine && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
+//% let     is_dear = costly_combine && !falls && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
 //% suits   gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
-//% tune    block_threads = 256, 32, 64, 128, 224, 320
+//% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
 //% tune    ring_offsets = 512, 256, 1024
@@ -33,10 +33,13 @@
 //% let     line_items = element_bytes >= 4 ? 32 : 128
 //% let     row_bytes = items_per_thread * state_bytes
 //% let     state_row = row_bytes + (row_bytes / 16 % 2 == 0 ? 16 : 0)
+//% let     ends_at_once = byte_marks == 1 && index_bytes == 4 ? 3 : 2
+//% let     totals_at_once = costly_combine ? 1 : state_bytes > 4 ? 2 : ends_at_once
 //% let     marks_bytes = byte_marks == 1 ? 32 * items_per_thread : 4 * items_per_thread
 //% let     own_bytes = 32 * items_per_thread * element_bytes + 32 * state_row + state_bytes + marks_bytes + 16
 //% let     ring_bytes = ring_offsets * index_bytes + 512
-//% let     desk_bytes = ceil_div(own_bytes + ring_bytes + (held_totals + 1) * state_bytes, 128) * 128
+//% let     held_bytes = (held_totals + 1) * (state_bytes + tells_empty)
+//% let     desk_bytes = ceil_div(own_bytes + ring_bytes + held_bytes, 128) * 128
 //% let     reserved_bytes = 1024
 //% let     static_bytes = block_threads / 32 * (state_bytes + 8) + reserved_bytes + 176
 //% let     block_bytes = block_threads / 32 * desk_bytes + static_bytes
@@ -44,23 +47,25 @@
 //% where   block_bytes <= block_shared_bytes
 //% where   block_threads * blocks_per_multiprocessor <= 2048
 //% where   byte_marks == 0 || items_per_thread >= 16
-//% let     elements = num_elements > 0 ? num_elements : 268435456
 //% let     is_short = mean_length < (element_bytes > 2 ? 20 : 6)
-//% let     is_little = elements <= 33554432 || state_bytes > 8
-//% let     most_items = element_bytes == 1 && state_bytes == 4 ? 64 : 32
-//% prefer  items_per_thread = element_bytes > 16 || state_bytes > 16 ? 8 : is_short || is_little ? 16 : most_items
+//% let     is_few = num_elements > 0 && num_elements <= 33554432
+//% let     is_pair = (state_bytes == 8 || state_bytes == 12) && element_bytes <= 4 && !is_few && !is_short && longest_length <= 32 * mean_length && block_shared_bytes > 131072
+//% let     is_little = is_few || state_bytes > 8 && !is_pair
+//% prefer  items_per_thread = element_bytes > 16 || state_bytes > 16 ? 8 : is_short || is_little ? 16 : element_bytes == 1 && state_bytes == 4 ? 64 : 32
 //% prefer  byte_marks = is_short && items_per_thread >= 16 ? 1 : 0
 //% let     tile_ends = 32 * items_per_thread / max(1, mean_length)
 //% let     is_uneven = longest_length > 32 * mean_length && state_bytes <= 4
-//% let     is_pair = state_bytes == 8 && element_bytes <= 4 && !is_little && !is_short && longest_length <= 32 * mean_length && block_shared_bytes > 131072
 //% let     is_byte = element_bytes == 1 && state_bytes == 4 && !is_little && !is_uneven && 2 * tile_ends + 64 <= 256
 //% let     is_tight = is_byte || is_pair && 2 * tile_ends <= 256 || state_bytes >= 8 && 2 * tile_ends + 192 <= 256
 //% prefer  ring_offsets = is_tight ? 256 : is_uneven || 2 * tile_ends + 192 > 512 ? 1024 : 512
 //% prefer  held_totals = is_tight || 2 * tile_ends <= 512 && state_bytes > 8 ? 256 : is_uneven ? 1024 : 512
-//% let     half_bytes = (all_bytes / 2 - 2048) / desk_bytes * 32
-//% prefer  block_threads = is_pair ? 128 : half_bytes >= 32 ? min(256, half_bytes) : (block_shared_bytes - static_bytes) / desk_bytes * 32
-//% let     most_warps = element_bytes <= 2 ? 20 : 16
-//% prefer  blocks_per_multiprocessor = min(most_warps * 32 / block_threads, all_bytes / block_bytes)
+//% let     most_threads = element_bytes <= 2 ? 640 : 512
+//% let     half_threads = (all_bytes / 2 - 2048) / desk_bytes * 32
+//% let     all_threads = (block_shared_bytes - static_bytes) / desk_bytes * 32
+//% let     few_threads = is_pair ? 128 : half_threads >= 32 ? min(256, half_threads) : all_threads
+//% let     is_busy = (element_bytes <= 2 || state_bytes > element_bytes || costly_combine) && !is_few
+//% prefer  block_threads = is_busy ? min(is_pair ? 384 : most_threads, all_threads) : few_threads
+//% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, all_bytes / block_bytes)
 //% use     parts/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
@@ -75,12 +80,11 @@
 //% use     parts/warp_tile.cuh
 //% use     parts/copy_offsets.cuh
 //% use     parts/end_marks.cuh
+//% if gathers
+//% use     parts/lift_tile.cuh
+//% end
 
 constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr int kMarks = 2;    // ends that a lane looks for at a time
-//% if gathers
-constexpr int kLifted = 8;   // items that a lane lifts at a time
-//% end
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
@@ -130,8 +134,8 @@ __device__ __forceinline__ void fill_ring(const Segments& segments,
     }
 }
 
-// Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
-// time. Gives the first segment that does not end there.
+// Marks the last items of the segments from `next` to before `known` that end in the tile. Gives the first
+// segment that does not end there.
 __device__ __forceinline__ Index mark_ends(const Desk& desk,
                                            int ring_offsets,
                                            Index tile_begin,
@@ -141,16 +145,16 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
     const int lane = threadIdx.x % kWarpThreads;
     for (;;) {
         const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
-        Index places[kMarks];
+        Index places[kEndsAtOnce];
         int count = 0;
         #pragma unroll
-        for (int k = 0; k < kMarks; ++k) {
+        for (int k = 0; k < kEndsAtOnce; ++k) {
             places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
             if (next + k * kWarpThreads + lane < known)
                 places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
         }
         #pragma unroll
-        for (int k = 0; k < kMarks; ++k) {
+        for (int k = 0; k < kEndsAtOnce; ++k) {
             const bool is_known = next + k * kWarpThreads + lane < known;
             //% if byte_marks == 1 && allows_empty
             // An empty segment marks nothing: no two lanes write the same byte.
@@ -162,48 +166,13 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
             count += __popc(__ballot_sync(kFullMask, is_known && places[k] < kTileItems));
         }
         next += count;
-        if (count < kMarks * kWarpThreads)
+        if (count < kEndsAtOnce * kWarpThreads)
             return next;
     }
 }
 
-//% if gathers
-// Lifts the items of a tile, each into its place in the rows of states, neighbours by neighbouring lanes: what
-// they look up often lies in one line of memory. Nothing is looked up for items behind the last one.
-__device__ __forceinline__ void lift_tile(const Inputs& inputs,
-                                          const Tile& tile,
-                                          Index tile_begin,
-                                          Index num_items,
-                                          char* states)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll
-    for (int first = 0; first < kTileItems; first += kLifted * kWarpThreads) {
-        State lifted[kLifted];  // so many lookups are under way
-        #pragma unroll
-        for (int k = 0; k < kLifted; ++k) {
-            const int item = first + k * kWarpThreads + lane;
-            lifted[k] = identity();
-            if (tile_begin + item < num_items)
-                lifted[k] = lift_at(inputs, tile, item, tile_begin + item);
-        }
-        #pragma unroll
-        for (int k = 0; k < kLifted; ++k) {
-            const int item = first + k * kWarpThreads + lane;
-            char* const row = states + item / kItemsPerThread * kStateRow;
-            *reinterpret_cast<State*>(row + item % kItemsPerThread * sizeof(State)) = lifted[k];
-        }
-    }
-}
-
-//% end
-//% if has_append && !gathers
-// Walks a lane's row and leaves the run behind each item. Behind the last item of a segment the run becomes
-// the identity.
-//% else
-// Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
-// first row, is not joined with what is before it.
-//% end
+// Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
+// with what is before a row, but for the first.
 //% if gathers
 // The states of the items are in the row, lifted.
 __device__ __forceinline__ State walk_row(Bits begins, char* states, State run)
@@ -307,6 +276,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         desk.staged[0] = identity();
     }
     Index base = next;         // the segment whose total is the first that waits
+    //% if tells_empty
+    unsigned char* const filled =  // whether the segments whose totals wait have items
+        reinterpret_cast<unsigned char*>(desk.staged + 1 + held_totals);
+    //% end
     State carry = identity();  // in lane 0
     State before;              // what is open before this lane's row
     bool is_marked = true;     // the tile's first items are not folded: it is the first, or walked again
@@ -321,7 +294,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
-        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        // One tile under way a warp is enough; more only lets some multiprocessors get ahead of others.
         //% if gathers
         lift_tile(inputs, *desk.tile, tile_begin, segments.num_items, desk.states);
         __syncwarp();  // all items have been lifted
@@ -352,7 +325,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         }
         known = min(min(known, end_segment), next + held_totals / 2);
         const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
-        const bool is_done = ended < known || ended == end_segment;
+        bool is_done = ended < known || ended == end_segment;
+        if (!is_done && !is_last)  // with the last item too: empty segments behind it wait for the next tile
+            is_done = desk.ring[unsigned(ended) & (ring_offsets - 1)] - tile_begin >= kTileItems;
+        is_done = __any_sync(kFullMask, is_done);  // the compiler would write the loop twice
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
@@ -393,26 +369,40 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         before = lane == 0 ? identity() : rotated;
         State* place_staged = desk.staged + 1 + (next - base) + lane;
         __syncwarp();  // the states of all rows are there
-
-        // The totals of the segments that end here, one a lane.
+        // The totals of the segments that end here.
+        //% if tells_empty
+        unsigned char* place_filled = filled + (next - base) + lane;
+        //% end
         #pragma unroll 1
-        for (; next < ended; next += kWarpThreads) {
+        for (; next < ended; next += kTotalsAtOnce * kWarpThreads) {
             const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
-            const bool is_mine = next + lane < ended;
-            Index from = 0;
-            Index behind = 0;
-            if (is_mine) {
-                from = mine[0] - tile_begin;
-                behind = mine[1] - tile_begin;
+            State totals[kTotalsAtOnce];
+            bool are_filled[kTotalsAtOnce];
+            #pragma unroll
+            for (int k = 0; k < kTotalsAtOnce; ++k) {
+                Index from = 0;
+                Index behind = 0;
+                if (next + k * kWarpThreads + lane < ended) {
+                    from = mine[k * kWarpThreads] - tile_begin;
+                    behind = mine[k * kWarpThreads + 1] - tile_begin;
+                }
+                are_filled[k] = from < behind;
+                const unsigned place = are_filled[k] ? unsigned(behind - 1) : unsigned(kTileItems);
+                const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
+                totals[k] = state_at(desk.states, place);
+                if (from < Index(place / kItemsPerThread * kItemsPerThread))
+                    totals[k] = combine(earlier, totals[k]);
             }
-            const unsigned place = from < behind ? unsigned(behind - 1) : unsigned(kTileItems);
-            const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
-            State total = state_at(desk.states, place);
-            if (from < Index(place / kItemsPerThread * kItemsPerThread))
-                total = combine(earlier, total);
-            if (is_mine)
-                *place_staged = total;
-            place_staged += kWarpThreads;
+            #pragma unroll
+            for (int k = 0; k < kTotalsAtOnce; ++k, place_staged += kWarpThreads) {
+                if (next + k * kWarpThreads + lane < ended)
+                    *place_staged = totals[k];
+                //% if tells_empty
+                if (next + k * kWarpThreads + lane < ended)
+                    *place_filled = are_filled[k];
+                place_filled += kWarpThreads;
+                //% end
+            }
         }
         next = ended;
         is_over = is_last && is_done;
@@ -420,7 +410,11 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             __syncwarp();  // all totals are there
             #pragma unroll 4
             for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
+                //% if tells_empty
+                store(results, segment, filled[segment - base],  // nobody asks more of a length
+                //% else
                 store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
+                //% end
                       desk.staged[1 + segment - base]);
             if (lane == 0 && base == first_segment && next > base)
                 desk.staged[0] = desk.staged[1];  // the head, where the share has one

@@ -7,14 +7,16 @@
 //% suits   100
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
-//% tune    slices_per_warp = 4, 1, 2, 8, 16
+//% tune    slices_per_warp = 4, 1, 2, 3, 6, 8, 16
 //% tune    resident_threads = 1024, 768
 //% let     wave_items = 528 * 224 * ceil_div(64, max(4, state_bytes))
 //% let     waves = ceil_div(num_elements > 0 ? num_elements : 268435456, wave_items)
 //% let     fewest = waves <= 1 ? 1 : waves <= 2 ? 2 : waves <= 4 ? 4 : waves <= 8 ? 8 : 16
 //% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
 //% let     usual = waves <= 16 ? fewest : in_turns
-//% prefer  slices_per_warp = keys && (mean_length < 8 || state_bytes > 48) ? min(8, usual) : usual
+//% let     short_slices = mean_length < 3 ? 3 : mean_length < 4 ? 4 : 6
+//% let     most_slices = mean_length >= 18 ? 16 : mean_length >= 7 ? 8 : mean_length > 0 ? short_slices : 8
+//% prefer  slices_per_warp = keys ? min(state_bytes > 48 ? 8 : most_slices, usual) : usual
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items * slices_per_warp)
 //% let     num_partials = num_tiles + num_tiles / 31 + 8
@@ -37,9 +39,9 @@
 //% use     parts/combining_tree.cuh
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
-// way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
-// kItems consecutive ones in each lane, and combines strictly as the items lie. The last warp of a block has
-// no items: it finds out how many segments begin before a tile.
+// way. A warp takes a share of each tile, slice by slice: its lanes load neighbouring items, or vectors of
+// them, fold kItems consecutive ones each, and combine strictly as the items lie. The last warp of a block
+// has no items: it finds out how many segments begin before a tile.
 //
 // That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
 // nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
@@ -63,7 +65,7 @@ fold_runs(Inputs inputs,
           //% end
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
     //% if keys
     __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
@@ -144,15 +146,19 @@ fold_runs(Inputs inputs,
         __syncthreads();  // all shares of the next tile have their counts
 
         int num_heads = 0;  // in the slices so far
-        if (is_folding && has_tile) {
+        if (is_folding) {
             State carry = identity();
             Index opener = 0;
+            // Before the first tile nothing is there to be folded: its first slice is read.
             #pragma unroll 1
-            for (int slice = 0; slice < slices_per_warp; ++slice) {
+            for (int slice = has_tile ? 0 : slices_per_warp - 1; slice < slices_per_warp; ++slice) {
                 const Index slice_begin = begin + slice * kSliceItems;
                 stage_slice(staged, items);
-                if (slice + 1 < slices_per_warp)
-                    read_slice(items, inputs, segments, slice_begin + kSliceItems);
+                const bool is_last = slice + 1 == slices_per_warp;
+                if (!is_last || has_next)
+                    read_slice(items, inputs, segments, is_last ? next_begin : slice_begin + kSliceItems);
+                if (!has_tile)
+                    break;
                 const unsigned heads = marks[side][warp * kMarks + slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
                 const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
@@ -170,7 +176,7 @@ fold_runs(Inputs inputs,
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
-            if (lane == 0) {
+            if (lane == 0 && has_tile) {
                 shares.runs[warp] = {carry, num_heads > 0};
                 //% if uses_length
                 shares.last_heads[warp] = opener;
@@ -190,8 +196,6 @@ fold_runs(Inputs inputs,
             if (lane < num_warps)
                 firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        if (is_folding && has_next)
-            read_slice(items, inputs, segments, next_begin);
         __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)

@@ -238,7 +238,7 @@ fold_tiles(Inputs inputs,
            //% end
            u64* arrivals)
 {
-    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short exchanges[kMostWarps * kExchanged];
     //% if uses_length
     __shared__ unsigned short head_places[kMostWarps * kSliceItems];  // in the slice, by their rank in it
@@ -370,5 +370,5 @@ fold_tiles(Inputs inputs,
     if (came >> 32 != 0)
         join_through(borders, results, num_tiles - 1, launch);
     if (lane == 2)
-        *arrivals = 0;  // for the next launch
+        atomicExch(arrivals, u64(0));  // for the next launch
 }

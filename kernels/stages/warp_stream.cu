@@ -4,9 +4,7 @@
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
 //% layout  uniform, offsets
 //% let     tiles = costly_combine ? 2 : 1
-//% let     place_bytes = tiles * element_bytes + state_bytes
-//% let     spare_bytes = state_bytes + 4
-//% let     least_bytes = 32 * (8 * place_bytes + spare_bytes) + 1024 * 8
+//% let     least_bytes = 32 * (8 * (tiles * element_bytes + state_bytes) + state_bytes + 4) + 1024 * 8
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_bytes <= 46000
 //% suits   gathers && offsets ? 62 : 40
@@ -15,9 +13,11 @@
 //% tune    ring_offsets = 512, 256, 1024
 //% tune    held_totals = 512, 0, 256, 1024
 //% tune    blocks_per_multiprocessor = 2, 1, 3, 4, 5, 6, 7, 8, 10, 12, 16
+//% tune    sparse_ends = 0, 1
 //% let     item_bytes = element_bytes + state_bytes
 //% let     ring_bytes = uniform ? 0 : ring_offsets * index_bytes
-//% let     own_bytes = 32 * (items_per_thread * place_bytes + spare_bytes) + ring_bytes
+//% let     tile_room = 32 + (sparse_ends == 1 ? 8 : 32) * items_per_thread
+//% let     own_bytes = 32 * (items_per_thread * tiles * element_bytes + 4) + tile_room * state_bytes + ring_bytes
 //% let     desk_bytes = ceil_div(own_bytes + held_totals * state_bytes, 128) * 128
 //% let     reserved_bytes = 1024
 //% let     fixed_bytes = reserved_bytes + 176
@@ -31,11 +31,13 @@
 //% let     is_little = elements <= 4194304 && state_bytes <= 8
 //% let     is_wide = state_bytes == 16 && element_bytes <= 4 && !is_short && block_shared_bytes > 131072
 //% prefer  items_per_thread = item_bytes > 24 || is_little ? 8 : is_wide ? 32 : item_bytes > 8 || is_short ? 16 : 32
-//% let     num_warps = element_bytes <= 2 ? 24 : is_wide ? 8 : 16
-//% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 ? 256 : 512
+//% prefer  sparse_ends = is_wide && mean_length >= 12 ? 1 : 0
+//% let     num_warps = element_bytes <= 2 ? 24 : is_wide && sparse_ends == 0 ? 8 : 16
+//% prefer  ring_offsets = element_bytes >= 8 && state_bytes >= 16 || sparse_ends == 1 ? 256 : 512
 //% let     held_bytes = all_bytes / num_warps - 4 * state_bytes - fixed_bytes / 3 - own_bytes
 //% prefer  held_totals = held_bytes / state_bytes
-//% prefer  block_threads = min(256, (block_shared_bytes - static_bytes) / desk_bytes * 32)
+//% let     most_threads = sparse_ends == 1 ? 512 : 256
+//% prefer  block_threads = min(most_threads, (block_shared_bytes - static_bytes) / desk_bytes * 32)
 //% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
 //% use     parts/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
@@ -54,9 +56,9 @@
 //% use     parts/copy_offsets.cuh
 //% end
 //% use     parts/tile_rows.cuh
+//% use     parts/tile_totals.cuh
 
 constexpr int kMarks = 2;  // ends that a lane looks for at a time
-constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
 
 // What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
 //% if at_launch
@@ -78,78 +80,6 @@ struct alignas(128) Desk {
     alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
     //% end
 };
-//% end
-
-// Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
-__device__ __forceinline__ void store_totals(const Segments& segments,
-                                             const Results& results,
-                                             const State* totals,
-                                             Index base,
-                                             Index begin,
-                                             Index end)
-{
-    #pragma unroll 4
-    for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
-        store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
-              totals[segment - base]);
-}
-
-//% if offsets && allows_empty
-
-// Parts the totals of a tile to let in those of empty segments. `here` holds `num_totals`, those of the other
-// ones from `begin` to before `end`. From the last to the first: none is overwritten before it is moved.
-__device__ __forceinline__ void let_empty_in(const Segments& segments,
-                                             const Index* ring,
-                                             int ring_offsets,
-                                             State* here,
-                                             int num_totals,
-                                             Index begin,
-                                             Index end,
-                                             bool in_ring)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    #pragma unroll 1
-    for (Index chunk = end - begin; chunk > 0; chunk -= kWarpThreads) {
-        const Index mine = chunk - 1 - lane;
-        const Index segment = begin + mine;
-        bool is_filled = false;
-        if (mine >= 0)
-            is_filled = in_ring ? ring[unsigned(segment) & (ring_offsets - 1)] !=
-                                      ring[unsigned(segment + 1) & (ring_offsets - 1)]
-                                : segment_begin(segments, segment) < segment_end(segments, segment);
-        const unsigned filled = __ballot_sync(kFullMask, is_filled);
-        const int later = __popc(filled & ((1u << lane) - 1));
-        const State total = is_filled ? here[num_totals - 1 - later] : identity();
-        __syncwarp();  // the totals have been read
-        if (mine >= 0)
-            here[mine] = total;  // at or behind all that the next round reads
-        num_totals -= __popc(filled);
-    }
-}
-
-// Stores the totals of a tile in which more segments end than there is room for, because most are empty.
-__device__ __forceinline__ void store_crowd(const Segments& segments,
-                                            const Results& results,
-                                            const State* here,
-                                            Index begin,
-                                            Index end,
-                                            Index first_stored)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    int num_totals = 0;
-    #pragma unroll 1
-    for (Index chunk = begin; chunk < end; chunk += kWarpThreads) {
-        const Index segment = chunk + lane;
-        Index length = 0;
-        if (segment < end)
-            length = segment_end(segments, segment) - segment_begin(segments, segment);
-        const unsigned filled = __ballot_sync(kFullMask, length > 0);
-        const int earlier = __popc(filled & ((1u << lane) - 1));
-        if (segment < end && segment >= first_stored)
-            store(results, segment, length, length > 0 ? here[num_totals + earlier] : identity());
-        num_totals += __popc(filled);
-    }
-}
 //% end
 
 // What a warp folds: items, and the segments that end in them.
@@ -344,8 +274,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, run);
             carry = warp_reduce(run);
         } else {
+            const int room = kTileRoom + held_totals - 2;  // one place before the totals, one behind them
             // Make room for the totals of all that end here.
-            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
+            if (__any_sync(kFullMask, next - base > room)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
                 __syncwarp();  // the totals have been read
@@ -369,6 +300,50 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             const int last = is_last ? int(end - tile_begin) : 0;
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
+            //% if offsets && allows_empty || sparse_ends == 1
+            Index crowd = ended;  // the first segment that the totals are of
+            //% end
+            //% if sparse_ends == 1
+            // Where more segments end than there is room for, lanes walk their rows in turns, as many as have
+            // room for their ends, and totals are stored before the next turn.
+            const int ends_up_to = max(rank, 0) + __popc(ends);
+            int turn_begin = 0;  // lanes
+            int turn_end = kWarpThreads;
+            int turn_rank = 0;   // of the turn's first end
+            for (;;) {
+                if (num_totals > room)
+                    turn_end = __popc(__ballot_sync(kFullMask, ends_up_to - turn_rank <= room));
+                const bool is_on = lane >= turn_begin && lane < turn_end;
+                const int turn_place = rank - turn_rank;
+                if (is_on)
+                    run = walk_row(inputs,
+                                   //% if uses_tables
+                                   segments.num_items,
+                                   //% end
+                                   //% if costly_combine
+                                   desk.tiles[turn],
+                                   //% else
+                                   items,
+                                   //% end
+                                   row_begin, heads, here + turn_place, run);
+                run = join_rows(run, is_on ? heads : 0, here, turn_place);
+                if (cuts && ends_at_begin && turn_begin == 0)
+                    here[0] = identity();  // what lane 0 folded before the share's begin is not its own
+                __syncwarp();  // all totals are complete
+                if (began_before && crowd == first_segment && next > crowd)
+                    head = here[0];
+                carry = shuffle(run, kWarpThreads - 1);
+                if (turn_end == kWarpThreads)
+                    break;
+                const int num_here = __shfl_sync(kFullMask, ends_up_to, turn_end - 1) - turn_rank;
+                crowd = store_crowd(segments, results, here, crowd, next, first_stored, num_here);
+                __syncwarp();  // the totals have been read
+                turn_rank += num_here;
+                turn_begin = turn_end;
+                run = lane == turn_begin ? carry : identity();
+            }
+            num_totals -= turn_rank;
+            //% else
             run = walk_row(inputs,
                            //% if uses_tables
                            segments.num_items,
@@ -386,20 +361,27 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             __syncwarp();  // all totals are complete
             if (began_before && ended == first_segment && next > ended)
                 head = here[0];
+            //% end
             if (is_last) {
                 // Nothing is open where a segment ends with the share.
                 const unsigned closing = __shfl_sync(kFullMask, ends, last / kItemsPerThread);
                 const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
                 carry = is_open ? here[num_totals] : identity();
             }
-            //% if offsets && allows_empty
-            if (num_totals < next - ended) {  // empty segments are among those that end here
-                if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2)) {
+            //% if offsets && allows_empty || sparse_ends == 1
+            // Empty segments are among those that end here, or some totals are stored.
+            if (num_totals < next - crowd || crowd != ended) {
+                //% if offsets && allows_empty
+                if (__any_sync(kFullMask, next - base <= room)) {
                     let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
                 } else {
-                    store_crowd(segments, results, here, ended, next, first_stored);
+                    store_crowd(segments, results, here, crowd, next, first_stored, kAllTotals);
                     base = next;
                 }
+                //% else
+                store_crowd(segments, results, here, crowd, next, first_stored, kAllTotals);
+                base = next;
+                //% end
             }
             //% end
         }

@@ -100,6 +100,20 @@ __device__ __forceinline__ State append_item(State run, const Inputs&@inputs@, c
     return append(run, @arguments@);
 }
 
+//% piece append_byte_item
+// The run with item k of a step behind it: one instruction takes the byte out of its word and adds it.
+__device__ __forceinline__ State append_item(State run, const Inputs&, const Items& items, int k, Index)
+{
+    return State(__dp4a(@type@(items.@name@[0].words[k / 4]), @type@(1) << k % 4 * 8, @type@(run)));
+}
+
+//% piece add_bytes
+// The run and four items of a step, those of word `word`, of which those count whose byte in `which` is 1.
+__device__ __forceinline__ State add_bytes(State run, const Items& items, int word, unsigned which)
+{
+    return State(__dp4a(@type@(items.@name@[0].words[word]), @type@(which), @type@(run)));
+}
+
 //% piece lift_at
 // Item `item` of a warp's tile, which is the element at `index` of the input, lifted.
 __device__ __forceinline__ State lift_at(const Inputs&@inputs@, const Tile& tile, int item, Index@index@)

@@ -372,13 +372,13 @@ __device__ __forceinline__ State warp_reduce(State state)
 
 // Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
 // A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Not inlined: several places call it, and one copy of its five combine() is enough.
-__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+// Always inline: a call would wait for all items that are on their way from memory.
+__device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
     const int first = up_to_here == 0 ? 0 : kWarpThreads - 1 - __clz(int(up_to_here));
-    #pragma unroll
+    #pragma unroll 1
     for (int delta = 1; delta < kWarpThreads; delta *= 2) {
         const State earlier = shuffle_up(total, delta);
         if (lane - delta >= first)

@@ -28,6 +28,8 @@ constexpr int ring_offsets = 512;
 constexpr int kLineItems = 32;
 constexpr int kRowBytes = 128;
 constexpr int kStateRow = 144;
+constexpr int kEndsAtOnce = 2;
+constexpr int kTotalsAtOnce = 2;
 constexpr int kMarksBytes = 128;
 constexpr int kEndWeight = 3;
 constexpr int kTileItems = 1024;
@@ -404,7 +406,6 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 }
 
 constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr int kMarks = 2;    // ends that a lane looks for at a time
 constexpr int kStepBytes = kStepItems * sizeof(State);
 constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
 
@@ -454,8 +455,8 @@ __device__ __forceinline__ void fill_ring(const Segments& segments,
     }
 }
 
-// Marks the last items of the segments from `next` to before `known` that end in the tile, two a lane at a
-// time. Gives the first segment that does not end there.
+// Marks the last items of the segments from `next` to before `known` that end in the tile. Gives the first
+// segment that does not end there.
 __device__ __forceinline__ Index mark_ends(const Desk& desk,
                                            int ring_offsets,
                                            Index tile_begin,
@@ -465,28 +466,28 @@ __device__ __forceinline__ Index mark_ends(const Desk& desk,
     const int lane = threadIdx.x % kWarpThreads;
     for (;;) {
         const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
-        Index places[kMarks];
+        Index places[kEndsAtOnce];
         int count = 0;
         #pragma unroll
-        for (int k = 0; k < kMarks; ++k) {
+        for (int k = 0; k < kEndsAtOnce; ++k) {
             places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
             if (next + k * kWarpThreads + lane < known)
                 places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
         }
         #pragma unroll
-        for (int k = 0; k < kMarks; ++k) {
+        for (int k = 0; k < kEndsAtOnce; ++k) {
             const bool is_known = next + k * kWarpThreads + lane < known;
             mark(desk.marks, places[k]);
             count += __popc(__ballot_sync(kFullMask, is_known && places[k] < kTileItems));
         }
         next += count;
-        if (count < kMarks * kWarpThreads)
+        if (count < kEndsAtOnce * kWarpThreads)
             return next;
     }
 }
 
-// Walks a lane's row and leaves the run behind each item. An item that begins a segment or a row, but the
-// first row, is not joined with what is before it.
+// Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
+// with what is before a row, but for the first.
 __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           const Items (&items)[kSteps],
                                           Index row_begin,
@@ -575,7 +576,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         wait_for_copies();
         __syncwarp();  // the tile and its offsets are there; states, totals and ring have been read
         const bool is_last = end - tile_begin <= kTileItems;
-        // One tile under way a warp is enough; more would only let some multiprocessors get ahead of others.
+        // One tile under way a warp is enough; more only lets some multiprocessors get ahead of others.
         Items items[kSteps];
         #pragma unroll
         for (int step = 0; step < kSteps; ++step)
@@ -599,7 +600,10 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         }
         known = min(min(known, end_segment), next + held_totals / 2);
         const Index ended = mark_ends(desk, ring_offsets, tile_begin, next, known);
-        const bool is_done = ended < known || ended == end_segment;
+        bool is_done = ended < known || ended == end_segment;
+        if (!is_done && !is_last)  // with the last item too: empty segments behind it wait for the next tile
+            is_done = desk.ring[unsigned(ended) & (ring_offsets - 1)] - tile_begin >= kTileItems;
+        is_done = __any_sync(kFullMask, is_done);  // the compiler would write the loop twice
         __syncwarp();  // all ends are marked
         const Bits ends = take_marks(desk.marks);
 
@@ -622,26 +626,32 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         before = lane == 0 ? identity() : rotated;
         State* place_staged = desk.staged + 1 + (next - base) + lane;
         __syncwarp();  // the states of all rows are there
-
-        // The totals of the segments that end here, one a lane.
+        // The totals of the segments that end here.
         #pragma unroll 1
-        for (; next < ended; next += kWarpThreads) {
+        for (; next < ended; next += kTotalsAtOnce * kWarpThreads) {
             const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
-            const bool is_mine = next + lane < ended;
-            Index from = 0;
-            Index behind = 0;
-            if (is_mine) {
-                from = mine[0] - tile_begin;
-                behind = mine[1] - tile_begin;
+            State totals[kTotalsAtOnce];
+            bool are_filled[kTotalsAtOnce];
+            #pragma unroll
+            for (int k = 0; k < kTotalsAtOnce; ++k) {
+                Index from = 0;
+                Index behind = 0;
+                if (next + k * kWarpThreads + lane < ended) {
+                    from = mine[k * kWarpThreads] - tile_begin;
+                    behind = mine[k * kWarpThreads + 1] - tile_begin;
+                }
+                are_filled[k] = from < behind;
+                const unsigned place = are_filled[k] ? unsigned(behind - 1) : unsigned(kTileItems);
+                const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
+                totals[k] = state_at(desk.states, place);
+                if (from < Index(place / kItemsPerThread * kItemsPerThread))
+                    totals[k] = combine(earlier, totals[k]);
             }
-            const unsigned place = from < behind ? unsigned(behind - 1) : unsigned(kTileItems);
-            const State earlier = shuffle(before, place / kItemsPerThread % kWarpThreads);
-            State total = state_at(desk.states, place);
-            if (from < Index(place / kItemsPerThread * kItemsPerThread))
-                total = combine(earlier, total);
-            if (is_mine)
-                *place_staged = total;
-            place_staged += kWarpThreads;
+            #pragma unroll
+            for (int k = 0; k < kTotalsAtOnce; ++k, place_staged += kWarpThreads) {
+                if (next + k * kWarpThreads + lane < ended)
+                    *place_staged = totals[k];
+            }
         }
         next = ended;
         is_over = is_last && is_done;

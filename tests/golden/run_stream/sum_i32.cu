@@ -332,8 +332,8 @@ __device__ __forceinline__ Run join(Run earlier, Run later)
 
 // Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
 // A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Not inlined: several places call it, and one copy of its five combine() is enough.
-__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+// Always inline: a call would wait for all items that are on their way from memory.
+__device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
@@ -355,16 +355,58 @@ struct Partial {
     Index last_segment;  // the segment of the last item
 };
 
-// How a warp folds slices of flags or keys: 32 neighbouring items are read at a time, kItems consecutive ones
-// are folded by each lane, and totals take the places of items.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+constexpr int kStepItems = 4;
 
-// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
-// consecutive ones each meet different banks.
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
+{
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
+// kItems consecutive ones, and totals take the places of items.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr bool kInVectors = sizeof(State) == 4;     // states of other sizes lose by it
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
+
+struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
+    State at[kUnit];
+};
+
+// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
+// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
+// bank. Single states have one place left free after each 16, for the same reason.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
-    return item + item / 16;
+    if (!kInVectors)
+        return item + item / 16;
+    constexpr unsigned units = kItems / kUnit;
+    const unsigned row = item / kItems;
+    return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
 // What the shares of a tile, one a warp, leave open.
@@ -373,21 +415,35 @@ struct Shares {
     State heads[kMostWarps];  // before the first head, if there is one
 };
 
-// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
-// all that a warp needs is under way at once.
+// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+__device__ __forceinline__ int read_place(int k)
+{
+    return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
+}
+
+// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
+// once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {
-    const int lane = threadIdx.x % kWarpThreads;
-    if (begin + kSliceItems <= segments.num_items) {
+    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
         #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        for (int k = 0; k < kItems; k += kUnit) {
+            const Index index = begin + read_place(k);
+            if (!kInVectors) {
+                items[k] = load_item(inputs, index, 0, 0);
+                continue;
+            }
+            const Items some = load_vectors(inputs, index);
+            #pragma unroll
+            for (int item = 0; item < kUnit; ++item)
+                items[k + item] = lift_item(inputs, some, item, index + item);
+        }
         return;
     }
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
+        const Index item = begin + read_place(k);
         items[k] = identity();
         if (item < segments.num_items)
             items[k] = load_item(inputs, item, 0, 0);
@@ -396,10 +452,14 @@ __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs&
 
 __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
 {
-    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        mine[k * staged_place(kWarpThreads)] = items[k];
+    for (int k = 0; k < kItems; k += kUnit) {
+        Unit unit;
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            unit.at[item] = items[k + item];
+        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
+    }
 }
 
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
@@ -409,11 +469,14 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
                                             State carry)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const State* const mine = staged + staged_place(lane * kItems);
     State items[kItems];
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
-        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    for (int k = 0; k < kItems; k += kUnit) {
+        const Unit unit = *reinterpret_cast<const Unit*>(staged + staged_place(lane * kItems + k));
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            items[k + item] = unit.at[item];
+    }
     __syncwarp();  // all lanes have their items, totals may take their places
 
     State tail = lane == 0 ? carry : identity();
@@ -421,10 +484,12 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const bool head = heads >> k & 1u;
-        if (head)
-            *total_place = tail;
-        total_place += head;
+        State* const place = total_place;
+        const State total = tail;
+        total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
+        if (head)
+            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
     }
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
@@ -632,9 +697,9 @@ __device__ __forceinline__ bool climb_tree(const Tree& tree, const Results& resu
 }
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
-// way. A warp takes a share of each tile, slice by slice: it loads 32 neighbouring items at a time, folds
-// kItems consecutive ones in each lane, and combines strictly as the items lie. The last warp of a block has
-// no items: it finds out how many segments begin before a tile.
+// way. A warp takes a share of each tile, slice by slice: its lanes load neighbouring items, or vectors of
+// them, fold kItems consecutive ones each, and combine strictly as the items lie. The last warp of a block
+// has no items: it finds out how many segments begin before a tile.
 //
 // That number travels from tile to tile no faster than some 25 tiles a microsecond, so tiles are large, and
 // nobody waits for it: a block looks for the heads of its next tile before it folds the one that it has, and
@@ -652,7 +717,7 @@ fold_runs(Inputs inputs,
           Index* last_segments,
           unsigned* arrivals)
 {
-    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short marks[2][kMostWarps * kMarks];  // of the tile and of the next one
     __shared__ HeldKeys held_keys[kMostWarps];  // of the next tile
     // Counts of heads are those of the next tile: they are written before a round's first barrier and read
@@ -713,15 +778,19 @@ fold_runs(Inputs inputs,
         __syncthreads();  // all shares of the next tile have their counts
 
         int num_heads = 0;  // in the slices so far
-        if (is_folding && has_tile) {
+        if (is_folding) {
             State carry = identity();
             Index opener = 0;
+            // Before the first tile nothing is there to be folded: its first slice is read.
             #pragma unroll 1
-            for (int slice = 0; slice < slices_per_warp; ++slice) {
+            for (int slice = has_tile ? 0 : slices_per_warp - 1; slice < slices_per_warp; ++slice) {
                 const Index slice_begin = begin + slice * kSliceItems;
                 stage_slice(staged, items);
-                if (slice + 1 < slices_per_warp)
-                    read_slice(items, inputs, segments, slice_begin + kSliceItems);
+                const bool is_last = slice + 1 == slices_per_warp;
+                if (!is_last || has_next)
+                    read_slice(items, inputs, segments, is_last ? next_begin : slice_begin + kSliceItems);
+                if (!has_tile)
+                    break;
                 const unsigned heads = marks[side][warp * kMarks + slice * kWarpThreads + lane];
                 const int up_to_here = warp_scan_counts(__popc(heads));
                 const int slice_heads = __shfl_sync(kFullMask, up_to_here, kWarpThreads - 1);
@@ -735,7 +804,7 @@ fold_runs(Inputs inputs,
                 num_heads += slice_heads;
                 __syncwarp();  // all lanes are done with the slice, the next one may take its place
             }
-            if (lane == 0) {
+            if (lane == 0 && has_tile) {
                 shares.runs[warp] = {carry, num_heads > 0};
             }
         } else if (!is_folding && has_next) {
@@ -752,8 +821,6 @@ fold_runs(Inputs inputs,
             if (lane < num_warps)
                 firsts[side ^ 1][lane] = next_first + up_to_here - count;
         }
-        if (is_folding && has_next)
-            read_slice(items, inputs, segments, next_begin);
         __syncthreads();  // what the shares leave open is there, and where those of the next tile begin
 
         if (is_folding && has_tile && lane == 0 && num_heads > 0)

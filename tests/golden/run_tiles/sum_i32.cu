@@ -212,8 +212,8 @@ __device__ __forceinline__ Run join(Run earlier, Run later)
 
 // Gives each lane the total of the lanes from the last one before it, or itself, whose bit is set in `ends`.
 // A set bit says that a segment ends in that lane, and that its total covers what follows the last end.
-// Not inlined: several places call it, and one copy of its five combine() is enough.
-__device__ __noinline__ State warp_scan_tails(State total, unsigned ends)
+// Always inline: a call would wait for all items that are on their way from memory.
+__device__ __forceinline__ State warp_scan_tails(State total, unsigned ends)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned up_to_here = ends & (kFullMask >> (kWarpThreads - 1 - lane));
@@ -235,16 +235,58 @@ struct Partial {
     Index last_segment;  // the segment of the last item
 };
 
-// How a warp folds slices of flags or keys: 32 neighbouring items are read at a time, kItems consecutive ones
-// are folded by each lane, and totals take the places of items.
-constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr int kSliceRoom = kSliceItems + kSliceItems / 16 + 1;
+constexpr int kStepItems = 4;
 
-// Where an item of a slice is staged: one place is left free after each 16, so that lanes that read kItems
-// consecutive ones each meet different banks.
+struct alignas(16) Chunk_x {
+    int at[4];
+};
+
+// Elements of kStepItems consecutive items.
+struct Items {
+    Chunk_x x[1];
+};
+
+// Whether load_vectors() may be called.
+__device__ __forceinline__ bool is_aligned(const Inputs& inputs)
+{
+    return (unsigned long long)inputs.x % alignof(Chunk_x) == 0;
+}
+
+// The items from the element at `index` on, a multiple of kStepItems, all of which are there.
+__device__ __forceinline__ Items load_vectors(const Inputs& inputs, Index index)
+{
+    Items items;
+    items.x[0] = *(const Chunk_x*)(inputs.x + index);
+    return items;
+}
+
+// Item k of a step, which is the element at `index` of the input, lifted.
+__device__ __forceinline__ State lift_item(const Inputs&, const Items& items, int k, Index)
+{
+    return lift(items.x[0].at[k]);
+}
+
+// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
+// kItems consecutive ones, and totals take the places of items.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr bool kInVectors = sizeof(State) == 4;     // states of other sizes lose by it
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
+
+struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
+    State at[kUnit];
+};
+
+// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
+// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
+// bank. Single states have one place left free after each 16, for the same reason.
 __device__ __forceinline__ unsigned staged_place(unsigned item)
 {
-    return item + item / 16;
+    if (!kInVectors)
+        return item + item / 16;
+    constexpr unsigned units = kItems / kUnit;
+    const unsigned row = item / kItems;
+    return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
 }
 
 // What the shares of a tile, one a warp, leave open.
@@ -253,21 +295,35 @@ struct Shares {
     State heads[kMostWarps];  // before the first head, if there is one
 };
 
-// Reads the items of a warp's slice, the identity behind the last one. Lanes read neighbouring items, and
-// all that a warp needs is under way at once.
+// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+__device__ __forceinline__ int read_place(int k)
+{
+    return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
+}
+
+// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
+// once.
 __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
                                            const Segments& segments, Index begin)
 {
-    const int lane = threadIdx.x % kWarpThreads;
-    if (begin + kSliceItems <= segments.num_items) {
+    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
         #pragma unroll
-        for (int k = 0; k < kItems; ++k)
-            items[k] = load_item(inputs, begin + k * kWarpThreads + lane, 0, 0);
+        for (int k = 0; k < kItems; k += kUnit) {
+            const Index index = begin + read_place(k);
+            if (!kInVectors) {
+                items[k] = load_item(inputs, index, 0, 0);
+                continue;
+            }
+            const Items some = load_vectors(inputs, index);
+            #pragma unroll
+            for (int item = 0; item < kUnit; ++item)
+                items[k + item] = lift_item(inputs, some, item, index + item);
+        }
         return;
     }
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
-        const Index item = begin + k * kWarpThreads + lane;
+        const Index item = begin + read_place(k);
         items[k] = identity();
         if (item < segments.num_items)
             items[k] = load_item(inputs, item, 0, 0);
@@ -276,10 +332,14 @@ __device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs&
 
 __device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
 {
-    State* const mine = staged + staged_place(threadIdx.x % kWarpThreads);
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)
-        mine[k * staged_place(kWarpThreads)] = items[k];
+    for (int k = 0; k < kItems; k += kUnit) {
+        Unit unit;
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            unit.at[item] = items[k + item];
+        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
+    }
 }
 
 // Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
@@ -289,11 +349,14 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
                                             State carry)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    const State* const mine = staged + staged_place(lane * kItems);
     State items[kItems];
     #pragma unroll
-    for (int k = 0; k < kItems; ++k)  // where kItems divides 16, no free place is among a lane's items
-        items[k] = 16 % kItems == 0 ? mine[k] : staged[staged_place(lane * kItems + k)];
+    for (int k = 0; k < kItems; k += kUnit) {
+        const Unit unit = *reinterpret_cast<const Unit*>(staged + staged_place(lane * kItems + k));
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            items[k + item] = unit.at[item];
+    }
     __syncwarp();  // all lanes have their items, totals may take their places
 
     State tail = lane == 0 ? carry : identity();
@@ -301,10 +364,12 @@ __device__ __forceinline__ State fold_slice(State* staged, unsigned short* place
     #pragma unroll
     for (int k = 0; k < kItems; ++k) {
         const bool head = heads >> k & 1u;
-        if (head)
-            *total_place = tail;
-        total_place += head;
+        State* const place = total_place;
+        const State total = tail;
+        total_place = head ? place + 1 : place;
         tail = head ? items[k] : combine(tail, items[k]);
+        if (head)
+            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
     }
 
     const unsigned ends = __ballot_sync(kFullMask, heads != 0);
@@ -597,7 +662,7 @@ fold_tiles(Inputs inputs,
            Index* border_segments,
            u64* arrivals)
 {
-    __shared__ State staged_items[kMostWarps * kSliceRoom];
+    alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short exchanges[kMostWarps * kExchanged];
     __shared__ int counts[kMostWarps];    // heads in each slice
     __shared__ Index firsts[kMostWarps];  // heads in the input before each slice
@@ -711,5 +776,5 @@ fold_tiles(Inputs inputs,
     if (came >> 32 != 0)
         join_through(borders, results, num_tiles - 1, launch);
     if (lane == 2)
-        *arrivals = 0;  // for the next launch
+        atomicExch(arrivals, u64(0));  // for the next launch
 }

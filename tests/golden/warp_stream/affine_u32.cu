@@ -31,6 +31,7 @@ constexpr int desk_bytes = 12672;
 constexpr int held_totals = 256;
 constexpr int ring_offsets = 512;
 constexpr int kTiles = 1;
+constexpr int kTileRoom = 544;
 constexpr int kEndWeight = 3;
 constexpr int kTileItems = 512;
 constexpr int kWarpThreads = 32;
@@ -422,6 +423,7 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 }
 
 constexpr int kCopies = 32;       // all rounds
+constexpr int kWalkCopies = 32;   // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
 // Folds a lane's row, in which nothing ends, into its run.
@@ -430,7 +432,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           Index row_begin,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         const Items& some = items[step];
         #pragma unroll
@@ -464,7 +466,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           State* place,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         const Items& some = items[step];
         #pragma unroll
@@ -501,17 +503,6 @@ __device__ __forceinline__ State join_rows(State run, unsigned heads, State* her
         here[rank] = combine(before, here[rank]);
     return run;
 }
-
-constexpr int kMarks = 2;  // ends that a lane looks for at a time
-constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
-
-// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
-struct alignas(128) Desk {
-    Tile tiles[kTiles];                     // of two one is folded while the other arrives
-    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
-    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
-};
 
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
 __device__ __forceinline__ void store_totals(const Segments& segments,
@@ -558,29 +549,50 @@ __device__ __forceinline__ void let_empty_in(const Segments& segments,
     }
 }
 
-// Stores the totals of a tile in which more segments end than there is room for, because most are empty.
-__device__ __forceinline__ void store_crowd(const Segments& segments,
-                                            const Results& results,
-                                            const State* here,
-                                            Index begin,
-                                            Index end,
-                                            Index first_stored)
+constexpr int kAllTotals = kTileItems + 1;  // of a tile, and the empty segments behind the last
+
+// Stores totals at once, where more segments end in a tile than there is room for. `here` has those of
+// `num_totals` segments that are not empty, the next ones from `begin` on. They are stored, and the empty
+// ones before the last of them, but none from `end` on. Gives the first segment that is not stored.
+__device__ __forceinline__ Index store_crowd(const Segments& segments,
+                                             const Results& results,
+                                             const State* here,
+                                             Index begin,
+                                             Index end,
+                                             Index first_stored,
+                                             int num_totals)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    int num_totals = 0;
+    int num_stored = 0;
+    bool goes_on = true;
     #pragma unroll 1
-    for (Index chunk = begin; chunk < end; chunk += kWarpThreads) {
-        const Index segment = chunk + lane;
+    while (goes_on && begin < end) {
+        const Index segment = begin + lane;
         Index length = 0;
         if (segment < end)
             length = segment_end(segments, segment) - segment_begin(segments, segment);
         const unsigned filled = __ballot_sync(kFullMask, length > 0);
-        const int earlier = __popc(filled & ((1u << lane) - 1));
-        if (segment < end && segment >= first_stored)
-            store(results, segment, length, length > 0 ? here[num_totals + earlier] : identity());
-        num_totals += __popc(filled);
+        const int rank = num_stored + __popc(filled & ((1u << lane) - 1));
+        const bool is_mine = segment < end && rank < num_totals;
+        if (is_mine && segment >= first_stored)
+            store(results, segment, length, length > 0 ? here[rank] : identity());
+        const unsigned stored = __ballot_sync(kFullMask, is_mine);
+        num_stored += __popc(filled & stored);
+        begin += __popc(stored);
+        goes_on = stored == kFullMask;
     }
+    return begin;
 }
+
+constexpr int kMarks = 2;  // ends that a lane looks for at a time
+
+// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Desk {
+    Tile tiles[kTiles];                     // of two one is folded while the other arrives
+    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
+    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
+};
 
 // What a warp folds: items, and the segments that end in them.
 struct Stretch {
@@ -724,8 +736,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, run);
             carry = warp_reduce(run);
         } else {
+            const int room = kTileRoom + held_totals - 2;  // one place before the totals, one behind them
             // Make room for the totals of all that end here.
-            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
+            if (__any_sync(kFullMask, next - base > room)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
                 __syncwarp();  // the totals have been read
@@ -749,6 +762,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             const int last = is_last ? int(end - tile_begin) : 0;
             if (is_last && lane == last / kItemsPerThread)
                 heads |= 1u << last % kItemsPerThread;
+            Index crowd = ended;  // the first segment that the totals are of
             run = walk_row(inputs,
                            items,
                            row_begin, heads, here + rank, run);
@@ -765,11 +779,12 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                 const bool is_open = begin < end && !(closing >> last % kItemsPerThread & 1);
                 carry = is_open ? here[num_totals] : identity();
             }
-            if (num_totals < next - ended) {  // empty segments are among those that end here
-                if (__any_sync(kFullMask, next - base <= kTileRoom + held_totals - 2)) {
+            // Empty segments are among those that end here, or some totals are stored.
+            if (num_totals < next - crowd || crowd != ended) {
+                if (__any_sync(kFullMask, next - base <= room)) {
                     let_empty_in(segments, desk.ring, ring_offsets, here, num_totals, ended, next, in_ring);
                 } else {
-                    store_crowd(segments, results, here, ended, next, first_stored);
+                    store_crowd(segments, results, here, crowd, next, first_stored, kAllTotals);
                     base = next;
                 }
             }

@@ -26,6 +26,7 @@ constexpr int desk_bytes = 12672;
 constexpr int held_totals = 512;
 constexpr int ring_offsets = 512;
 constexpr int kTiles = 1;
+constexpr int kTileRoom = 544;
 constexpr int kEndWeight = 3;
 constexpr int kTileItems = 512;
 constexpr int kWarpThreads = 32;
@@ -408,6 +409,7 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 }
 
 constexpr int kCopies = 32;       // all rounds
+constexpr int kWalkCopies = 32;   // all rounds
 constexpr int kSteps = kItemsPerThread / kStepItems;
 
 // Folds a lane's row, in which nothing ends, into its run.
@@ -416,7 +418,7 @@ __device__ __forceinline__ State fold_row(const Inputs& inputs,
                                           Index row_begin,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         const Items& some = items[step];
         #pragma unroll
@@ -450,7 +452,7 @@ __device__ __forceinline__ State walk_row(const Inputs& inputs,
                                           State* place,
                                           State run)
 {
-    #pragma unroll kCopies
+    #pragma unroll kWalkCopies
     for (int step = 0; step < kSteps; ++step) {
         const Items& some = items[step];
         #pragma unroll
@@ -488,17 +490,6 @@ __device__ __forceinline__ State join_rows(State run, unsigned heads, State* her
     return run;
 }
 
-constexpr int kMarks = 2;  // ends that a lane looks for at a time
-constexpr int kTileRoom = kTileItems + kWarpThreads;  // more totals than a tile has, but for empty segments
-
-// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
-struct alignas(128) Desk {
-    Tile tiles[kTiles];                     // of two one is folded while the other arrives
-    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
-    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
-    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
-};
-
 // Stores the totals of the segments from `begin` to before `end`. The total of segment `base` comes first.
 __device__ __forceinline__ void store_totals(const Segments& segments,
                                              const Results& results,
@@ -512,6 +503,16 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
         store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
               totals[segment - base]);
 }
+
+constexpr int kMarks = 2;  // ends that a lane looks for at a time
+
+// What a warp keeps in shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
+struct alignas(128) Desk {
+    Tile tiles[kTiles];                     // of two one is folded while the other arrives
+    State totals[kTileRoom + held_totals];  // of segments that have ended, until they are stored
+    unsigned ends[kWarpThreads];            // for each lane a bit an item: segments end before it
+    alignas(16) Index ring[ring_offsets];   // offset i is at i % ring_offsets
+};
 
 // What a warp folds: items, and the segments that end in them.
 struct Stretch {
@@ -651,8 +652,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
                            row_begin, run);
             carry = warp_reduce(run);
         } else {
+            const int room = kTileRoom + held_totals - 2;  // one place before the totals, one behind them
             // Make room for the totals of all that end here.
-            if (__any_sync(kFullMask, next - base > kTileRoom + held_totals - 2)) {
+            if (__any_sync(kFullMask, next - base > room)) {
                 store_totals(segments, results, totals, base, max(base, first_stored), ended);
                 base = ended;
                 __syncwarp();  // the totals have been read

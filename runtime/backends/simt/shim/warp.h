@@ -138,6 +138,13 @@ inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
         sum += (a >> k & 255) * (b >> k & 255);
     return sum;
 }
+inline int __dp4a(int a, int b, int sum)
+{
+    auto total = static_cast<unsigned>(sum);
+    for (int k = 0; k < 32; k += 8)
+        total += static_cast<unsigned>(static_cast<signed char>(a >> k) * static_cast<signed char>(b >> k));
+    return static_cast<int>(total);
+}
 
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
