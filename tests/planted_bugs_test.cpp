@@ -254,6 +254,8 @@ const std::vector<Bug> kStageBugs = {
     {"StreamCrowdStoredTwice", "warp_stream", "sum_i32", LayoutKind::offsets, "base = next;", ";"},
     {"StreamCrowdShifted", "warp_stream", "sum_i32", LayoutKind::offsets,
      "num_stored + __popc(filled & ((1u << lane) - 1))", "__popc(filled & ((1u << lane) - 1))"},
+    {"StreamCrowdsEmptiesTakeTheNextTotal", "warp_stream", "sum_i32", LayoutKind::offsets,
+     "length > 0 ? here[rank] : identity()", "here[rank]"},
     {"StreamCrowdWithoutTheEmptyLastOnes", "warp_stream", "sum_i32", LayoutKind::offsets,
      "kAllTotals = kTileItems + 1", "kAllTotals = kTileItems"},
     {"StreamCrowdStopsShort", "warp_stream", "sum_i32", LayoutKind::offsets, "goes_on = stored == kFullMask;",
