@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "dsl/append.h"
+
 namespace segfold {
 namespace {
 
@@ -44,12 +46,7 @@ Operator with_byte_append(Operator op)
 {
     if (op.append || summed_bytes(op) == nullptr)
         return op;
-    const auto& sum = op.combine.assignments[0];
-    auto terms = sum.value->arguments;
-    for (auto& term : terms)
-        if (is_field(term, Operand::later))
-            term = op.lift.assignments[0].value;
-    op.append = Block{{}, {{sum.field, with_type(sum.value, std::move(terms), *sum.value->type), {}}}, {}};
+    op.append = joined_lift(op);
     return op;
 }
 

@@ -269,7 +269,7 @@ __device__ __forceinline__ State lift_item(const Inputs&, const Items& items, in
 // How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
 // kItems consecutive ones, and totals take the places of items.
 constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
-constexpr bool kInVectors = sizeof(State) == 4;     // states of other sizes lose by it
+constexpr bool kInVectors = sizeof(State) == 4;     // others were slower so
 constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
 constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
 
