@@ -74,6 +74,7 @@ Facts weaving_facts(const Problem& problem)
 {
     const auto& op = problem.op;
     return {{"at_launch", 0},
+            {"finds_offsets", 0},
             {"commutative", problem.laws.commutative},
             {"idempotent", problem.laws.idempotent},
             {"identity", op.has_identity()},
@@ -134,6 +135,8 @@ std::int64_t element_bytes(const std::string& element, const Problem& problem)
 {
     if (element == "State")
         return state_bytes(problem.op);
+    if (element == "Key")
+        return problem.key_bytes;
     return element == "Index" ? problem.index_bits / 8 : element == "bool" ? 1 : element == "u64" ? 8 : 4;
 }
 
@@ -277,6 +280,10 @@ Emitted emit(const Problem& asked, const Stage& stage, const Configuration& conf
     const auto read_part = [&](std::string_view path) { return catalogue.part(path); };
     auto facts = weaving_facts(problem);
     facts["at_launch"] = place == Numbers::at_launch ? 1 : 0;
+    if (finds_offsets(stage, problem.form)) {
+        facts["finds_offsets"] = 1;
+        facts["allows_empty"] = facts["tells_empty"] = 0;  // what is found has an item
+    }
     for (const auto& [tunable, value] : configuration)
         facts[tunable] = value;
     const auto text = whole_text(stage, problem.op);

@@ -12,7 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 19> kStageWords = {
     "stage", "title",   "after",  "source", "layout", "needs", "suits", "prefer", "tune", "where",
     "let",   "scratch", "launch", "use",    "number", "if",    "elif",  "else",   "end"};
-constexpr std::array<std::string_view, 5> kScratchElements = {"State", "Index", "unsigned", "u64", "bool"};
+constexpr std::array<std::string_view, 6> kScratchElements = {"State",    "Index", "Key",
+                                                              "unsigned", "u64",   "bool"};
 constexpr std::array kForms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
                                SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
 
@@ -98,6 +99,14 @@ std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form)
         if (std::ranges::find(stage.forms, candidate) != stage.forms.end())
             return candidate;
     return std::nullopt;
+}
+
+bool finds_offsets(const Stage& stage, SegmentForm form)
+{
+    const auto takes = [&](SegmentForm other) {
+        return std::ranges::find(stage.forms, other) != stage.forms.end();
+    };
+    return is_found(form) && takes(form) && takes(SegmentForm::offsets);
 }
 
 std::int64_t rank(const Stage& stage, const FormulaNames& facts)

@@ -42,6 +42,9 @@ struct Stage {
 /// nothing if the stage takes neither.
 std::optional<SegmentForm> served_form(const Stage& stage, SegmentForm form);
 
+/// True for flags and keys of a stage that works on offsets: a kernel of its own makes offsets of them first.
+bool finds_offsets(const Stage& stage, SegmentForm form);
+
 /// The value of `suits`; 0 for a stage without it. `facts` are plan_facts(). Throws SpecError.
 std::int64_t rank(const Stage& stage, const FormulaNames& facts);
 

@@ -249,7 +249,8 @@ TEST_F(VerbsTest, StagesShowWhatAnOperatorMayUse)
         if (stage["stage"] == "thread_per_segment") {
             EXPECT_EQ(stage["serves"].dump(), R"([{"form":"uniform","rule_of_thumb":true,"serves":true}])");
         } else if (stage["stage"] == "lean_stream") {
-            EXPECT_EQ(stage["serves"][0]["reason"], "takes segments given as offsets, not as uniform");
+            EXPECT_EQ(stage["serves"][0]["reason"],
+                      "takes segments given as offsets, flags, keys, not as uniform");
         }
 }
 

@@ -349,6 +349,12 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
     if ((bug.stage == "warp_stream" || bug.stage == "lean_stream") && bug.kind == LayoutKind::offsets)
         for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});
+    if (bug.name.starts_with("Found")) {  // several units of a warp, warps, and blocks
+        std::vector<std::int64_t> lengths(900, 70);
+        lengths.insert(lengths.begin() + 40, {1, 2047, 2, 1});
+        lengths.insert(lengths.end(), {3000, 1, 800});
+        shapes.push_back({"many units", segments_in_form(form_of(bug.kind), lengths)});
+    }
     return shapes;
 }
 

@@ -31,7 +31,7 @@ inline const std::vector<std::string> kMatrixOperators = {
     "sum_i32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};
 
 /// The stages that find segments in flags or keys.
-inline const std::vector<std::string> kRunStages = {"run_stream", "run_tiles"};
+inline const std::vector<std::string> kRunStages = {"run_stream", "run_tiles", "lean_stream"};
 
 inline Array index_array(const std::vector<std::int64_t>& values)
 {

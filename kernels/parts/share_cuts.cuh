@@ -1,7 +1,11 @@
 //% use parts/segment_items.cuh
 //% let end_weight = 3
+//% if finds_offsets
+//% let num_places = num_items
+//% else
 //% let num_places = num_items + end_weight * num_segments
-//% if offsets
+//% end
+//% if !uniform
 //% use parts/search_ends.cuh
 //% end
 

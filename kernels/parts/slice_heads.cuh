@@ -1,8 +1,13 @@
 //% use parts/segments.cuh
 // Heads: items of flags or keys that begin a segment. A slice is what a warp takes at a time, kItems
+//% if finds_offsets
+// consecutive items for each lane.
+constexpr int kItems = 16;
+//% else
 // consecutive items for each lane. Wide states get fewer items, so that a slice takes the same room.
 constexpr int kStateBytes = sizeof(State) < 4 ? 4 : int(sizeof(State));
 constexpr int kItems = (kItemsPerThread * 4 + kStateBytes - 1) / kStateBytes;
+//% end
 constexpr int kSliceItems = kItems * kWarpThreads;
 
 // True for an item that begins a segment.

@@ -2,7 +2,7 @@
 //% title   Each warp streams an equal share, leaves the run behind each item, reads totals by position
 //% after   warp_stream
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
-//% layout  offsets
+//% layout  offsets, flags, keys
 //% let     least_own = 32 * (8 * (element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
@@ -22,7 +22,14 @@
 //% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
 //% let     is_dear = costly_combine && !falls && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
-//% suits   gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
+//% let     is_rich = state_bytes >= 12 && state_bytes > element_bytes && num_elements >= 8388608 && mean_length >= (keys ? 8 : 3)
+//% let     is_paired = state_bytes >= 8 && element_bytes <= 4 && num_elements >= 8388608 && mean_length >= 16
+//% let     narrow_mean = element_bytes == 1 ? (keys ? 40 : 8) : keys ? 48 : 12
+//% let     is_narrow = element_bytes <= 2 && num_elements >= 33554432 && mean_length >= narrow_mean
+//% let     has_room = num_elements <= 536870912
+//% let     over_found = !gathers && has_room && (is_rich || is_paired || is_narrow) ? 105 : 15
+//% let     over_offsets = gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
+//% suits   flags || keys ? over_found : over_offsets
 //% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
 //% tune    items_per_thread = 32, 8, 16, 64
 //% tune    byte_marks = 0, 1
@@ -70,106 +77,24 @@
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
+//% if finds_offsets
+//% let     num_blocks = num_items == 0 ? 0 : min(resident, most_blocks)
+//% else
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
+//% end
 //% scratch block_heads : State[num_blocks]
 //% scratch block_totals : State[num_blocks]
 //% scratch block_waiting : Index[num_blocks]
 //% scratch ticket : unsigned[1] zero
+//% if finds_offsets
+//% use     parts/find_offsets.cuh
+//% end
 //% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
 //% use     parts/shares.cuh
-//% use     parts/warp_tile.cuh
-//% use     parts/copy_offsets.cuh
-//% use     parts/end_marks.cuh
 //% if gathers
 //% use     parts/lift_tile.cuh
 //% end
-
-constexpr int kSteps = kItemsPerThread / kStepItems;
-constexpr int kStepBytes = kStepItems * sizeof(State);
-constexpr int kStepAlignment = kStepBytes % 16 == 0 ? 16 : kStepBytes % 8 == 0 ? 8 : 4;
-
-// The states that a lane leaves behind the items of a step.
-struct alignas(kStepAlignment) States {
-    State at[kStepItems];
-};
-
-// A warp's part of shared memory. Copies to rows that straddle the memory's own cost a tenth of the rate.
-struct alignas(128) Row {
-    char bytes[128];
-};
-struct Desk {
-    Tile* tile;     // taken into registers, or lifted, before the next one is copied there
-    char* states;   // kStateRow bytes for each lane: behind each item, what the lane has; the identity
-    Marks* marks;
-    Index* ring;    // offset i is at i % ring_offsets, and the first kChunkOffsets once more behind the last
-    State* staged;  // the share's head, then totals until they are stored
-};
-
-__device__ __forceinline__ Desk lay_out(char* own, int ring_offsets)
-{
-    Desk desk;
-    desk.tile = reinterpret_cast<Tile*>(own);
-    desk.states = own + sizeof(Tile);
-    constexpr int states_bytes = kStateRow * kWarpThreads + int(sizeof(State));
-    desk.marks = reinterpret_cast<Marks*>(desk.states + (states_bytes + 15) / 16 * 16);
-    desk.ring = reinterpret_cast<Index*>(reinterpret_cast<char*>(desk.marks) + kMarksBytes);
-    desk.staged = reinterpret_cast<State*>(desk.ring + ring_offsets + kChunkOffsets);
-    return desk;
-}
-
-// Starts to copy offsets from `copied` on, as many as the ring has room for when those from `next` on stay.
-__device__ __forceinline__ void fill_ring(const Segments& segments,
-                                          Index* ring,
-                                          int ring_offsets,
-                                          Index next,
-                                          Index end_segment,
-                                          Index& copied)
-{
-    #pragma unroll 1
-    while (copied + kChunkOffsets <= next + ring_offsets && copied <= end_segment) {
-        copy_offsets(ring, ring_offsets, segments, copied);
-        if ((unsigned(copied) & (ring_offsets - 1)) == 0)
-            copy_offsets(ring + ring_offsets, ring_offsets, segments, copied);
-        copied += kChunkOffsets;
-    }
-}
-
-// Marks the last items of the segments from `next` to before `known` that end in the tile. Gives the first
-// segment that does not end there.
-__device__ __forceinline__ Index mark_ends(const Desk& desk,
-                                           int ring_offsets,
-                                           Index tile_begin,
-                                           Index next,
-                                           Index known)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    for (;;) {
-        const Index* const mine = desk.ring + (unsigned(next + lane) & (ring_offsets - 1));
-        Index places[kEndsAtOnce];
-        int count = 0;
-        #pragma unroll
-        for (int k = 0; k < kEndsAtOnce; ++k) {
-            places[k] = -32 * (lane + 1);  // where nothing is known; lanes mark nothing in different words
-            if (next + k * kWarpThreads + lane < known)
-                places[k] = mine[k * kWarpThreads + 1] - tile_begin - 1;
-        }
-        #pragma unroll
-        for (int k = 0; k < kEndsAtOnce; ++k) {
-            const bool is_known = next + k * kWarpThreads + lane < known;
-            //% if byte_marks == 1 && allows_empty
-            // An empty segment marks nothing: no two lanes write the same byte.
-            if (is_known && mine[k * kWarpThreads] - tile_begin - 1 < places[k])
-                mark(desk.marks, places[k]);
-            //% else
-            mark(desk.marks, places[k]);
-            //% end
-            count += __popc(__ballot_sync(kFullMask, is_known && places[k] < kTileItems));
-        }
-        next += count;
-        if (count < kEndsAtOnce * kWarpThreads)
-            return next;
-    }
-}
+//% use     parts/lean_desk.cuh
 
 // Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
 // with what is before a row, but for the first.
@@ -410,7 +335,9 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
             __syncwarp();  // all totals are there
             #pragma unroll 4
             for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
-                //% if tells_empty
+                //% if finds_offsets && !uses_length
+                store(results, segment, 1,  // no segment is empty, and nobody asks more of a length
+                //% elif tells_empty
                 store(results, segment, filled[segment - base],  // nobody asks more of a length
                 //% else
                 store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
@@ -448,7 +375,11 @@ extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1)
 extern "C" __global__ void __launch_bounds__(kMostBlockThreads, kBlocksPerMultiprocessor)
 //% end
 stream(Inputs inputs,
+       //% if finds_offsets
+       Given segments,
+       //% else
        Segments segments,
+       //% end
        Results results,
        //% number block_threads
        //% number ring_offsets
@@ -457,8 +388,18 @@ stream(Inputs inputs,
        State* block_heads,
        State* block_totals,
        Index* block_waiting,
+       //% if finds_offsets
+       const Index* offsets,
+       u64* large_counts,
+       //% end
        unsigned* ticket)
 {
+    //% if finds_offsets
+    const Segments ends = {segments, offsets, *segments.num_found};
+    clear_counts(segments, large_counts);
+    //% else
+    const Segments& ends = segments;
+    //% end
     extern __shared__ Row desks[];
     __shared__ bool last;
     // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
@@ -468,7 +409,7 @@ stream(Inputs inputs,
     const int warp = threadIdx.x / kWarpThreads;
     const int num_warps = block_threads / kWarpThreads;
     char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
-    const Share share = stream_share(inputs, segments, results, lay_out(own, ring_offsets), ring_offsets,
+    const Share share = stream_share(inputs, ends, results, lay_out(own, ring_offsets), ring_offsets,
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
     // The desk is done with, and has room for the share where the tile was.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
@@ -479,7 +420,7 @@ stream(Inputs inputs,
         Share all = share;
         #pragma unroll 1
         for (int k = 1; k < num_warps; ++k)
-            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
+            all = join_shares(ends, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
@@ -490,5 +431,5 @@ stream(Inputs inputs,
     if (!last)
         return;
     __threadfence();  // the other blocks' shares are read after their tickets
-    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+    join_all_shares(ends, results, block_heads, block_totals, block_waiting);
 }

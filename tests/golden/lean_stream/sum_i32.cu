@@ -696,6 +696,7 @@ stream(Inputs inputs,
        Index* block_waiting,
        unsigned* ticket)
 {
+    const Segments& ends = segments;
     extern __shared__ Row desks[];
     __shared__ bool last;
     // Neighbouring blocks, which may sit on one multiprocessor, take shares from both halves of the input:
@@ -705,7 +706,7 @@ stream(Inputs inputs,
     const int warp = threadIdx.x / kWarpThreads;
     const int num_warps = block_threads / kWarpThreads;
     char* const own = reinterpret_cast<char*>(desks) + warp * desk_bytes;
-    const Share share = stream_share(inputs, segments, results, lay_out(own, ring_offsets), ring_offsets,
+    const Share share = stream_share(inputs, ends, results, lay_out(own, ring_offsets), ring_offsets,
                                      held_totals, block * num_warps + warp, Index(gridDim.x) * num_warps);
     // The desk is done with, and has room for the share where the tile was.
     static_assert(sizeof(Share) <= sizeof(Tile), "a tile is larger than a share");
@@ -716,7 +717,7 @@ stream(Inputs inputs,
         Share all = share;
         #pragma unroll 1
         for (int k = 1; k < num_warps; ++k)
-            all = join_shares(segments, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
+            all = join_shares(ends, results, all, *reinterpret_cast<Share*>(own + k * desk_bytes));
         block_heads[block] = all.head;
         block_totals[block] = all.total;
         block_waiting[block] = all.waiting;
@@ -727,5 +728,5 @@ stream(Inputs inputs,
     if (!last)
         return;
     __threadfence();  // the other blocks' shares are read after their tickets
-    join_all_shares(segments, results, block_heads, block_totals, block_waiting);
+    join_all_shares(ends, results, block_heads, block_totals, block_waiting);
 }

@@ -1,0 +1,183 @@
+//% use parts/find_heads.cuh
+//% let unit_items = 2048
+//% let num_units = ceil_div(num_items, unit_items)
+//% scratch head_bits : u64[num_units * 32]
+//% scratch unit_counts : unsigned[num_units]
+//% scratch large_counts : u64[ceil_div(num_units, 128)] zero
+//% scratch offsets : Index[num_items + 1]
+//% if keys
+//% scratch unit_keys : Key[num_units * unit_items]
+//% end
+//% launch mark_heads grid = ceil_div(num_units, 8) block = 256
+//% launch list_offsets grid = ceil_div(num_units, 32) block = 256
+
+// Offsets made of flags or keys in two launches. The first one reads them, each warp a unit, and leaves a bit
+// an item and the number of heads: of each unit, and of many units. The second one adds up the numbers before
+// its units and lists their heads. Nobody waits for another block.
+//% if keys
+// Keys of heads are stored by units first: when they have just been compared, they are in the cache.
+//% end
+constexpr int kUnitSlices = 4;                            // a warp's
+constexpr int kUnitItems = kUnitSlices * kSliceItems;
+constexpr int kFindWarps = 8;                             // of a block
+constexpr int kListUnits = 32;                            // of a block
+constexpr int kLargeUnits = 128;                          // that are counted together
+constexpr int kLaneItems = kUnitItems / kWarpThreads;     // whose bits a lane lists
+static_assert(kLaneItems == 64, "one word has a lane's bits");
+
+// The sum of what the lanes have, for all of them.
+__device__ __forceinline__ u64 sum_of_lanes(u64 count)
+{
+    #pragma unroll
+    for (int distance = kWarpThreads / 2; distance > 0; distance /= 2)
+        count += __shfl_xor_sync(kFullMask, count, distance);
+    return count;
+}
+
+// Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number.
+__device__ __forceinline__ int mark_unit(unsigned short* exchange,
+                                         unsigned short* marks,
+                                         const Segments& segments,
+                                         Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    int count = 0;
+    //% if flags
+    const bool fits = (unsigned long long)segments.flags % kFlagVector == 0;
+    if (fits && begin + kUnitItems <= segments.num_items) {
+        LaneFlags read[kUnitSlices];  // all are under way at once
+        #pragma unroll
+        for (int slice = 0; slice < kUnitSlices; ++slice)
+            read[slice] = *reinterpret_cast<const LaneFlags*>(segments.flags + begin + slice * kSliceItems +
+                                                              lane * kItems);
+        #pragma unroll
+        for (int slice = 0; slice < kUnitSlices; ++slice) {
+            unsigned heads = flag_bits(read[slice]);
+            heads |= begin + slice + lane == 0 ? 1u : 0u;  // a segment begins with the input
+            marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+            count += __popc(heads);
+        }
+        return count;
+    }
+    //% end
+    //% if keys
+    Index stored = begin;
+    //% end
+    #pragma unroll 1
+    for (int slice = 0; slice < kUnitSlices; ++slice) {
+        const unsigned heads = find_heads(exchange, segments, begin + slice * kSliceItems);
+        marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+        count += __popc(heads);
+        //% if keys
+        const int upto = warp_scan_counts(__popc(heads));
+        const int num_heads = __shfl_sync(kFullMask, upto, kWarpThreads - 1);
+        __syncwarp();  // the exchange has been read
+        store_slice_keys(exchange, segments, heads, upto - __popc(heads), num_heads,
+                         begin + slice * kSliceItems, stored);
+        stored += num_heads;
+        __syncwarp();  // the places have been read
+        //% end
+    }
+    return count;
+}
+
+extern "C" __global__ void __launch_bounds__(kFindWarps * kWarpThreads)
+mark_heads(Given segments,
+           u64* head_bits,
+           unsigned* unit_counts,
+           //% if keys
+           Key* unit_keys,
+           //% end
+           u64* large_counts)
+{
+    //% if keys
+    segments.found_keys = unit_keys;
+    //% end
+    __shared__ unsigned short exchange[kFindWarps][kExchanged];
+    const int warp = threadIdx.x / kWarpThreads;
+    const Index unit = Index(blockIdx.x) * kFindWarps + warp;
+    const Index begin = unit * kUnitItems;
+    if (begin >= segments.num_items)
+        return;
+    unsigned short* const marks = reinterpret_cast<unsigned short*>(head_bits + unit * kWarpThreads);
+    const int mine = mark_unit(exchange[warp], marks, Segments{segments, nullptr, 0}, begin);
+    const u64 count = sum_of_lanes(u64(mine));
+    if (threadIdx.x % kWarpThreads == 0) {
+        unit_counts[unit] = unsigned(count);
+        atomicAdd(large_counts + unit / kLargeUnits, count);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(kFindWarps * kWarpThreads)
+list_offsets(Given segments,
+             const u64* head_bits,
+             const unsigned* unit_counts,
+             const u64* large_counts,
+             //% if keys
+             const Key* unit_keys,
+             //% end
+             Index* offsets)
+{
+    __shared__ unsigned short listed[kFindWarps][kUnitItems];  // heads of a unit
+    __shared__ u64 sums[kFindWarps];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+    const Index num_units = (segments.num_items - 1) / kUnitItems + 1;
+    const Index first_unit = Index(blockIdx.x) * kListUnits;
+
+    // Heads before the block's units.
+    const Index large = first_unit / kLargeUnits;
+    u64 before = 0;
+    for (Index k = threadIdx.x; k < large; k += kFindWarps * kWarpThreads)
+        before += large_counts[k];
+    for (Index k = large * kLargeUnits + threadIdx.x; k < first_unit; k += kFindWarps * kWarpThreads)
+        before += unit_counts[k];
+    before = sum_of_lanes(before);
+    if (lane == 0)
+        sums[warp] = before;
+    __syncthreads();  // the sums of all warps are there
+    Index first = 0;
+    #pragma unroll
+    for (int k = 0; k < kFindWarps; ++k)
+        first += Index(sums[k]);
+    const int count = first_unit + lane < num_units ? int(unit_counts[first_unit + lane]) : 0;
+    const int upto = warp_scan_counts(count);
+
+    constexpr int kWarpUnits = kListUnits / kFindWarps;
+    #pragma unroll 1
+    for (int k = warp * kWarpUnits; k < (warp + 1) * kWarpUnits && first_unit + k < num_units; ++k) {
+        const Index unit = first_unit + k;
+        const Index begin = unit * kUnitItems;
+        const int num_heads = __shfl_sync(kFullMask, count, k);
+        const Index first_here = first + __shfl_sync(kFullMask, upto, k) - num_heads;
+        u64 bits = head_bits[unit * kWarpThreads + lane];
+        const int mine = __popcll(bits);
+        unsigned short* place = listed[warp] + (warp_scan_counts(mine) - mine);
+        #pragma unroll 1
+        for (; bits != 0; bits &= bits - 1)
+            *place++ = (unsigned short)(lane * kLaneItems + __ffsll((long long)bits) - 1);
+        __syncwarp();  // all heads are listed
+        #pragma unroll 4
+        for (int head = lane; head < num_heads; head += kWarpThreads) {
+            offsets[first_here + head] = begin + listed[warp][head];
+            //% if keys
+            segments.found_keys[first_here + head] = unit_keys[begin + head];
+            //% end
+        }
+        if (unit == num_units - 1 && lane == 0) {
+            offsets[first_here + num_heads] = segments.num_items;
+            *segments.num_found = first_here + num_heads;
+        }
+        __syncwarp();  // the list has been read
+    }
+}
+
+// Leaves the counts as the next launch wants them. The kernel after list_offsets() calls it.
+__device__ __forceinline__ void clear_counts(const Given& segments, u64* large_counts)
+{
+    if (blockIdx.x > 0)
+        return;
+    const Index num_large = (segments.num_items - 1) / (Index(kUnitItems) * kLargeUnits) + 1;
+    for (Index k = threadIdx.x; k < num_large; k += blockDim.x)
+        large_counts[k] = 0;
+}
