@@ -1,4 +1,8 @@
+//% if keys
 //% use parts/find_heads.cuh
+//% else
+//% use parts/slice_heads.cuh
+//% end
 //% let unit_items = 2048
 //% let num_units = ceil_div(num_items, unit_items)
 //% scratch head_bits : u64[num_units * 32]
@@ -34,7 +38,39 @@ __device__ __forceinline__ u64 sum_of_lanes(u64 count)
     return count;
 }
 
+//% if flags
 // Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number.
+__device__ __forceinline__ int mark_unit(unsigned short* marks, const Segments& segments, Index begin)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const bool fits = (unsigned long long)segments.flags % kFlagVector == 0;
+    int count = 0;
+    if (!fits || begin + kUnitItems > segments.num_items) {
+        #pragma unroll 1
+        for (int slice = 0; slice < kUnitSlices; ++slice) {
+            const unsigned heads = vote_heads(segments, begin + slice * kSliceItems);
+            marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+            count += __popc(heads);
+        }
+        return count;
+    }
+    LaneFlags read[kUnitSlices];  // all are under way at once
+    #pragma unroll
+    for (int slice = 0; slice < kUnitSlices; ++slice)
+        read[slice] = *reinterpret_cast<const LaneFlags*>(segments.flags + begin + slice * kSliceItems +
+                                                          lane * kItems);
+    #pragma unroll
+    for (int slice = 0; slice < kUnitSlices; ++slice) {
+        unsigned heads = flag_bits(read[slice]);
+        heads |= begin + slice + lane == 0 ? 1u : 0u;  // a segment begins with the input
+        marks[slice * kWarpThreads + lane] = (unsigned short)heads;
+        count += __popc(heads);
+    }
+    return count;
+}
+//% else
+// Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number. Stores the
+// heads' keys, from the unit's begin on, into segments.found_keys.
 __device__ __forceinline__ int mark_unit(unsigned short* exchange,
                                          unsigned short* marks,
                                          const Segments& segments,
@@ -42,33 +78,12 @@ __device__ __forceinline__ int mark_unit(unsigned short* exchange,
 {
     const int lane = threadIdx.x % kWarpThreads;
     int count = 0;
-    //% if flags
-    const bool fits = (unsigned long long)segments.flags % kFlagVector == 0;
-    if (fits && begin + kUnitItems <= segments.num_items) {
-        LaneFlags read[kUnitSlices];  // all are under way at once
-        #pragma unroll
-        for (int slice = 0; slice < kUnitSlices; ++slice)
-            read[slice] = *reinterpret_cast<const LaneFlags*>(segments.flags + begin + slice * kSliceItems +
-                                                              lane * kItems);
-        #pragma unroll
-        for (int slice = 0; slice < kUnitSlices; ++slice) {
-            unsigned heads = flag_bits(read[slice]);
-            heads |= begin + slice + lane == 0 ? 1u : 0u;  // a segment begins with the input
-            marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-            count += __popc(heads);
-        }
-        return count;
-    }
-    //% end
-    //% if keys
     Index stored = begin;
-    //% end
     #pragma unroll 1
     for (int slice = 0; slice < kUnitSlices; ++slice) {
         const unsigned heads = find_heads(exchange, segments, begin + slice * kSliceItems);
         marks[slice * kWarpThreads + lane] = (unsigned short)heads;
         count += __popc(heads);
-        //% if keys
         const int upto = warp_scan_counts(__popc(heads));
         const int num_heads = __shfl_sync(kFullMask, upto, kWarpThreads - 1);
         __syncwarp();  // the exchange has been read
@@ -76,10 +91,10 @@ __device__ __forceinline__ int mark_unit(unsigned short* exchange,
                          begin + slice * kSliceItems, stored);
         stored += num_heads;
         __syncwarp();  // the places have been read
-        //% end
     }
     return count;
 }
+//% end
 
 extern "C" __global__ void __launch_bounds__(kFindWarps * kWarpThreads)
 mark_heads(Given segments,
@@ -91,16 +106,20 @@ mark_heads(Given segments,
            u64* large_counts)
 {
     //% if keys
-    segments.found_keys = unit_keys;
-    //% end
     __shared__ unsigned short exchange[kFindWarps][kExchanged];
+    //% end
     const int warp = threadIdx.x / kWarpThreads;
     const Index unit = Index(blockIdx.x) * kFindWarps + warp;
     const Index begin = unit * kUnitItems;
     if (begin >= segments.num_items)
         return;
     unsigned short* const marks = reinterpret_cast<unsigned short*>(head_bits + unit * kWarpThreads);
+    //% if keys
+    segments.found_keys = unit_keys;
     const int mine = mark_unit(exchange[warp], marks, Segments{segments, nullptr, 0}, begin);
+    //% else
+    const int mine = mark_unit(marks, Segments{segments, nullptr, 0}, begin);
+    //% end
     const u64 count = sum_of_lanes(u64(mine));
     if (threadIdx.x % kWarpThreads == 0) {
         unit_counts[unit] = unsigned(count);
