@@ -250,7 +250,7 @@ TEST_F(VerbsTest, StagesShowWhatAnOperatorMayUse)
             EXPECT_EQ(stage["serves"].dump(), R"([{"form":"uniform","rule_of_thumb":true,"serves":true}])");
         } else if (stage["stage"] == "lean_stream") {
             EXPECT_EQ(stage["serves"][0]["reason"],
-                      "takes segments given as offsets, flags, keys, not as uniform");
+                      "takes segments given as flags, keys, offsets, not as uniform");
         }
 }
 

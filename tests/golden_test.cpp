@@ -60,10 +60,10 @@ struct Golden {
     [[nodiscard]] std::string row() const { return stage->name + "," + text_name(); }
 };
 
-/// Offsets where the stage takes them, else its first form; tile_scan and run_stream, whose texts depend on
-/// the form, in others too, and rungs over one segment. Of stages over rows an operator that is exact and not
-/// commutative, without and with write-back. Of stages whose numbers may come with the launch,
-/// that text as well. One operator with a table, whose reads are checked.
+/// Offsets where the stage takes them, else its first form; tile_scan, run_stream and those that make offsets
+/// of flags and keys, whose texts depend on the form, in others too, and rungs over one segment. Of stages
+/// over rows an operator that is exact and not commutative, without and with write-back. Of stages whose
+/// numbers may come with the launch, that text as well. One operator with a table, whose reads are checked.
 std::vector<Golden> find_goldens()
 {
     std::vector<Golden> all;
@@ -98,6 +98,9 @@ std::vector<Golden> find_goldens()
             add_form(SegmentForm::whole);
         if (stage.name == "run_stream")
             add_form(SegmentForm::flags);
+        for (const auto other : {SegmentForm::flags, SegmentForm::keys})
+            if (finds_offsets(stage, other))
+                add_form(other);
         if (stage.name == "tile_scan")
             for (const auto other : {SegmentForm::uniform, SegmentForm::ranges})
                 add_form(other);

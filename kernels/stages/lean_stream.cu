@@ -2,7 +2,7 @@
 //% title   Each warp streams an equal share, leaves the run behind each item, reads totals by position
 //% after   warp_stream
 //% source  Equal shares: Merrill & Garland 2016. Segmented scan: Sengupta, Harris, Zhang & Owens 2007
-//% layout  offsets, flags, keys
+//% layout  flags, keys, offsets
 //% let     least_own = 32 * (8 * (element_bytes + state_bytes) + 16) + 4 * state_bytes + 2048
 //% needs   associative, element_bytes > 0, state_bytes <= 64, !uses_position, !uses_segment
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
@@ -26,8 +26,9 @@
 //% let     is_paired = state_bytes >= 8 && element_bytes <= 4 && num_elements >= 8388608 && mean_length >= 16
 //% let     narrow_mean = element_bytes == 1 ? (keys ? 40 : 8) : keys ? 48 : 12
 //% let     is_narrow = element_bytes <= 2 && num_elements >= 33554432 && mean_length >= narrow_mean
-//% let     has_room = num_elements <= 536870912
-//% let     over_found = !gathers && has_room && (is_rich || is_paired || is_narrow) ? 105 : 15
+//% let     has_room = num_elements <= 268435456
+//% let     are_seen = flags || longest_length > 0
+//% let     over_found = !gathers && has_room && (is_rich || are_seen && (is_paired || is_narrow)) ? 105 : 15
 //% let     over_offsets = gathers && num_elements > 4194304 ? 65 : is_general ? 45 : 35
 //% suits   flags || keys ? over_found : over_offsets
 //% tune    block_threads = 256, 32, 64, 128, 224, 320, 384, 512, 640
@@ -45,7 +46,7 @@
 //% let     marks_bytes = byte_marks == 1 ? 32 * items_per_thread : 4 * items_per_thread
 //% let     own_bytes = 32 * items_per_thread * element_bytes + 32 * state_row + state_bytes + marks_bytes + 16
 //% let     ring_bytes = ring_offsets * index_bytes + 512
-//% let     held_bytes = (held_totals + 1) * (state_bytes + tells_empty)
+//% let     held_bytes = (held_totals + 1) * (state_bytes + (offsets ? tells_empty : 0))
 //% let     desk_bytes = ceil_div(own_bytes + ring_bytes + held_bytes, 128) * 128
 //% let     reserved_bytes = 1024
 //% let     static_bytes = block_threads / 32 * (state_bytes + 8) + reserved_bytes + 176

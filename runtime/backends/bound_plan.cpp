@@ -30,7 +30,7 @@ void put(std::vector<std::byte>& bytes, std::size_t place, T value)
     std::memcpy(bytes.data() + place, &value, sizeof value);
 }
 
-/// Pointers in the kernel's struct Segments.
+/// Pointers in the kernel's struct Segments, or Given.
 std::size_t num_segment_pointers(SegmentForm form)
 {
     switch (form) {

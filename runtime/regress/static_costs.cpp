@@ -55,10 +55,9 @@ std::vector<SegmentForm> measured_forms(const Stage& stage, const NamedOperator&
     if (serves(SegmentForm::whole))
         forms.push_back(SegmentForm::whole);
     for (const auto form : {SegmentForm::offsets, SegmentForm::keys})
-        if (serves(form)) {
+        if (serves(form) &&
+            (forms.empty() || forms.back() == SegmentForm::whole || finds_offsets(stage, form)))
             forms.push_back(form);
-            break;
-        }
     return forms;
 }
 

@@ -256,4 +256,31 @@ Shapes crowded_shapes(SegmentForm form, std::int64_t tile)
     return one({"crowded, then long", segments_in_form(form, lengths)});
 }
 
+Shapes unit_shapes(SegmentForm form)
+{
+    constexpr std::int64_t unit = 2048;
+    Shapes shapes;
+    for (const std::int64_t n : {3 * unit - 1, 3 * unit, 3 * unit + 1, 33 * unit + 700, 32 * unit}) {
+        std::vector<std::int64_t> lengths = {1, unit - 1, 2, 1};
+        std::int64_t rest = n - unit - 3;
+        for (std::int64_t k = 1; rest > 0; k = k * 7 % 331 + 1) {
+            lengths.push_back(std::min(rest, k));
+            rest -= lengths.back();
+        }
+        shapes.push_back({std::to_string(n) + " items in units", segments_in_form(form, lengths)});
+    }
+    return shapes;
+}
+
+Segments many_units(SegmentForm form, std::int64_t mean)
+{
+    std::vector<std::int64_t> lengths;
+    std::int64_t rest = 258 * 2048 + 77;
+    for (std::int64_t k = 1; rest > 0; k = k * 7 % (2 * mean + 1) + 1) {
+        lengths.push_back(std::min(rest, k));
+        rest -= lengths.back();
+    }
+    return segments_in_form(form, lengths);
+}
+
 }  // namespace segfold::test

@@ -62,6 +62,13 @@ Shapes border_shapes(std::int64_t tile);
 /// Ever longer segments, so that tiles differ in their numbers of ends.
 Shapes growing_shapes(SegmentForm form, std::int64_t num_elements);
 
+/// Segments over units of 2048 items, of which a warp makes offsets, over several blocks of 32 units; some
+/// inputs end with a unit or one item before or behind its end.
+Shapes unit_shapes(SegmentForm form);
+
+/// Segments of about `mean` over 258 units, of which 128 are counted together.
+Segments many_units(SegmentForm form, std::int64_t mean);
+
 /// A tile of segments of one element, one of three, and a long one.
 Shapes crowded_shapes(SegmentForm form, std::int64_t tile);
 

@@ -24,7 +24,7 @@ public:
         // Nothing that a part does alone depends on the order in which forms are tried.
         auto forms = stage_.forms;
         std::ranges::stable_sort(forms, {}, [](SegmentForm form) {
-            return form == SegmentForm::offsets || form == SegmentForm::keys ? 0 : 1;
+            return form == SegmentForm::offsets ? 0 : form == SegmentForm::keys ? 1 : 2;
         });
         const auto main = forms.front();
         for (const auto form : forms)
@@ -157,6 +157,9 @@ private:
             for (auto& [c, what] : run_cases(stage_))
                 if (c.level == level)
                     add_case(std::move(c), what);
+        for (const auto form : {SegmentForm::flags, SegmentForm::keys})
+            if (finds_offsets(stage_, form))
+                units(form, level);
         if (level == 0)
             return;
         for (const std::string op : {"trace_u64", "sum_i32"}) {
@@ -199,6 +202,30 @@ private:
                     op, SegmentForm::whole, 1, configuration,
                     [=] { return few_shapes(SegmentForm::whole, tile, true); }, rounds, "atomic");
             }
+    }
+
+    /// Offsets made of flags and keys.
+    void units(SegmentForm form, int level)
+    {
+        if (level == 0)
+            add_special(
+                "sum_i32", form, 0, smallest("sum_i32", form), [form] { return unit_shapes(form); },
+                {{1, 2, 2, 0}, {2, 1, 1, 1}}, "units");
+        if (level != 1 || !serves("sum_i32", form))
+            return;
+        add_case({"",
+                  1,
+                  stage_.name,
+                  Problem(operator_of("sum_i32"), form),
+                  smallest("sum_i32", form),
+                  Numbers::constant,
+                  [form] {
+                      return one({"many units", many_units(form, 1000)});
+                  },
+                  {{1, 2, 2, 0}},
+                  false,
+                  [form] { return many_units(form, 300); }},
+                 "many units");
     }
 
     void maps(const std::string& op)

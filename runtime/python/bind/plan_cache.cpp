@@ -79,16 +79,22 @@ void wait_for(const PlanCache::Entry& entry)
 
 void PlanCache::add(std::shared_ptr<const Entry> entry)
 {
-    std::shared_ptr<const Entry> last;
+    std::list<std::shared_ptr<const Entry>> gone;
     {
         const std::lock_guard lock(mutex_);
         entries_.push_front(std::move(entry));
-        if (entries_.size() <= kMost)
-            return;
-        last = std::move(entries_.back());
-        entries_.pop_back();
+        std::size_t num_kept = 0;
+        std::int64_t bytes = 0;
+        auto first_gone = entries_.begin();
+        for (; first_gone != entries_.end() && num_kept < kMost; ++first_gone, ++num_kept) {
+            bytes += (*first_gone)->plan->scratch_bytes();
+            if (num_kept > 0 && bytes > kMostScratchBytes)
+                break;
+        }
+        gone.splice(gone.end(), entries_, first_gone, entries_.end());
     }
-    wait_for(*last);
+    for (const auto& one : gone)
+        wait_for(*one);
 }
 
 void PlanCache::clear()

@@ -66,7 +66,8 @@ public:
     [[nodiscard]] std::size_t size();
 
 private:
-    static constexpr std::size_t kMost = 64;  ///< each may hold scratch memory
+    static constexpr std::size_t kMost = 64;
+    static constexpr std::int64_t kMostScratchBytes = std::int64_t{4} << 30;  ///< but for the plan used last
 
     std::mutex mutex_;
     std::list<std::shared_ptr<const Entry>> entries_;  ///< the one used last in front
