@@ -11,7 +11,8 @@
 //% let     fits_vectors = has_vectors && mean_length >= 8 && mean_length % 8 == 0
 //% let     is_middling = num_elements <= 4194304 && num_elements > 1048576 && state_bytes <= 4
 //% let     few_light = element_bytes >= 8 && state_bytes < 16 ? 6 : is_middling ? 8 : 16
-//% let     light_alike = is_narrow ? 16 : few_light
+//% let     narrow_alike = element_bytes == 2 && !is_few ? 26 : 16
+//% let     light_alike = is_narrow ? narrow_alike : few_light
 //% let     dear_alike = num_elements <= 4194304 && !is_few ? 37 : 20
 //% let     alike_most = costly_combine ? dear_alike : has_no_groups ? 20 : light_alike
 //% let     is_alike = uniform && (num_segments == 0 || mean_length < alike_most && !fits_vectors)
