@@ -490,7 +490,7 @@ TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
     EXPECT_EQ(result.exit_code, 0);
     EXPECT_EQ(result.errors,
               "segfold: warning: u8.npy holds u8, so sum is computed in u8 and may wrap; save it with "
-              "array.astype('<i8') to compute in i64\n");
+              "array.astype(numpy.int64) to compute in i64\n");
     EXPECT_EQ(folder_.run({"run", "sum_u8", "--input", "u8.npy", "--backend", "reference"}).errors, "");
 }
 

@@ -129,7 +129,7 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
     if (std::ranges::any_of(op.combine.assignments, [](const auto& a) { return wraps_soon(a.value); }))
         write_error(
             fmt::format("warning: {} holds {}, so {} is computed in {} and may wrap; save it with "
-                        "array.astype('<i8') to compute in i64",
+                        "array.astype(numpy.int64) to compute in i64",
                         found->file, segfold::name(type), op.name, segfold::name(type)));
     return op;
 }
