@@ -21,12 +21,12 @@
 //% if keys
 // Keys of heads are stored by units first: when they have just been compared, they are in the cache.
 //% end
-constexpr int kUnitSlices = 4;                            // a warp's
+constexpr int kUnitSlices = 4;                         // that a warp reads
 constexpr int kUnitItems = kUnitSlices * kSliceItems;
-constexpr int kFindWarps = 8;                             // of a block
-constexpr int kListUnits = 32;                            // of a block
-constexpr int kLargeUnits = 128;                          // that are counted together
-constexpr int kLaneItems = kUnitItems / kWarpThreads;     // whose bits a lane lists
+constexpr int kFindWarps = 8;                          // of a block
+constexpr int kListUnits = 32;                         // that a block lists
+constexpr int kLargeUnits = 128;                       // that are counted together
+constexpr int kLaneItems = kUnitItems / kWarpThreads;  // whose bits a lane lists
 static_assert(kLaneItems == 64, "one word has a lane's bits");
 
 // The sum of what the lanes have, for all of them.
