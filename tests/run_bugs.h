@@ -169,7 +169,7 @@ inline const std::vector<Bug> kRunBugs = {
      "lane == 0 ? 1u : 0u"},
     {"TilesNumberOfSegmentsForgotten", "run_tiles", "sum_i32", LayoutKind::keys,
      "*segments.num_found = last_segment + 1;", ""},
-    {"FoundHeadsOfAnotherSlice", "lean_stream", "sum_i32", LayoutKind::flags, "flag_bits(read[slice])",
+    {"FoundHeadsOfAnotherSlice", "lean_stream", "sum_i32", LayoutKind::flags, "flag_bits(read[k])",
      "flag_bits(read[0])"},
     {"FoundUnitsBeforeForgotten", "lean_stream", "sum_i32", LayoutKind::flags, "before += unit_counts[k];",
      ""},

@@ -1,31 +1,31 @@
 //% if keys
 //% use parts/find_heads.cuh
 //% else
-//% use parts/slice_heads.cuh
+//% use parts/flag_heads.cuh
 //% end
 //% let unit_items = 2048
+//% let find_warps = 8
+//% let list_units = 32
+//% let large_units = 128
 //% let num_units = ceil_div(num_items, unit_items)
 //% scratch head_bits : u64[num_units * 32]
 //% scratch unit_counts : unsigned[num_units]
-//% scratch large_counts : u64[ceil_div(num_units, 128)] zero
+//% scratch large_counts : u64[ceil_div(num_units, large_units)] zero
 //% scratch offsets : Index[num_items + 1]
 //% if keys
 //% scratch unit_keys : Key[num_units * unit_items]
 //% end
-//% launch mark_heads grid = ceil_div(num_units, 8) block = 256
-//% launch list_offsets grid = ceil_div(num_units, 32) block = 256
+//% launch mark_heads grid = ceil_div(num_units, find_warps) block = find_warps * 32
+//% launch list_offsets grid = ceil_div(num_units, list_units) block = find_warps * 32
 
-// Offsets made of flags or keys in two launches. The first one reads them, each warp a unit, and leaves a bit
-// an item and the number of heads: of each unit, and of many units. The second one adds up the numbers before
-// its units and lists their heads. Nobody waits for another block.
+// Offsets made of flags or keys in two launches. In the first, each warp reads a unit of kUnitItems items. It
+// leaves a bit for each item and the number of heads: of its unit, and, with other warps, of kLargeUnits
+// units. In the second, a block adds up the numbers before its kListUnits units and lists their heads. Nobody
+// waits for another block.
 //% if keys
-// Keys of heads are stored by units first: when they have just been compared, they are in the cache.
+// The first launch also stores the keys of a unit's heads side by side, while they are in the cache.
 //% end
-constexpr int kUnitSlices = 4;                         // that a warp reads
-constexpr int kUnitItems = kUnitSlices * kSliceItems;
-constexpr int kFindWarps = 8;                          // of a block
-constexpr int kListUnits = 32;                         // that a block lists
-constexpr int kLargeUnits = 128;                       // that are counted together
+constexpr int kUnitSlices = kUnitItems / kSliceItems;
 constexpr int kLaneItems = kUnitItems / kWarpThreads;  // whose bits a lane lists
 static_assert(kLaneItems == 64, "one word has a lane's bits");
 
@@ -38,40 +38,10 @@ __device__ __forceinline__ u64 sum_of_lanes(u64 count)
     return count;
 }
 
-//% if flags
-// Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number.
-__device__ __forceinline__ int mark_unit(unsigned short* marks, const Segments& segments, Index begin)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const bool fits = (unsigned long long)segments.flags % kFlagVector == 0;
-    int count = 0;
-    if (!fits || begin + kUnitItems > segments.num_items) {
-        #pragma unroll 1
-        for (int slice = 0; slice < kUnitSlices; ++slice) {
-            const unsigned heads = vote_heads(segments, begin + slice * kSliceItems);
-            marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-            count += __popc(heads);
-        }
-        return count;
-    }
-    LaneFlags read[kUnitSlices];  // all are under way at once
-    #pragma unroll
-    for (int slice = 0; slice < kUnitSlices; ++slice)
-        read[slice] = *reinterpret_cast<const LaneFlags*>(segments.flags + begin + slice * kSliceItems +
-                                                          lane * kItems);
-    #pragma unroll
-    for (int slice = 0; slice < kUnitSlices; ++slice) {
-        unsigned heads = flag_bits(read[slice]);
-        heads |= begin + slice + lane == 0 ? 1u : 0u;  // a segment begins with the input
-        marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-        count += __popc(heads);
-    }
-    return count;
-}
-//% else
+//% if keys
 // Finds the heads of a unit: a lane leaves the bits of each of its rows, and gets their number. Stores the
 // heads' keys, from the unit's begin on, into segments.found_keys.
-__device__ __forceinline__ int mark_unit(unsigned short* exchange,
+__device__ __forceinline__ int mark_keys(unsigned short* exchange,
                                          unsigned short* marks,
                                          const Segments& segments,
                                          Index begin)
@@ -116,9 +86,9 @@ mark_heads(Given segments,
     unsigned short* const marks = reinterpret_cast<unsigned short*>(head_bits + unit * kWarpThreads);
     //% if keys
     segments.found_keys = unit_keys;
-    const int mine = mark_unit(exchange[warp], marks, Segments{segments, nullptr, 0}, begin);
+    const int mine = mark_keys(exchange[warp], marks, Segments{segments, nullptr, 0}, begin);
     //% else
-    const int mine = mark_unit(marks, Segments{segments, nullptr, 0}, begin);
+    const int mine = find_heads(marks, Segments{segments, nullptr, 0}, begin, kUnitSlices);
     //% end
     const u64 count = sum_of_lanes(u64(mine));
     if (threadIdx.x % kWarpThreads == 0) {

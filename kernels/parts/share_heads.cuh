@@ -1,48 +1,12 @@
 //% use parts/slice_heads.cuh
+//% if flags
+//% use parts/flag_heads.cuh
+//% end
 // The heads of a warp's share of a tile: some slices, one behind the other. They are found before anything is
 // folded, and kept as marks.
 constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit for each item
 
-//% if flags
-// Puts the heads of a warp's share into its `marks`; returns a lane's number of them. Flags of four slices
-// are under way at once.
-__device__ __forceinline__ int find_heads(unsigned short* marks, const Segments& segments, Index begin,
-                                          int num_slices)
-{
-    const int lane = threadIdx.x % kWarpThreads;
-    const unsigned char* const flags = segments.flags + begin + lane * kItems;
-    const bool fits = (unsigned long long)segments.flags % kFlagVector == 0;
-    const bool is_inside = fits && begin + num_slices * kSliceItems <= segments.num_items;
-    int count = 0;
-    if (!is_inside) {
-        #pragma unroll 1
-        for (int slice = 0; slice < num_slices; ++slice) {
-            const unsigned heads = vote_heads(segments, begin + slice * kSliceItems);
-            marks[slice * kWarpThreads + lane] = (unsigned short)heads;
-            count += __popc(heads);
-        }
-        return count;
-    }
-    constexpr int kTogether = 4;
-    #pragma unroll 1
-    for (int slice = 0; slice < num_slices; slice += kTogether) {
-        LaneFlags read[kTogether];
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (slice + k < num_slices)
-                read[k] = *reinterpret_cast<const LaneFlags*>(flags + (slice + k) * kSliceItems);
-        #pragma unroll
-        for (int k = 0; k < kTogether; ++k)
-            if (slice + k < num_slices) {
-                unsigned heads = flag_bits(read[k]);
-                heads |= begin + slice + k + lane == 0 ? 1u : 0u;  // a segment begins with the input
-                marks[(slice + k) * kWarpThreads + lane] = (unsigned short)heads;
-                count += __popc(heads);
-            }
-    }
-    return count;
-}
-//% else
+//% if keys
 // Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
 // not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
 constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
