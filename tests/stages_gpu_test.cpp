@@ -351,8 +351,8 @@ TEST_F(StagesOnGpu, FoundSegmentsBeyondTwoBillionElements)
     const Judge judge(workload);
     for (const auto& name : kRunStages) {
         const auto& stage = Catalogue::standard().stage(name);
-        const auto emitted =
-            emit(Problem(workload.op, SegmentForm::flags, 64), stage, default_configuration(stage));
+        const Problem problem(workload.op, SegmentForm::flags, 64);
+        const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
         const auto comparison = judge.compare(run(workload, emitted, name));
         ASSERT_TRUE(comparison.agrees()) << name << ": " << segfold::print(comparison);
     }
