@@ -99,14 +99,27 @@ bool uses_generic_type(const std::string& path, const std::string& text)
     }
 }
 
-/// True for integers of 8 and 16 bits that the operator adds or multiplies, which soon wraps.
-bool wraps_soon(const Expression& expression)
+/// True where the operator adds or multiplies numbers of 8 or 16 bits: integers soon wrap, sums of floats
+/// soon stop to grow.
+bool computes_narrowly(const Expression& expression)
 {
     const auto& node = *expression;
     const bool computes = node.kind == ExpressionKind::binary &&
                           (node.symbol == "+" || node.symbol == "-" || node.symbol == "*");
-    return (computes && node.type && is_integer(*node.type) && size_bytes(*node.type) < 4) ||
-           std::ranges::any_of(node.arguments, wraps_soon);
+    return (computes && node.type && *node.type != Type::boolean && size_bytes(*node.type) < 4) ||
+           std::ranges::any_of(node.arguments, computes_narrowly);
+}
+
+/// What becomes of sums and products in `type`, and the type of numpy that avoids it.
+std::string advice_on(Type type)
+{
+    if (is_integer(type))
+        return "may wrap; save it with array.astype(numpy.int64) to compute in i64";
+    const std::string_view most = type == Type::f16 ? ", and is infinite beyond 65504" : "";
+    return fmt::format(
+        "rounds after each operation{}; save it with array.astype(numpy.float32) to compute in "
+        "f32, or write an operator whose state is f32, with 'lift f32(x)'",
+        most);
 }
 
 /// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for
@@ -126,11 +139,9 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
         }
     const Type type = found->candidates.back();
     auto op = make(type, found->file);
-    if (std::ranges::any_of(op.combine.assignments, [](const auto& a) { return wraps_soon(a.value); }))
-        write_error(
-            fmt::format("warning: {} holds {}, so {} is computed in {} and may wrap; save it with "
-                        "array.astype(numpy.int64) to compute in i64",
-                        found->file, segfold::name(type), op.name, segfold::name(type)));
+    if (std::ranges::any_of(op.combine.assignments, [](const auto& a) { return computes_narrowly(a.value); }))
+        write_error(fmt::format("warning: {} holds {}, so {} is computed in {} and {}", found->file,
+                                segfold::name(type), op.name, segfold::name(type), advice_on(type)));
     return op;
 }
 
