@@ -294,11 +294,14 @@ TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
     EXPECT_EQ(chosen("sum_f64", 6, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_f64", 640, kMany), "warp_per_segment");
     EXPECT_EQ(chosen("sum_f64", 641, kMany), "block_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 8, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 8, kMany), "group_per_segment") << "one vector";
+    EXPECT_EQ(chosen("sum_i32", 8, 1 << 19), "thread_per_segment");
     EXPECT_EQ(chosen("sum_i32", 192, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 768, kMany), "group_per_segment");
     EXPECT_EQ(chosen("sum_i32", 769, kMany), "warp_per_segment");
-    EXPECT_EQ(chosen("sum_i32", 15, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 12, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 13, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 15, 1 << 24), "thread_per_segment");
     EXPECT_EQ(chosen("sum_i32", 17, kMany), "group_per_segment") << "vectors wherever a segment begins";
     EXPECT_EQ(chosen("mean_variance_f32", 4096, kMany), "warp_per_segment") << "joining lanes is long";
     EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 21), "block_per_segment") << "too few for a warp each";

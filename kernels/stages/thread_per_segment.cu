@@ -8,9 +8,11 @@
 //% let     is_medium = num_elements <= 16777216
 //% let     has_no_groups = uses_position || uses_segment || element_bytes == 0
 //% let     has_vectors = is_narrow && !costly_combine && !has_no_groups
-//% let     fits_vectors = has_vectors && mean_length >= 8 && mean_length % 8 == 0
+//% let     is_eight = is_plain && !has_no_groups && num_elements > 4194304 && mean_length == 8
+//% let     fits_vectors = has_vectors && mean_length >= 8 && mean_length % 8 == 0 || is_eight
 //% let     is_middling = num_elements <= 4194304 && num_elements > 1048576 && state_bytes <= 4
-//% let     few_light = element_bytes >= 8 && state_bytes < 16 ? 6 : is_middling ? 8 : 16
+//% let     many_light = is_plain && !is_medium ? 13 : 16
+//% let     few_light = element_bytes >= 8 && state_bytes < 16 ? 6 : is_middling ? 8 : many_light
 //% let     narrow_alike = element_bytes == 2 && !is_few ? 26 : 16
 //% let     light_alike = is_narrow ? narrow_alike : few_light
 //% let     dear_alike = num_elements <= 4194304 && !is_few ? 37 : 20
