@@ -3,6 +3,9 @@
 // tests/data/lot holds rows that `segfold bench OP --no-tune --peers none --sweep lot:N,seed=S --rates FILE`
 // and the same of single layouts wrote. The stages' `suits` were fitted on fitted.csv, of an H100, and
 // fitted_h200.csv; held_out.csv has others, of an H200. No stage's line may be changed by what is in it.
+// found_h100.csv and found_h200.csv have equal lengths given by flags and by keys of 4 bytes; the first was
+// drawn by lot (tests/benchmark/lots_of_found.py), the second has lengths of 4, 8, 16, 40 and 256.
+// found_held_out.csv is to them what held_out.csv is to the others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -28,6 +31,15 @@ struct Row {
     std::map<std::string, double> rates;  ///< of each stage
 };
 
+SegmentForm form_of(const std::string& text)
+{
+    for (const auto form : {SegmentForm::uniform, SegmentForm::flags, SegmentForm::keys})
+        if (text == name(form))
+            return form;
+    EXPECT_EQ(text, name(SegmentForm::offsets));
+    return SegmentForm::offsets;
+}
+
 std::vector<Row> rows_of(const std::string& file)
 {
     std::ifstream table(SEGFOLD_SOURCE_DIR "/tests/data/lot/" + file);
@@ -43,7 +55,7 @@ std::vector<Row> rows_of(const std::string& file)
         char comma = 0;
         std::getline(cells, row.op, ',');
         std::getline(cells, form, ',');
-        row.form = form == "uniform" ? SegmentForm::uniform : SegmentForm::offsets;
+        row.form = form_of(form);
         cells >> row.shape.num_elements >> comma >> row.shape.num_segments >> comma >> row.shape.longest >>
             comma >> row.shape.padded >> comma;
         while (cells >> rate) {
@@ -130,7 +142,10 @@ TEST_P(LotRates, ChosenPlansAreNearTheBest)
 INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                          testing::Values(Bounds{"fitted.csv", 2130, 0.985, 0.97, 0.70},
                                          Bounds{"fitted_h200.csv", 1124, 0.98, 0.95, 0.65},
-                                         Bounds{"held_out.csv", 301, 0.98, 0.95, 0.74}),
+                                         Bounds{"held_out.csv", 301, 0.98, 0.95, 0.74},
+                                         Bounds{"found_h100.csv", 198, 0.98, 0.95, 0.80},
+                                         Bounds{"found_h200.csv", 70, 0.98, 0.95, 0.80},
+                                         Bounds{"found_held_out.csv", 90, 0.98, 0.95, 0.80}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });

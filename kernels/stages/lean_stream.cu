@@ -22,10 +22,13 @@
 //% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
 //% let     is_dear = costly_combine && !falls && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
-//% let     is_rich = state_bytes >= 12 && state_bytes > element_bytes && num_elements >= 8388608 && mean_length >= (keys ? 8 : 3)
-//% let     is_paired = state_bytes >= 8 && element_bytes <= 4 && num_elements >= 8388608 && mean_length >= 16
-//% let     narrow_mean = element_bytes == 1 ? (keys ? 40 : 8) : keys ? 48 : 12
-//% let     is_narrow = element_bytes <= 2 && num_elements >= 33554432 && mean_length >= narrow_mean
+//% let     rich_mean = keys && state_bytes < 24 && num_elements < 33554432 ? 8 : 4
+//% let     rich_elements = state_bytes >= 24 ? 4194304 : element_bytes >= 8 ? 8388608 : 6291456
+//% let     is_rich = state_bytes >= 12 && state_bytes > element_bytes && num_elements >= rich_elements && mean_length >= rich_mean
+//% let     paired_mean = flags || num_elements >= 67108864 ? 8 : 14
+//% let     is_paired = state_bytes >= 8 && element_bytes <= 4 && num_elements >= 12582912 && mean_length >= paired_mean
+//% let     narrow_mean = element_bytes == 1 ? (keys ? 20 : 6) : keys ? 24 : 8
+//% let     is_narrow = element_bytes <= 2 && num_elements >= 31457280 && mean_length >= narrow_mean
 //% let     has_room = num_elements <= 268435456
 //% let     are_seen = flags || longest_length > 0
 //% let     over_found = !gathers && has_room && (is_rich || are_seen && (is_paired || is_narrow)) ? 105 : 15

@@ -7,11 +7,12 @@
 //% suits   100
 //% tune    block_threads = 256, 128
 //% tune    items_per_thread = 16, 8, 4
-//% tune    slices_per_warp = 4, 1, 2, 3, 6, 8, 16
+//% tune    slices_per_warp = 4, 1, 2, 3, 5, 6, 7, 8, 10, 12, 14, 16
 //% tune    resident_threads = 1024, 768
 //% let     wave_items = 528 * 224 * ceil_div(64, max(4, state_bytes))
 //% let     waves = ceil_div(num_elements > 0 ? num_elements : 268435456, wave_items)
-//% let     fewest = waves <= 1 ? 1 : waves <= 2 ? 2 : waves <= 4 ? 4 : waves <= 8 ? 8 : 16
+//% let     are_crowded = flags && waves > 8 && mean_length < 8
+//% let     fewest = are_crowded ? 4 : waves <= 8 ? waves : ceil_div(waves, 2) * 2
 //% let     in_turns = waves <= 32 ? 4 : waves <= 64 ? 8 : 16
 //% let     usual = waves <= 16 ? fewest : in_turns
 //% let     short_slices = mean_length < 3 ? 3 : mean_length < 4 ? 4 : 6

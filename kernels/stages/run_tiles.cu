@@ -4,7 +4,8 @@
 //% source  Merrill & Garland 2016 (look-back)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
-//% let     most = state_bytes <= 4 ? 4194304 : state_bytes <= 8 ? 2097152 : 1048576
+//% let     most_light = element_bytes == 1 ? 6291456 : 4194304
+//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? 2097152 : 1048576
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 384
 //% tune    items_per_thread = 16, 8, 4
