@@ -1,6 +1,7 @@
 // Messages of failed compilations, resources, PTX, threads and the in-memory cache.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -159,6 +160,22 @@ TEST_F(NvrtcCompile, SameRequestGivesSameBytes)
 {
     const CompileRequest request{store(1), "store.cu", "sm_90", {}};
     EXPECT_EQ(compile(request).cubin, compile(request).cubin);
+}
+
+/// Where that gives the same code, and not in a batch, whose texts come out as they do alone.
+TEST_F(NvrtcCompile, SeveralKernelsAreCompiledSideBySide)
+{
+    const auto splits = [](const CompileRequest& request) {
+        return std::ranges::count(compile_options(request), "--split-compile=2") == 1;
+    };
+    const auto two = store(1) + replace(store(2), " store(", " store_too(");
+    EXPECT_TRUE(splits({two, "two.cu", "sm_90", {}}));
+    EXPECT_TRUE(splits({two, "two.cu", "compute_75", {}}));
+    EXPECT_FALSE(splits({store(1), "one.cu", "sm_90", {}}));
+    EXPECT_FALSE(splits({two, "two.cu", "sm_100", {}}));
+    EXPECT_FALSE(splits({two, "two.cu", "compute_120", {}}));
+    EXPECT_FALSE(splits({two, "batch.cu", "sm_90", {}, true}));
+    EXPECT_EQ(compile({two, "two.cu", "sm_90", {}}).resources.size(), 2u);
 }
 
 TEST_F(NvrtcCompile, PtxIsText)

@@ -95,7 +95,8 @@ std::optional<Compiled> compile_together(std::span<const Variant> variants)
 {
     const CompileRequest& first = variants.front().request;
     try {
-        return try_compile({batch_source(variants), "batch.cu", first.architecture, first.extra_options});
+        return try_compile(
+            {batch_source(variants), "batch.cu", first.architecture, first.extra_options, true});
     } catch (const std::exception&) {
         return std::nullopt;
     }
