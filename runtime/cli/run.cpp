@@ -203,13 +203,15 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
             flag, fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
 }
 
-Explanation explanation_of(const Chosen& chosen, const Workload& workload)
+Explanation explanation_of(const Chosen& chosen, const Workload& workload, const Backend& backend)
 {
     const auto& plan = *chosen.plan;
+    const auto identity = backend.identity();
     return {chosen.lookup, chosen.rule,
             fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
                         plan.chosen_by()),
-            compulsory_traffic(workload.op, workload.segments, workload.num_features)};
+            compulsory_traffic(workload.op, workload.segments, workload.num_features),
+            scratch_bytes_of(plan.emitted, workload, identity ? identity->multiprocessors : 1)};
 }
 
 /// What a run gave, in one piece or in slices.
@@ -248,7 +250,7 @@ Done run_whole(const Arguments& arguments, Session& session, const Workload& wor
     warn(chosen.lookup.ignored);
     warn(chosen.warnings);
     if (arguments.has("explain"))
-        explanation = explanation_of(chosen, workload);
+        explanation = explanation_of(chosen, workload, session.backend());
     progress.show(fmt::format("running on {}", session.backend().name()));
     Done done;
     done.results = session.run(workload, chosen, &done.times);

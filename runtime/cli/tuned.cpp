@@ -13,10 +13,15 @@ Json json_of(const Explanation& explanation)
                               {"configuration", json_of(one.point.configuration)},
                               {"milliseconds", one.milliseconds},
                               {"why", one.why}});
-    Json document = {{"plan", explanation.taken}, {"lookup", tune::name(lookup.match)},
-                     {"reason", lookup.reason},   {"rule_of_thumb", explanation.rule},
-                     {"record", lookup.record},   {"considered", std::move(considered)},
-                     {"ignored", lookup.ignored}, {"compulsory_bytes", explanation.traffic.total()}};
+    Json document = {{"plan", explanation.taken},
+                     {"lookup", tune::name(lookup.match)},
+                     {"reason", lookup.reason},
+                     {"rule_of_thumb", explanation.rule},
+                     {"record", lookup.record},
+                     {"considered", std::move(considered)},
+                     {"ignored", lookup.ignored},
+                     {"compulsory_bytes", explanation.traffic.total()},
+                     {"scratch_bytes", explanation.scratch_bytes}};
     if (lookup.predicted_milliseconds)
         document["predicted_milliseconds"] = *lookup.predicted_milliseconds;
     return document;

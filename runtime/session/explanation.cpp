@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/backends/launch_plan.h"
 #include "runtime/support/rate_text.h"
 
 namespace segfold {
@@ -28,6 +29,15 @@ std::string lines(const Range& range, Text text)
 
 }  // namespace
 
+std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors)
+{
+    const auto sizes = sizes_of(workload.segments, workload.num_features);
+    std::int64_t bytes = 0;
+    for (const auto& buffer : plan_launches(emitted, sizes, num_multiprocessors).scratch)
+        bytes += buffer.bytes;
+    return bytes;
+}
+
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation)
 {
     const auto& lookup = explanation.lookup;
@@ -51,6 +61,8 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
     facts.emplace_back(
         "bytes", fmt::format("{} at least: {} of columns, {} of the layout, {} of results", traffic.total(),
                              traffic.columns, traffic.layout, traffic.results));
+    if (explanation.scratch_bytes > 0)
+        facts.emplace_back("scratch", fmt::format("{} bytes beside the arrays", explanation.scratch_bytes));
     if (const auto predicted = lookup.predicted_milliseconds)
         facts.emplace_back("predicted",
                            fmt::format("{:.4g} ms, {} GB/s", *predicted,

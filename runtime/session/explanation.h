@@ -1,9 +1,12 @@
 #pragma once
 // Why a plan was chosen, told to people.
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "codegen/emit.h"
+#include "runtime/data/workload.h"
 #include "runtime/session/lookup.h"
 #include "runtime/session/traffic.h"
 
@@ -15,8 +18,12 @@ struct Explanation {
     std::string rule;                   ///< the plan of the rule of thumb, or why it did not choose
     std::string taken;                  ///< the plan that runs, and who chose it
     Traffic traffic;                    ///< compulsory bytes
+    std::int64_t scratch_bytes = 0;     ///< memory that the plan takes beside the arrays
     std::string without_identity = {};  ///< why the plan does without the operator's; empty: it has it
 };
+
+/// The scratch memory of a text for a workload on a device of so many multiprocessors.
+std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors);
 
 /// "plan", "why", "record", "considered", ... as facts for a table.
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation);

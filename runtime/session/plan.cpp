@@ -432,8 +432,11 @@ const std::string& Plan::source() const
 
 std::vector<std::pair<std::string, std::string>> Plan::explain() const
 {
-    return state_->choice ? segfold::explain(state_->explanation)
-                          : std::vector<std::pair<std::string, std::string>>{};
+    if (!state_->choice)
+        return {};
+    auto explanation = state_->explanation;
+    explanation.scratch_bytes = scratch_bytes();
+    return segfold::explain(explanation);
 }
 
 const std::vector<std::string>& Plan::warnings() const { return state_->warnings; }
