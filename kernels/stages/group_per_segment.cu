@@ -51,7 +51,8 @@
 //% let     is_rich = costly_combine ? mean_length < 300 : mean_length >= 64 || uniform
 //% let     dear_items = element_bytes >= 8 ? 4 : is_rich ? 16 : 8
 //% let     light_items = element_bytes >= 8 ? 4 : 8
-//% let     fitting = mean_length < (element_bytes >= 8 ? 11 : 16) ? 8 : is_dear ? dear_items : element_bytes <= 2 ? 16 : light_items
+//% let     eights = is_plain && commutative && element_bytes >= 8 ? 11 : 16
+//% let     fitting = mean_length < eights ? 8 : is_dear ? dear_items : element_bytes <= 2 ? 16 : light_items
 //% let     few_items = mean_length % 8 != 0 && uniform && element_bytes == 2 && mean_length < 16 ? 4 : fitting
 //% let     little_items = element_bytes >= 8 ? (mean_length > 512 ? 8 : 4) : mean_length > 256 ? 16 : 8
 //% prefer  vector_items = mean_length < 8 ? 4 : is_little ? little_items : few_items

@@ -8,7 +8,7 @@
 //% let     is_medium = num_elements <= 16777216
 //% let     has_no_groups = uses_position || uses_segment || element_bytes == 0
 //% let     has_vectors = is_narrow && !costly_combine && !has_no_groups
-//% let     is_eight = is_plain && !has_no_groups && num_elements > 4194304 && mean_length == 8
+//% let     is_eight = is_plain && !costly_combine && !has_no_groups && num_elements > 4194304 && mean_length == 8
 //% let     fits_vectors = has_vectors && mean_length >= 8 && mean_length % 8 == 0 || is_eight
 //% let     is_middling = num_elements <= 4194304 && num_elements > 1048576 && state_bytes <= 4
 //% let     many_light = is_plain && !is_medium ? 13 : 16
