@@ -140,7 +140,7 @@ TEST_F(InputTypeTest, NarrowSumsAreWarnedOf)
     EXPECT_EQ(folder_.run({"run", "sum_u8", "--input", "u8.npy", "--backend", "reference"}).errors, "");
 }
 
-/// Sums of 16-bit floats are as soon at their end as those of narrow integers.
+/// Sums of 16-bit floats stop growing about as soon as those of 16-bit integers wrap.
 TEST_F(InputTypeTest, SumsOfHalvesAreWarnedOf)
 {
     write_npy(folder_.file("f16.npy"), make_array<std::uint16_t>(Type::f16, {0x3c00, 0x4000}));
@@ -156,6 +156,11 @@ TEST_F(InputTypeTest, SumsOfHalvesAreWarnedOf)
         "f32, or write an operator whose state is f32, with 'lift f32(x)'\n");
     EXPECT_EQ(errors("max"), "") << "adds nothing";
     EXPECT_EQ(errors("mean_f16"), "") << "asked for";
+    (void)folder_.write(
+        "narrow.seg",
+        "operator narrow(x: T) -> f16 {\n  state sum: f16 = 0\n  lift f16(x)\n  combine(a, b) a + b\n}\n");
+    EXPECT_EQ(folder_.run({"run", "narrow.seg", "--input", "f32.npy", "--backend", "reference"}).errors, "")
+        << "not the file's type";
 }
 
 }  // namespace

@@ -5,7 +5,8 @@
 // fitted_h200.csv; held_out.csv has others, of an H200. No stage's line may be changed by what is in it.
 // found_h100.csv and found_h200.csv have equal lengths given by flags and by keys of 4 bytes; the first was
 // drawn by lot (tests/benchmark/lots_of_found.py), the second has lengths of 4, 8, 16, 40 and 256.
-// found_held_out.csv is to them what held_out.csv is to the others.
+// The last borders were moved after found_h100.csv, and for some of its rows `run_stream` has fewer slices
+// since. found_held_out.csv is to them what held_out.csv is to the others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -143,9 +144,9 @@ INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                          testing::Values(Bounds{"fitted.csv", 2130, 0.985, 0.97, 0.70},
                                          Bounds{"fitted_h200.csv", 1124, 0.98, 0.95, 0.65},
                                          Bounds{"held_out.csv", 301, 0.98, 0.95, 0.74},
-                                         Bounds{"found_h100.csv", 198, 0.98, 0.95, 0.80},
-                                         Bounds{"found_h200.csv", 70, 0.98, 0.95, 0.80},
-                                         Bounds{"found_held_out.csv", 90, 0.98, 0.95, 0.80}),
+                                         Bounds{"found_h100.csv", 198, 0.985, 0.99, 0.86},
+                                         Bounds{"found_h200.csv", 70, 0.985, 0.99, 0.89},
+                                         Bounds{"found_held_out.csv", 90, 0.985, 0.99, 0.82}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });

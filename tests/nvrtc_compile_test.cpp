@@ -158,11 +158,14 @@ extern "C" __global__ void exchange(float* x)
 
 TEST_F(NvrtcCompile, SameRequestGivesSameBytes)
 {
-    const CompileRequest request{store(1), "store.cu", "sm_90", {}};
-    EXPECT_EQ(compile(request).cubin, compile(request).cubin);
+    const auto two = store(1) + replace(store(2), " store(", " store_too(");
+    for (const auto& source : {store(1), two}) {
+        const CompileRequest request{source, "store.cu", "sm_90", {}};
+        EXPECT_EQ(compile(request).cubin, compile(request).cubin);
+    }
 }
 
-/// Where that gives the same code, and not in a batch, whose texts come out as they do alone.
+/// Where that gives the same code, and not in a batch, which is compiled beside others.
 TEST_F(NvrtcCompile, SeveralKernelsAreCompiledSideBySide)
 {
     const auto splits = [](const CompileRequest& request) {
@@ -172,7 +175,9 @@ TEST_F(NvrtcCompile, SeveralKernelsAreCompiledSideBySide)
     EXPECT_TRUE(splits({two, "two.cu", "sm_90", {}}));
     EXPECT_TRUE(splits({two, "two.cu", "compute_75", {}}));
     EXPECT_FALSE(splits({store(1), "one.cu", "sm_90", {}}));
+    EXPECT_TRUE(splits({two, "two.cu", "sm_90a", {}}));
     EXPECT_FALSE(splits({two, "two.cu", "sm_100", {}}));
+    EXPECT_FALSE(splits({two, "two.cu", "sm_100a", {}}));
     EXPECT_FALSE(splits({two, "two.cu", "compute_120", {}}));
     EXPECT_FALSE(splits({two, "batch.cu", "sm_90", {}, true}));
     EXPECT_EQ(compile({two, "two.cu", "sm_90", {}}).resources.size(), 2u);

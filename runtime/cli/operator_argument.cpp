@@ -99,27 +99,26 @@ bool uses_generic_type(const std::string& path, const std::string& text)
     }
 }
 
-/// True where the operator adds or multiplies numbers of 8 or 16 bits: integers soon wrap, sums of floats
-/// soon stop to grow.
-bool computes_narrowly(const Expression& expression)
+/// True where the operator adds or multiplies numbers of `type`, if that has 8 or 16 bits: integers soon
+/// wrap, sums of floats soon stop growing.
+bool computes_narrowly(const Expression& expression, Type type)
 {
     const auto& node = *expression;
     const bool computes = node.kind == ExpressionKind::binary &&
                           (node.symbol == "+" || node.symbol == "-" || node.symbol == "*");
-    return (computes && node.type && *node.type != Type::boolean && size_bytes(*node.type) < 4) ||
-           std::ranges::any_of(node.arguments, computes_narrowly);
+    return (computes && node.type == type && type != Type::boolean && size_bytes(type) < 4) ||
+           std::ranges::any_of(node.arguments,
+                               [type](const auto& argument) { return computes_narrowly(argument, type); });
 }
 
 /// What becomes of sums and products in `type`, and the type of numpy that avoids it.
-std::string advice_on(Type type)
+std::string_view advice_on(Type type)
 {
-    if (is_integer(type))
-        return "may wrap; save it with array.astype(numpy.int64) to compute in i64";
-    const std::string_view most = type == Type::f16 ? ", and is infinite beyond 65504" : "";
-    return fmt::format(
-        "rounds after each operation{}; save it with array.astype(numpy.float32) to compute in "
-        "f32, or write an operator whose state is f32, with 'lift f32(x)'",
-        most);
+    return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
+                            : "rounds after each operation, and is infinite beyond 65504; save it with "
+                              "array.astype(numpy.float32) to compute in f32, or write an operator whose "
+                              "state is f32, with "
+                              "'lift f32(x)'";
 }
 
 /// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for
@@ -139,7 +138,8 @@ Operator with_input_type(const Arguments& arguments, const std::string& name,
         }
     const Type type = found->candidates.back();
     auto op = make(type, found->file);
-    if (std::ranges::any_of(op.combine.assignments, [](const auto& a) { return computes_narrowly(a.value); }))
+    if (std::ranges::any_of(op.combine.assignments,
+                            [type](const auto& a) { return computes_narrowly(a.value, type); }))
         write_error(fmt::format("warning: {} holds {}, so {} is computed in {} and {}", found->file,
                                 segfold::name(type), op.name, segfold::name(type), advice_on(type)));
     return op;

@@ -142,8 +142,8 @@ bool makes_other_code(std::string_view architecture)
     return digits.size() >= 3 && digits[2] >= '0' && digits[2] <= '9';  // 100 and later
 }
 
-// Options that a kernel does not depend on, oldest first: an NVRTC that refuses one is asked again without
-// the last.
+// Options that a kernel does not depend on, but for a few instructions, oldest first: an NVRTC that refuses
+// one is asked again without the last.
 std::vector<std::string> optional_options(const CompileRequest& request)
 {
     // NVRTC would change the whole process's stack limit while it compiles.

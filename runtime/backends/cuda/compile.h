@@ -20,7 +20,7 @@ struct CompileRequest {
     std::string name;          ///< as shown in messages: "tile_scan.cu"
     std::string architecture;  ///< "sm_90"; "compute_90" gives PTX for the driver to translate
     std::vector<std::string> extra_options;
-    bool is_batch = false;  ///< of several texts, each of which is to come out as it does alone
+    bool is_batch = false;  ///< of several texts, which is compiled beside others on all cores
 
     bool operator==(const CompileRequest&) const = default;
 };

@@ -39,8 +39,10 @@ struct BatchOutcome {
 ///
 /// A program takes variants of one architecture, with the same options and the same dynamic shared arrays.
 /// They share its image and its warnings; each has the report of its own kernels, under their own names and
-/// as if it had been compiled by itself, and an equal part of the time. Where the program does not compile,
-/// each is compiled by itself, so that one that is at fault spoils no other and gets its own message.
+/// as if it had been compiled by itself, and an equal part of the time. (Texts of several kernels come out
+/// with some instructions more or less by themselves, where their kernels are compiled side by side.) Where
+/// the program does not compile, each is compiled by itself, so that one that is at fault spoils no other and
+/// gets its own message.
 ///
 /// Calls `done` with the place of each variant and its outcome, as each ends. Throws what `done` throws.
 void compile_batch(std::span<const Variant> variants,
