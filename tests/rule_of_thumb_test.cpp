@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "codegen/catalogue.h"
+#include "codegen/configuration.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "tests/files.h"
@@ -206,6 +207,57 @@ TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
     EXPECT_EQ(chosen("trace_u64", 1024, 1024), "warp_per_segment");
     EXPECT_EQ(chosen("trace_u64", 4096, 8000), "warp_stream") << "joining lanes once a row is dear";
     EXPECT_EQ(chosen("sum_i32", 128, 128), "group_per_segment");
+}
+
+/// Tiles that are all under way at once: one more wave of blocks would leave half of them without a tile.
+TEST(RuleOfThumb, RunStreamTakesAsManySlicesAsOneWaveNeeds)
+{
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    constexpr std::int64_t kWave = 528 * 224 * 16;
+    const auto slices = [&](SegmentForm form, std::int64_t elements, std::int64_t mean) {
+        const Shape shape{elements, elements / mean, mean};
+        return default_configuration(stage, plan_facts(Problem(standard_operator("sum_f32"), form), shape))
+            .at("slices_per_warp");
+    };
+    for (const auto& [waves, wanted] :
+         {std::pair(1, 1), {3, 3}, {5, 5}, {7, 7}, {8, 8}, {9, 10}, {13, 14}, {16, 16}}) {
+        EXPECT_EQ(slices(SegmentForm::flags, waves * kWave, 32), wanted) << waves;
+        EXPECT_EQ(slices(SegmentForm::keys, waves * kWave, 32), wanted) << waves;
+    }
+    EXPECT_EQ(slices(SegmentForm::flags, 17 * kWave, 32), 4);
+    EXPECT_EQ(slices(SegmentForm::flags, 9 * kWave, 7), 4) << "many segments, in turns";
+    EXPECT_EQ(slices(SegmentForm::flags, 8 * kWave, 7), 8);
+}
+
+TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
+{
+    const auto chosen = [](const std::string& op, SegmentForm form, std::int64_t elements,
+                           std::int64_t mean) {
+        return Catalogue::standard()
+            .rule_of_thumb(Problem(standard_operator(op), form), {elements, elements / mean, mean})
+            .name;
+    };
+    const auto border = [&](const std::string& op, SegmentForm form, std::int64_t elements,
+                            std::int64_t mean) {
+        EXPECT_EQ(chosen(op, form, elements, mean - 1), "run_stream") << op << " " << mean;
+        EXPECT_EQ(chosen(op, form, elements, mean), "lean_stream") << op << " " << mean;
+    };
+    constexpr std::int64_t kMany = std::int64_t{1} << 27, kLess = std::int64_t{1} << 24;
+    border("mean_variance_f32", SegmentForm::flags, kMany, 4);
+    border("mean_variance_f32", SegmentForm::keys, kMany, 4);
+    border("mean_variance_f32", SegmentForm::keys, kLess, 8);
+    border("mean_variance_f64", SegmentForm::keys, kLess, 4);
+    border("argmax_f32", SegmentForm::flags, kMany, 8);
+    border("argmax_f32", SegmentForm::keys, kLess, 14);
+    border("sum_i8", SegmentForm::flags, kMany, 6);
+    border("sum_i8", SegmentForm::keys, kMany, 20);
+    border("sum_f16", SegmentForm::flags, kMany, 8);
+    border("sum_f16", SegmentForm::keys, kMany, 24);
+    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_stream") << "three launches";
+    EXPECT_EQ(chosen("mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
+    EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
+    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291456, 64), "run_tiles");
+    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291457, 64), "run_stream");
 }
 
 }  // namespace
