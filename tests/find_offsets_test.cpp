@@ -3,6 +3,7 @@
 
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
+#include "runtime/session/explanation.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {
@@ -82,6 +83,23 @@ TEST(FindOffsets, TheNextLaunchCountsAnew)
     const auto earlier = segments_in_form(SegmentForm::flags, mixed(n, 300));
     expect_agreement(standard_operator("sum_i32"), segments_in_form(SegmentForm::flags, mixed(n, 1000)),
                      &earlier);
+}
+
+/// An offset and a key for each element, and a bit: what --explain says on a GPU.
+TEST(FindOffsets, ScratchMemoryIsSaid)
+{
+    const auto n = 4 * kLarge;
+    const auto workload =
+        make_workload(standard_operator("sum_i32"), segments_in_form(SegmentForm::keys, mixed(n, 100)), 7);
+    const Problem problem(workload.op, SegmentForm::keys, 32);
+    const auto emitted = emit(problem, stage(), default_configuration(stage(), plan_facts(problem)));
+    Explanation explanation;
+    explanation.scratch_bytes = scratch_bytes_of(emitted, workload, 132);
+    EXPECT_GT(explanation.scratch_bytes, 8 * n + n / 8);
+    EXPECT_LT(explanation.scratch_bytes, 9 * n);
+    EXPECT_EQ(explain(explanation).back(),
+              std::pair(std::string("scratch"),
+                        std::to_string(explanation.scratch_bytes) + " bytes beside the arrays"));
 }
 
 }  // namespace

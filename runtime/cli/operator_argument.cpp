@@ -117,8 +117,7 @@ std::string_view advice_on(Type type)
     return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
                             : "rounds after each operation, and is infinite beyond 65504; save it with "
                               "array.astype(numpy.float32) to compute in f32, or write an operator whose "
-                              "state is f32, with "
-                              "'lift f32(x)'";
+                              "state is f32, with 'lift f32(x)'";
 }
 
 /// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for

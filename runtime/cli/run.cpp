@@ -7,6 +7,7 @@
 #include "dsl/error.h"
 #include "dsl/rows.h"
 #include "dsl/visible.h"
+#include "runtime/backends/cuda/context.h"
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/operator_argument.h"
@@ -206,12 +207,12 @@ void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend
 Explanation explanation_of(const Chosen& chosen, const Workload& workload, const Backend& backend)
 {
     const auto& plan = *chosen.plan;
-    const auto identity = backend.identity();
+    const auto* gpu = backend.context();
     return {chosen.lookup, chosen.rule,
             fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
                         plan.chosen_by()),
             compulsory_traffic(workload.op, workload.segments, workload.num_features),
-            scratch_bytes_of(plan.emitted, workload, identity ? identity->multiprocessors : 1)};
+            gpu == nullptr ? 0 : scratch_bytes_of(plan.emitted, workload, gpu->info().multiprocessors)};
 }
 
 /// What a run gave, in one piece or in slices.

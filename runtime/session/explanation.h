@@ -18,7 +18,7 @@ struct Explanation {
     std::string rule;                   ///< the plan of the rule of thumb, or why it did not choose
     std::string taken;                  ///< the plan that runs, and who chose it
     Traffic traffic;                    ///< compulsory bytes
-    std::int64_t scratch_bytes = 0;     ///< memory that the plan takes beside the arrays
+    std::int64_t scratch_bytes = 0;     ///< of a GPU's memory, beside the arrays; 0 on the host
     std::string without_identity = {};  ///< why the plan does without the operator's; empty: it has it
 };
 
