@@ -233,7 +233,7 @@ const std::vector<Bug> kStageBugs = {
     {"StreamRingCopiedToTheWrongPlace", "warp_stream", "sum_i32", LayoutKind::offsets,
      "unsigned(mine) & (ring_offsets - 1)", "unsigned(mine) & (ring_offsets / 2 - 1)"},
     {"StreamLastOffsetForgotten", "warp_stream", "sum_i32", LayoutKind::offsets,
-     "mine + k <= segments.num_segments", "mine + k < segments.num_segments"},
+     "segments.num_segments + 1 - mine", "segments.num_segments - mine"},
     {"StreamOverflowCopiesTooMuch", "warp_stream", "sum_i32", LayoutKind::offsets, "most = copied;",
      "most = copied + ring_offsets;"},
     {"StreamRingKeptAfterOverflow", "warp_stream", "sum_i32", LayoutKind::offsets, "in_ring = false;", ";"},

@@ -171,7 +171,7 @@ inline const std::vector<Bug> kRunBugs = {
      "*segments.num_found = last_segment + 1;", ""},
     {"FoundHeadsOfAnotherSlice", "lean_stream", "sum_i32", LayoutKind::flags, "flag_bits(read[k])",
      "flag_bits(read[0])"},
-    {"FoundUnitsBeforeForgotten", "lean_stream", "sum_i32", LayoutKind::flags, "before += unit_counts[k];",
+    {"FoundUnitsBeforeForgotten", "lean_stream", "sum_i32", LayoutKind::flags, "before += unit_counts[last];",
      ""},
     {"FoundUnitsOfTheBlockForgotten", "lean_stream", "sum_i32", LayoutKind::flags,
      "__shfl_sync(kFullMask, upto, k) - num_heads", "0"},

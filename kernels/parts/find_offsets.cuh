@@ -117,10 +117,13 @@ list_offsets(Given segments,
     // Heads before the block's units.
     const Index large = first_unit / kLargeUnits;
     u64 before = 0;
+    #pragma unroll 2
     for (Index k = threadIdx.x; k < large; k += kFindWarps * kWarpThreads)
         before += large_counts[k];
-    for (Index k = large * kLargeUnits + threadIdx.x; k < first_unit; k += kFindWarps * kWarpThreads)
-        before += unit_counts[k];
+    static_assert(kLargeUnits <= kFindWarps * kWarpThreads, "a thread reads one of the block's last units");
+    const Index last = large * kLargeUnits + threadIdx.x;
+    if (last < first_unit)
+        before += unit_counts[last];
     before = sum_of_lanes(before);
     if (lane == 0)
         sums[warp] = before;

@@ -23,11 +23,12 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     const int lane = threadIdx.x % kWarpThreads;
     const Index mine = share + lane / kHalf;
     //% if uniform
-    const Index item = Index((long long)segments.num_items * mine / num_shares);
+    const Index item = Index((unsigned long long)segments.num_items * mine / num_shares);
     Cut cut = {item, item / segments.length};
     //% else
-    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
-    const long long place = places * mine / num_shares;
+    // Unsigned, because the division is shorter.
+    const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);
     const long long item = place - (long long)kEndWeight * low;
     Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};

@@ -42,7 +42,7 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
                                              const State* __restrict__ block_totals,
                                              const Index* __restrict__ block_waiting)
 {
-    const int each = (int(gridDim.x) + int(blockDim.x) - 1) / int(blockDim.x);
+    const int each = int((gridDim.x + blockDim.x - 1) / blockDim.x);
     const int begin = threadIdx.x * each;
     const int end = min(begin + each, int(gridDim.x));
     Share mine = {identity(), identity(), kNoEnd};

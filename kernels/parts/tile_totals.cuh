@@ -7,7 +7,7 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
                                              Index begin,
                                              Index end)
 {
-    #pragma unroll 4
+    #pragma unroll 2
     for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
         store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
               totals[segment - base]);

@@ -337,7 +337,7 @@ __device__ __forceinline__ Share stream_share(const Inputs& inputs,
         is_over = is_last && is_done;
         if (__any_sync(kFullMask, next - base > held_totals / 2 || is_over)) {
             __syncwarp();  // all totals are there
-            #pragma unroll 4
+            #pragma unroll 2
             for (Index segment = max(base, first_stored) + lane; segment < next; segment += kWarpThreads)
                 //% if finds_offsets && !uses_length
                 store(results, segment, 1,  // no segment is empty, and nobody asks more of a length

@@ -143,8 +143,9 @@ __device__ __forceinline__ Cut find_cut(const Segments& segments, Index share, I
     constexpr int kHalf = kWarpThreads / 2;
     const int lane = threadIdx.x % kWarpThreads;
     const Index mine = share + lane / kHalf;
-    const long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
-    const long long place = places * mine / num_shares;
+    // Unsigned, because the division is shorter.
+    const unsigned long long places = segments.num_items + (long long)kEndWeight * segments.num_segments;
+    const long long place = (long long)(places * mine / num_shares);
     const Index low = search_ends(segments, place, kEndWeight);
     const long long item = place - (long long)kEndWeight * low;
     Cut cut = {Index(min((long long)segments.offsets[low + 1], item)), low};
@@ -245,7 +246,7 @@ __device__ __noinline__ void join_all_shares(const Segments& segments,
                                              const State* __restrict__ block_totals,
                                              const Index* __restrict__ block_waiting)
 {
-    const int each = (int(gridDim.x) + int(blockDim.x) - 1) / int(blockDim.x);
+    const int each = int((gridDim.x + blockDim.x - 1) / blockDim.x);
     const int begin = threadIdx.x * each;
     const int end = min(begin + each, int(gridDim.x));
     Share mine = {identity(), identity(), kNoEnd};
@@ -290,15 +291,39 @@ __device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
     return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
 }
 
+// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
+// Out of line: tiles are copied in two places, and one copy of this saves a twentieth of the time to compile.
+__device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool whole = count >= kItemsPerThread * kWarpThreads;
+    if (whole && element_bytes >= 4 && (unsigned long long)source % 4 == 0) {
+        #pragma unroll 4
+        for (int mine = lane * 4; mine < row_bytes * kWarpThreads; mine += 4 * kWarpThreads) {
+            const int row = mine / (element_bytes == 4 ? 4 : 8) / kItemsPerThread;
+            copy_word_async(column + tile_place(row, mine - row * row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int byte_in_row = k % kItemsPerThread * element_bytes;
+        char* const to = column + tile_place(k / kItemsPerThread, byte_in_row, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[k * element_bytes + byte] : char(0);
+    }
+}
+
 // Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
 // there, which may be fewer than a tile or none; the others become zero.
 __device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
 {
     const int lane = threadIdx.x % kWarpThreads;
     const int row_bytes = kItemsPerThread * element_bytes;
-    const unsigned misplaced = (unsigned long long)source % 16;
     const bool whole = count >= kItemsPerThread * kWarpThreads;
-    if (whole && misplaced == 0) {
+    if (whole && (unsigned long long)source % 16 == 0) {
         #pragma unroll
         for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
             const int mine = byte + lane * 16;
@@ -307,22 +332,7 @@ __device__ __forceinline__ void copy_column(char* column, const char* source, in
         }
         return;
     }
-    // An array that begins in the middle of a vector.
-    if (whole && element_bytes >= 4 && misplaced % 4 == 0) {
-        #pragma unroll 4
-        for (int mine = lane * 4; mine < row_bytes * kWarpThreads; mine += 4 * kWarpThreads)
-            copy_word_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes),
-                            source + mine);
-        return;
-    }
-    #pragma unroll 1
-    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
-        const int mine = k * element_bytes;
-        char* const to = column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes);
-        #pragma unroll 1
-        for (int byte = 0; byte < element_bytes; ++byte)
-            to[byte] = k < count ? source[mine + byte] : char(0);
-    }
+    copy_odd_column(column, source, element_bytes, count);
 }
 
 // Reduces one state per lane to lane 0, in lane order.
@@ -337,6 +347,15 @@ __device__ __forceinline__ State warp_reduce(State state)
 
 constexpr int kVectorOffsets = 16 / sizeof(Index);
 constexpr int kChunkOffsets = kVectorOffsets * kWarpThreads;
+
+// Copies a lane's vector of offsets, of which `count` are there, one by one: the last ones, and those of an
+// array that begins in the middle of a vector. Out of line, because offsets are copied in two places.
+__device__ __noinline__ void copy_last_offsets(Index* to, const Index* from, Index count)
+{
+    #pragma unroll 1
+    for (int k = 0; k < kVectorOffsets && k < count; ++k)
+        to[k] = from[k];
+}
 
 // Starts to copy the offsets from `begin` on, a multiple of kChunkOffsets, into a ring of `ring_offsets`, a
 // power of two: offset i to place i % ring_offsets. Those behind the last one are left out.
@@ -353,9 +372,7 @@ __device__ __forceinline__ void copy_offsets(Index* ring,
         copy_async(to, from);
         return;
     }
-    #pragma unroll
-    for (int k = 0; k < kVectorOffsets && mine + k <= segments.num_segments; ++k)
-        to[k] = from[k];
+    copy_last_offsets(to, from, segments.num_segments + 1 - mine);
 }
 
 constexpr int kStepItems = 4;
@@ -485,7 +502,7 @@ __device__ __forceinline__ void store_totals(const Segments& segments,
                                              Index begin,
                                              Index end)
 {
-    #pragma unroll 4
+    #pragma unroll 2
     for (Index segment = begin + threadIdx.x % kWarpThreads; segment < end; segment += kWarpThreads)
         store(results, segment, segment_end(segments, segment) - segment_begin(segments, segment),
               totals[segment - base]);
