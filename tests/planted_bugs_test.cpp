@@ -346,6 +346,9 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
                                                          {tile - 1, 34 * tile, 1, 3 * tile, 3 * tile - 5},
                                                          {32 * tile + 5, 3 * tile, 7}})
             shapes.push_back({"segments through whole tiles", segments_in_form(form_of(bug.kind), lengths)});
+    if (bug.name.find("GroupsOfBorders") != std::string::npos)
+        shapes.push_back({"one through more tiles than a warp looks at at once",
+                          segments_in_form(form_of(bug.kind), {5, 300 * tile, 3})});
     if ((bug.stage == "warp_stream" || bug.stage == "lean_stream") && bug.kind == LayoutKind::offsets)
         for (const auto& [name, lengths] : crowded_cases(tile * 32 / block))
             shapes.push_back({name, segments_from_offsets(index_array(offsets_of(lengths)), total(lengths))});

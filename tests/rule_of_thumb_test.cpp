@@ -180,8 +180,12 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
         return Catalogue::standard().rule_of_thumb(problem, {elements, elements / 8}).name;
     };
     for (const auto form : {SegmentForm::flags, SegmentForm::keys})
-        for (const auto& [op, most] : std::map<std::string, std::int64_t>{
-                 {"sum_f32", 1 << 22}, {"affine_u32", 1 << 21}, {"sum_f64", 1 << 21}, {"wide_3", 1 << 20}}) {
+        for (const auto& [op, most] : std::map<std::string, std::int64_t>{{"sum_f32", 3670016},
+                                                                          {"sum_f16", 4194304},
+                                                                          {"affine_u32", 1572864},
+                                                                          {"sum_f64", 1572864},
+                                                                          {"mean_variance_f32", 1572864},
+                                                                          {"wide_3", 786432}}) {
             EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
             EXPECT_EQ(chosen(op, form, most + 1), "run_stream") << op;
             EXPECT_EQ(chosen(op, form, 0), "run_stream") << op << ", of a number of elements nobody knows";
@@ -256,8 +260,8 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
     EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_stream") << "three launches";
     EXPECT_EQ(chosen("mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
     EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
-    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291456, 64), "run_tiles");
-    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 6291457, 64), "run_stream");
+    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 5242880, 64), "run_tiles");
+    EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 5242881, 64), "run_stream");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(RunStream, CarriesClimbTheTree)
 }
 
 /// Segments through whole tiles, which begin and end at borders of tiles, one before and one behind them, and
-/// where 32 borders are full; one alone; of which the last tile has a part and no head.
+/// where 32 borders are full; many tiles; one alone; of which the last tile has a part and no head.
 std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
 {
     Lengths growing;
@@ -130,7 +130,11 @@ std::vector<std::pair<std::string, Lengths>> through_tiles(std::int64_t tile)
             {"a giant behind ones", ones},
             {"the last tile has no head", {tile - 3, 2 * tile + 5}},
             {"the last tile has no head, after many", {5, 50 * tile}},
-            {"the last item is a head", {50 * tile, 1}}};
+            {"the last item is a head", {50 * tile, 1}},
+            // A warp looks back over 64 borders, 128 or 256 at once, by the size of states.
+            {"a look-back of 64 borders and of one more", {5, 65 * tile, 66 * tile, 1}},
+            {"a look-back of 128 borders and of one more", {5, 129 * tile, 130 * tile, 1}},
+            {"a look-back of 256 borders and of one more", {5, 257 * tile, 258 * tile, 1}}};
 }
 
 struct Through {

@@ -4,8 +4,8 @@
 //% source  Merrill & Garland 2016 (look-back)
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
-//% let     most_light = element_bytes == 1 ? 6291456 : 4194304
-//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? 2097152 : 1048576
+//% let     most_light = element_bytes == 1 ? 5242880 : element_bytes == 2 ? 4194304 : 3670016
+//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 12 ? 1572864 : 786432
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 384
 //% tune    items_per_thread = 16, 8, 4
@@ -17,28 +17,23 @@
 //% scratch launches : unsigned[1] zero
 //% scratch tile_counts : u64[num_tiles] zero
 //% scratch border_words : u64[num_tiles] zero
-//% scratch border_states : State[2 * num_tiles]
-//% scratch border_segments : Index[num_tiles]
 //% if uses_length
 //% scratch border_heads : Index[2 * num_tiles]
 //% end
-//% scratch arrivals : u64[1] zero
+//% scratch border_states : State[2 * num_tiles]
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
 //% use     parts/slice_runs.cuh
 //% use     parts/look_back.cuh
 //% use     parts/find_heads.cuh
 
-// Border k lies between tiles k and k + 1. Its word says, from the top: 29 bits of the launch's number, so
-// that words of earlier launches count as nothing; 3 bits of what came; a state, where one fits. The block
-// that comes first leaves one of the first four, with its state. The second one has both. It joins them, or
-// leaves both, and says which.
+// Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
+// that words of earlier launches count as nothing; 2 bits of what came; a state, where one fits. The block
+// that comes first leaves its own. The second one has both: it stores the segment that ends behind the
+// border, or, where none ends, leaves what came from before for the block that will.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
 constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
 constexpr unsigned kOn = 3;       // from behind: nothing ends in the tile
-constexpr unsigned kBoth = 4;     // and 1 if a tile was through, and 2 if nothing ended
-constexpr unsigned kJoined = kBoth;      // nothing else was left at the border
-constexpr unsigned kClosed = kBoth | 1;  // a segment ends behind it that began before the tile in front
 //% if uses_length
 constexpr bool kFitsWord = false;  // heads do not
 //% else
@@ -52,42 +47,47 @@ union StateBits {
 
 struct Borders {
     volatile u64* words;
-    State* states;    // two for each border
-    Index* segments;  // that the border cuts
+    State* states;  // two for each border
     //% if uses_length
-    Index* heads;  // two for each border: where the segment begins, and where it ends
+    Index* heads;   // two for each border: where the segment begins, and where it ends
     //% end
 };
 
 __device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned low)
 {
-    return u64(launch << 3 | what) << 32 | low;
+    return u64(launch << 2 | what) << 32 | low;
 }
 
 __device__ __forceinline__ bool is_of_launch(u64 word, unsigned launch)
 {
-    return unsigned(word >> 32) >> 3 == (launch & 0x1fffffffu);
+    return unsigned(word >> 32) >> 2 == (launch & 0x3fffffffu);
 }
 
 __device__ __forceinline__ unsigned what_came(u64 word)
 {
-    return unsigned(word >> 32) & 7u;
+    return unsigned(word >> 32) & 3u;
 }
 
-__device__ __forceinline__ Index border_length(const Borders& borders, Index border)
-{
+// What two tiles leave open at their border.
+struct Meeting {
+    State earlier;
+    State later;
     //% if uses_length
-    return borders.heads[2 * border + 1] - borders.heads[2 * border];
-    //% else
-    return 1;  // nobody asks for more than that it is not 0
+    Index begin;  // of the segment, where it begins in the tile before
+    Index end;    // of the segment, where it ends in the tile behind
     //% end
-}
+    bool is_known;      // both are there
+    bool goes_through;  // the tile before has no head
+    bool goes_on;       // the tile behind has no end
+};
 
-// Brings what a tile leaves open to a border, from before or from behind. One lane calls it.
-__device__ __forceinline__ void meet(const Borders& borders, const Results& results, Index border,
-                                     unsigned launch, unsigned what, State state, Index segment, Index head)
+// Brings what a tile leaves open to a border, from before or from behind, and takes what is there. One lane
+// calls it.
+__device__ __forceinline__ Meeting meet(const Borders& borders, Index border, unsigned launch, unsigned what,
+                                        State state, Index head)
 {
     const int side = what >= kEnd ? 1 : 0;
+    Meeting meeting = {};
     StateBits bits;
     bits.low = 0;
     if (kFitsWord) {
@@ -102,7 +102,8 @@ __device__ __forceinline__ void meet(const Borders& borders, const Results& resu
     u64* const word = const_cast<u64*>(borders.words) + border;
     const u64 came = atomicExch(word, border_word(launch, what, bits.low));
     if (!is_of_launch(came, launch))
-        return;
+        return meeting;
+    meeting.is_known = true;
     State other = state;
     if (kFitsWord) {
         bits.low = unsigned(came);
@@ -111,73 +112,95 @@ __device__ __forceinline__ void meet(const Borders& borders, const Results& resu
         __threadfence();  // they are read after the word was
         other = borders.states[2 * border + 1 - side];
     }
-    const unsigned before = side == 0 ? what : what_came(came);
-    const unsigned behind = side == 0 ? what_came(came) : what;
-    const unsigned both = kBoth + (before == kThrough ? 1 : 0) + (behind == kOn ? 2 : 0);
-    const State earlier = side == 0 ? state : other;
-    const State later = side == 0 ? other : state;
-    if (both == kJoined) {
-        store(results, segment, border_length(borders, border), combine(earlier, later));
-    } else {
-        borders.states[2 * border] = earlier;
-        borders.states[2 * border + 1] = later;
-        borders.segments[border] = segment;
-        __threadfence();  // they are seen before the word is
-    }
-    bits.state = earlier;
-    borders.words[border] = border_word(launch, both, kFitsWord ? bits.low : 0);
+    //% if uses_length
+    const Index other_head = borders.heads[2 * border + 1 - side];
+    meeting.begin = side == 0 ? head : other_head;
+    meeting.end = side == 0 ? other_head : head;
+    //% end
+    meeting.earlier = side == 0 ? state : other;
+    meeting.later = side == 0 ? other : state;
+    meeting.goes_through = (side == 0 ? what : what_came(came)) == kThrough;
+    meeting.goes_on = (side == 0 ? what_came(came) : what) == kOn;
+    if (meeting.goes_on && side == 1)
+        borders.words[border] = came;
+    return meeting;
 }
 
-// Stores the segments that go through whole tiles: a lane takes every 32nd border. What is combined with what
-// depends on the number of tiles alone. The warp that comes last calls it.
-__device__ __noinline__ void join_through(Borders borders, Results results, Index num_borders,
-                                          unsigned launch)
+// Words of a lane that are under way at once.
+constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
+
+// Stores a segment that goes through the whole tile before `border` and ends behind it. The warp looks back
+// over the borders of earlier tiles for the one where the segment began: each lane at some neighbouring ones,
+// the first lane at the nearest. What is combined with what depends on the number of those tiles alone. Tiles
+// are taken in their order, by blocks that are running, so the wait for them ends.
+__device__ __noinline__ void close_segment(Borders borders, Results results, Index border, unsigned launch,
+                                           Index segment, Meeting meeting)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    State open = identity();  // before the first of the borders
+    State total = meeting.earlier;  // in the first lane
+    bool is_begun = false;
     //% if uses_length
-    Index begin = 0;  // of the segment that is open there
+    Index begin = 0;
     //% end
-    u64 next = lane < num_borders ? borders.words[lane] : 0;
     #pragma unroll 1
-    for (Index border = lane; border - lane < num_borders; border += kWarpThreads) {
-        u64 word = next;
-        next = border + kWarpThreads < num_borders ? borders.words[border + kWarpThreads] : 0;
-        while (border < num_borders && (!is_of_launch(word, launch) || what_came(word) < kBoth))
-            word = borders.words[border];
-        const unsigned what = border < num_borders ? what_came(word) : kJoined;
-        if (!kFitsWord || what == kClosed)
+    for (Index nearest = border - 1; !is_begun; nearest -= kLaneBorders * kWarpThreads) {
+        const Index mine = nearest - lane * kLaneBorders;  // and the ones before it
+        u64 words[kLaneBorders];
+        int num_through;  // of the lane's tiles, before the one that has a head
+        unsigned begun;   // the lanes that have such a one
+        unsigned needed;  // the lanes up to the first of them, all where there is none
+        unsigned there;   // the lanes whose words are there, as far as they are needed
+        do {
+            #pragma unroll
+            for (int k = 0; k < kLaneBorders; ++k)
+                words[k] = mine >= k ? borders.words[mine - k] : border_word(launch, kBegun, 0);
+            num_through = 0;
+            bool is_there = true;
+            #pragma unroll
+            for (int k = 0; k < kLaneBorders; ++k)
+                if (num_through == k) {
+                    const unsigned what = what_came(words[k]);
+                    is_there = is_there && is_of_launch(words[k], launch) && what <= kThrough;
+                    num_through += what == kThrough ? 1 : 0;
+                }
+            there = __ballot_sync(kFullMask, is_there);
+            begun = __ballot_sync(kFullMask, is_there && num_through < kLaneBorders);
+            needed = begun ^ (begun - 1u);
+        } while ((needed & ~there) != 0);
+        if (!kFitsWord)
             __threadfence();  // states are read after their words were
-        __syncwarp();         // all lanes' words are there
-        State total = identity();
-        if (kFitsWord && what != kJoined) {
-            StateBits bits;
-            bits.low = unsigned(word);
-            total = bits.state;
-        } else if (what != kJoined) {
-            total = borders.states[2 * border];
+        const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
+        State run = identity();
+        #pragma unroll
+        for (int k = 0; k < kLaneBorders; ++k)
+            if (lane <= last && k <= num_through && mine >= k) {
+                StateBits bits;
+                bits.low = unsigned(words[k]);
+                if (!kFitsWord)
+                    bits.state = borders.states[2 * (mine - k)];
+                run = k == 0 ? bits.state : combine(bits.state, run);
+            }
+        #pragma unroll 1
+        for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+            const State earlier = shuffle_down(run, delta);
+            if (lane + delta <= last)
+                run = combine(earlier, run);
         }
-        const bool goes_on = (what & 1u) != 0;
-        if (lane == 0 && goes_on)
-            total = combine(open, total);
-        const unsigned begun = __ballot_sync(kFullMask, !goes_on);
-        total = warp_scan_tails(total, begun);
+        total = combine(run, total);
+        is_begun = begun != 0;
         //% if uses_length
-        const unsigned earlier = begun & (kFullMask >> (kWarpThreads - 1 - lane));
-        const Index own = !goes_on && what != kJoined ? borders.heads[2 * border] : 0;
-        const int opener = earlier == 0 ? 0 : kWarpThreads - 1 - __clz(int(earlier));
-        const Index found = __shfl_sync(kFullMask, own, opener);
-        const Index from = earlier == 0 ? begin : found;
-        if (what == kClosed)
-            store(results, borders.segments[border], borders.heads[2 * border + 1] - from,
-                  combine(total, borders.states[2 * border + 1]));
-        begin = __shfl_sync(kFullMask, from, kWarpThreads - 1);
-        //% else
-        if (what == kClosed)
-            store(results, borders.segments[border], 1, combine(total, borders.states[2 * border + 1]));
+        if (is_begun) {
+            const Index own = lane == last ? borders.heads[2 * (mine - num_through)] : 0;
+            begin = __shfl_sync(kFullMask, own, last);
+        }
         //% end
-        open = shuffle(total, kWarpThreads - 1);
     }
+    if (lane == 0)
+        //% if uses_length
+        store(results, segment, meeting.end - begin, combine(total, meeting.later));
+        //% else
+        store(results, segment, 1, combine(total, meeting.later));
+        //% end
 }
 
 // A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
@@ -195,12 +218,10 @@ fold_tiles(Inputs inputs,
            volatile unsigned* launches,
            volatile u64* tile_counts,
            volatile u64* border_words,
-           State* border_states,
-           Index* border_segments,
            //% if uses_length
            Index* border_heads,
            //% end
-           u64* arrivals)
+           State* border_states)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short exchanges[kMostWarps * kExchanged];
@@ -297,42 +318,51 @@ fold_tiles(Inputs inputs,
 
     const Partial partial = join_shares(shares, num_warps);
     //% if uses_length
-    const Borders borders = {border_words, border_states, border_segments, border_heads};
+    const Borders borders = {border_words, border_states, border_heads};
     const Index last_head = partial.last_head;
     const Index first_head = partial.ends ? partial.first_head : segments.num_items;
     //% else
-    const Borders borders = {border_words, border_states, border_segments};
+    const Borders borders = {border_words, border_states};
     constexpr Index last_head = 0;
     constexpr Index first_head = 1;  // nobody asks for more than that lengths are not 0
     //% end
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
     const bool is_through = !partial.ends && !is_last;
-    // Three lanes wait for memory side by side. The lower half of the sum counts tiles, the upper one those
-    // without a head.
-    const u64 own = u64(is_through ? 1 : 0) << 32;
-    u64 came = 0;
-    if (lane == 2)
-        came = own + atomicAdd(arrivals, own | 1u);
+    // Two lanes wait for memory side by side.
+    Meeting meeting = {};
     const bool is_before = lane == 0;  // the tile lies before the lane's border
     const Index border = is_before ? tile : tile - 1;
+    const Index segment = is_before ? last_segment : first - 1;
     if (lane < 2 && border >= 0 && border < num_tiles - 1) {
         const unsigned what = is_before ? (is_through ? kThrough : kBegun) : is_through ? kOn : kEnd;
-        meet(borders, results, border, launch, what,
-             is_before || !partial.ends ? partial.tail : partial.head, is_before ? last_segment : first - 1,
-             is_before ? last_head : first_head);
+        const State open = is_before || !partial.ends ? partial.tail : partial.head;
+        meeting = meet(borders, border, launch, what, open, is_before ? last_head : first_head);
     }
+    const bool is_end = meeting.is_known && !meeting.goes_on;
+    if (is_end && !meeting.goes_through)
+        //% if uses_length
+        store(results, segment, meeting.end - meeting.begin, combine(meeting.earlier, meeting.later));
+        //% else
+        store(results, segment, 1, combine(meeting.earlier, meeting.later));
+        //% end
     if (lane == 3 && is_last) {
         if (partial.ends)
             store(results, last_segment, segments.num_items - last_head, partial.tail);
         *segments.num_found = last_segment + 1;
         launches[0] = launch;  // all others have read it: their counts are in this tile's
     }
-    came = __shfl_sync(kFullMask, came, 2);
-    if (unsigned(came) != unsigned(num_tiles) - 1u)
+    // At most one border of a tile ends a segment that goes through: the one behind a tile without a head, or
+    // the one before a tile with one.
+    const unsigned closing = __ballot_sync(kFullMask, is_end && meeting.goes_through);
+    if (closing == 0)
         return;
-    if (came >> 32 != 0)
-        join_through(borders, results, num_tiles - 1, launch);
-    if (lane == 2)
-        atomicExch(arrivals, u64(0));  // for the next launch
+    const int closer = __ffs(int(closing)) - 1;
+    meeting.earlier = shuffle(meeting.earlier, closer);
+    meeting.later = shuffle(meeting.later, closer);
+    //% if uses_length
+    meeting.end = __shfl_sync(kFullMask, meeting.end, closer);
+    //% end
+    close_segment(borders, results, __shfl_sync(kFullMask, border, closer), launch,
+                  __shfl_sync(kFullMask, segment, closer), meeting);
 }
