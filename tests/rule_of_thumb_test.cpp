@@ -182,9 +182,9 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
     for (const auto form : {SegmentForm::flags, SegmentForm::keys})
         for (const auto& [op, most] : std::map<std::string, std::int64_t>{{"sum_f32", 3670016},
                                                                           {"sum_f16", 4194304},
-                                                                          {"affine_u32", 1572864},
-                                                                          {"sum_f64", 1572864},
-                                                                          {"mean_variance_f32", 1572864},
+                                                                          {"affine_u32", 1310720},
+                                                                          {"sum_f64", 1310720},
+                                                                          {"mean_variance_f32", 1310720},
                                                                           {"wide_3", 786432}}) {
             EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
             EXPECT_EQ(chosen(op, form, most + 1), "run_stream") << op;

@@ -5,7 +5,7 @@
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
 //% let     most_light = element_bytes == 1 ? 5242880 : element_bytes == 2 ? 4194304 : 3670016
-//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 12 ? 1572864 : 786432
+//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 12 ? 1310720 : 786432
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 384
 //% tune    items_per_thread = 16, 8, 4

@@ -1,10 +1,11 @@
 """Times the stages that find segments in flags and keys over workloads drawn by lot, on a GPU.
 
-    python3 tests/benchmark/lots_of_found.py build/portable/runtime/segfold SEED COUNT RATES.csv
+    python3 tests/benchmark/lots_of_found.py build/portable/runtime/segfold SEED COUNT RATES.csv [--small]
 
 draws COUNT equal lengths and numbers of elements for each operator and form, appends a row of rates for each to the
-file, as tests/data/lot has them, and prints how near the plan of the rule of thumb comes to the best. Records of the
-tuner are left aside. 100 workloads take three minutes.
+file, as tests/data/lot has them, and prints how near the plan of the rule of thumb comes to the best. Lengths are 3 to
+300, elements 2^22 to 2^28; with --small 3 to 2^20, and 2^16 to 2^23. Records of the tuner are left aside. 100 workloads
+take three minutes.
 """
 
 import json
@@ -19,17 +20,19 @@ OPERATORS = [("sum", "i8"), ("sum", "f16"), ("argmax", "f32"), ("argmax", "f64")
 STAGES = ["run_stream", "lean_stream", "run_tiles"]
 
 
-def draw(random_numbers, type_name):
+def draw(random_numbers, type_name, is_small):
     """A length and a number of elements that is a multiple of it."""
-    length = int(math.exp(random_numbers.uniform(math.log(3), math.log(300))))
-    num_elements = int(2 ** random_numbers.uniform(22, 27 if type_name == "f64" else 28))
-    return length, num_elements // length * length
+    length = int(math.exp(random_numbers.uniform(math.log(3), math.log(2**20 if is_small else 300))))
+    most_bits = 23 if is_small else 27 if type_name == "f64" else 28
+    num_elements = int(2 ** random_numbers.uniform(16 if is_small else 22, most_bits))
+    return length, max(1, num_elements // length) * length
 
 
 def measure(program, operator, type_name, form, length, num_elements):
     """The rate of each stage in elements a second, and that of the plan that a run takes."""
+    repeats = "15" if num_elements < 2**22 else "7"
     command = [program, "bench", operator, "--type", type_name, "--layout", f"constant:length={length}", "--given-as",
-               form, "--elements", str(num_elements), "--peers", "none", "--no-tune", "--repeat", "7", "--json"]
+               form, "--elements", str(num_elements), "--peers", "none", "--no-tune", "--repeat", repeats, "--json"]
     for stage in STAGES:
         command += ["--plan", stage]
     process = subprocess.run(command, capture_output=True, text=True)
@@ -50,6 +53,7 @@ def measure(program, operator, type_name, form, length, num_elements):
 
 def main():
     program, seed, count, file = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4])
+    is_small = "--small" in sys.argv[5:]
     random_numbers = random.Random(seed)
     if not file.exists():
         file.write_text("operator,form,elements,segments,longest,padded,rates\n")
@@ -58,7 +62,7 @@ def main():
         for form in ("flags", "keys"):
             own = []
             for _ in range(count):
-                length, num_elements = draw(random_numbers, type_name)
+                length, num_elements = draw(random_numbers, type_name, is_small)
                 rates, chosen = measure(program, operator, type_name, form, length, num_elements)
                 own.append(chosen / max(rates.values()))
                 written = " ".join(f"{stage}={rate:.4g}" for stage, rate in rates.items())
