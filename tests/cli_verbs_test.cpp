@@ -184,6 +184,8 @@ TEST_F(VerbsTest, EmitKnowsTheWidthOfKeys)
                   .find("\nusing Key = unsigned long long;\n"),
               std::string::npos);
     EXPECT_EQ(json({"emit", "sum", "--layout", "keys", "--stage", "tile_scan"})["form"], "offsets");
+    EXPECT_EQ(folder_.run({"emit", "sum", "--layout", "flags", "--key-bytes", "2"}).errors,
+              "segfold: --key-bytes is about keys, and segments are given as flags\n");
 }
 
 TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)

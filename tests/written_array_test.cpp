@@ -33,6 +33,8 @@ TEST(WrittenArrayTest, HoldsWhatIsWritten)
               std::vector<std::uint16_t>{0x3fc0});
     EXPECT_EQ(read_array("[1, 2]").type(), Type::i64);
     EXPECT_EQ(read_array("[1, 2.5]").type(), Type::f64);
+    EXPECT_EQ(to_vector<bool>(read_array("[true, false x 2, 1]")),
+              (std::vector<bool>{true, false, false, true}));
 }
 
 TEST(WrittenArrayTest, WritesWhatItReads)
@@ -54,6 +56,8 @@ TEST(WrittenArrayTest, RefusesWhatIsNone)
     EXPECT_EQ(refused("[1, 300]", Type::i8), "'[1, 300]': '300' is no value of type i8" + ways);
     EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8" + ways);
     EXPECT_EQ(refused("[1.5]", Type::i32), "'[1.5]': '1.5' is no value of type i32" + ways);
+    EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
+              "'[true, 2]': 'true' is no value of type f64" + ways);
     EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576" + ways);
     EXPECT_EQ(
         refused("[1 x 1048576, 2]", Type::i32),

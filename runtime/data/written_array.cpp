@@ -144,9 +144,14 @@ Array read_written_array(const std::string& text, Type type)
 
 Array read_written_array(const std::string& text)
 {
-    const bool all_integers = std::ranges::all_of(
-        split(text), [](const Written& one) { return bits_of(one.value, Type::i64).has_value(); });
-    return read_written_array(text, all_integers ? Type::i64 : Type::f64);
+    const auto list = split(text);
+    const auto are_all = [&](Type type) {
+        return std::ranges::all_of(list,
+                                   [&](const Written& one) { return bits_of(one.value, type).has_value(); });
+    };
+    return read_written_array(text, are_all(Type::i64)       ? Type::i64
+                                    : are_all(Type::boolean) ? Type::boolean
+                                                             : Type::f64);
 }
 
 std::string written_array(const std::vector<std::string>& values)
