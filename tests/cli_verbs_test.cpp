@@ -185,7 +185,8 @@ TEST_F(VerbsTest, EmitKnowsTheWidthOfKeys)
               std::string::npos);
     EXPECT_EQ(json({"emit", "sum", "--layout", "keys", "--stage", "tile_scan"})["form"], "offsets");
     EXPECT_EQ(folder_.run({"emit", "sum", "--layout", "flags", "--key-bytes", "2"}).errors,
-              "segfold: --key-bytes is about keys, and segments are given as flags\n");
+              "segfold: --key-bytes is about keys, and segments are given as flags; leave it out, or write "
+              "--layout keys\n");
 }
 
 TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)

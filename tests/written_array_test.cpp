@@ -57,7 +57,7 @@ TEST(WrittenArrayTest, RefusesWhatIsNone)
     EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8" + ways);
     EXPECT_EQ(refused("[1.5]", Type::i32), "'[1.5]': '1.5' is no value of type i32" + ways);
     EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
-              "'[true, 2]': 'true' is no value of type f64" + ways);
+              "'[true, 2]': '2' is no value of type bool" + ways);
     EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576" + ways);
     EXPECT_EQ(
         refused("[1 x 1048576, 2]", Type::i32),

@@ -130,8 +130,10 @@ int verb_emit(const Words& words)
     const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
     const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
     if (request.form != SegmentForm::keys && !arguments.has("all"))
-        arguments.refuse("key-bytes",
-                         fmt::format("is about keys, and segments are given as {}", name(request.form)));
+        arguments.refuse(
+            "key-bytes",
+            fmt::format("is about keys, and segments are given as {}; leave it out, or write --layout keys",
+                        name(request.form)));
     if (shows_native(arguments))
         for (const auto* flag : {"at-launch", "cubin", "ptx", "sass", "resources", "arch"})
             arguments.refuse(flag, "is about CUDA, and the back end is cpu");

@@ -82,6 +82,7 @@ int run_stream(const Arguments& arguments, const Operator& op)
     std::string resumed;
     if (const auto path = arguments.value("output")) {
         output.emplace(op, *path, key_type, stream.fingerprint());
+        refuse_to_overwrite_what_is_read(arguments, op, output->files());
         if (arguments.has("resume")) {
             resumed = fmt::format("begun anew, as there was no {}.resume to go on with", *path);
             if (const auto state = output->resume()) {

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "dsl/error.h"
 #include "dsl/suggest.h"
+#include "dsl/visible.h"
 #include "runtime/data/generated_arrays.h"
 
 namespace segfold::cli {
@@ -64,6 +66,30 @@ std::map<std::string, std::string> input_files(const Arguments& arguments, const
                                          name, files[name], file));
     }
     return files;
+}
+
+void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
+                                      const std::vector<std::string>& written)
+{
+    std::vector<std::pair<std::string, std::string>> read;  // the flag, and the file
+    for (const auto& [name, file] : input_files(arguments, op))
+        read.emplace_back("input", file);
+    const auto layout = arguments.value("layout").value_or("");
+    for (auto at = layout.find('='); at != std::string::npos; at = layout.find(',', at + 1))
+        read.emplace_back("layout", layout.substr(at + 1, layout.find(',', at + 1) - at - 1));
+    if (arguments.has("labels"))
+        read.emplace_back("labels", *arguments.value("labels"));
+    for (auto& [flag, file] : read) {
+        if (const auto member = file.find(".npz:"); member != std::string::npos)
+            file.resize(member + 4);
+        for (const auto& path : written) {
+            std::error_code none;  // where one of them does not exist
+            if (std::filesystem::equivalent(path, file, none))
+                throw InputError(
+                    fmt::format("--output would replace '{}', which --{} reads; write another name",
+                                visible(file), flag));
+        }
+    }
 }
 
 /// What --scalar gives the scalars of the operator.

@@ -1,6 +1,8 @@
 #pragma once
 // The data of a run: arrays from files or generated, and the layout that cuts them into segments.
 #include <map>
+#include <string>
+#include <vector>
 
 #include "runtime/cli/arguments.h"
 #include "runtime/data/workload_request.h"
@@ -15,6 +17,11 @@ inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, {"scalar", 
 /// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws
 /// InputError.
 std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
+
+/// Throws InputError where one of `written`, the files that --output leads to, is a file that --input,
+/// --layout or --labels reads.
+void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
+                                      const std::vector<std::string>& written);
 
 /// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
 WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);

@@ -149,9 +149,9 @@ Array read_written_array(const std::string& text)
         return std::ranges::all_of(list,
                                    [&](const Written& one) { return bits_of(one.value, type).has_value(); });
     };
-    return read_written_array(text, are_all(Type::i64)       ? Type::i64
-                                    : are_all(Type::boolean) ? Type::boolean
-                                                             : Type::f64);
+    const bool has_words = std::ranges::any_of(
+        list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
+    return read_written_array(text, are_all(Type::i64) ? Type::i64 : has_words ? Type::boolean : Type::f64);
 }
 
 std::string written_array(const std::vector<std::string>& values)
