@@ -258,6 +258,14 @@ TEST_F(Mpi, AnErrorOnOneRankEndsAllWithOneMessage)
         << done.errors;
     expect_nothing_written();
 
+    // Only rank 0 writes.
+    done = folder_.run(
+        ranks(3, run_words({"sum", "--type", "i32", "--backend", "reference", "--elements", "30000",
+                            "--layout", "offsets=offsets.npy", "--output", "offsets.npy"})));
+    EXPECT_EQ(done.exit_code, 2) << done.errors;
+    EXPECT_EQ(count(done.errors, "--output would replace 'offsets.npy', which --layout reads"), 1)
+        << done.errors;
+
     // What all ranks find wrong is said once.
     for (const Words& wrong : {Words{"sum", "--input", "x=none.npy"},
                                {"softmax"},

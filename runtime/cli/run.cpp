@@ -271,10 +271,10 @@ int verb_run(const Words& words)
     if (const auto ranks = mpi_world())
         return run_ranks(words, arguments, *ranks);
     const auto op = operator_argument(arguments);
-    if (const auto path = arguments.value("output"))
-        refuse_to_overwrite_what_is_read(arguments, op, {*path});
     if (arguments.has("memory"))
         return run_stream(arguments, op);
+    if (const auto path = arguments.value("output"))
+        refuse_to_overwrite_what_is_read(arguments, op, {*path});
     arguments.refuse("resume", "goes on with a run of --memory, which is missing");
     auto request = workload_request(arguments, op, true);
     request.standard_elements = kRunElements;

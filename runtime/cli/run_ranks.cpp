@@ -62,8 +62,10 @@ struct PreparedRank {
         if (ranks.rank() == 0)
             progress.emplace();
         stream.emplace(session, op, std::move(input.input), options);
-        if (const auto path = arguments.value("output"); path && ranks.rank() == 0)
+        if (const auto path = arguments.value("output"); path && ranks.rank() == 0) {
             output.emplace(op, *path, key_type, stream->fingerprint(), Unfinished::removed);
+            refuse_to_overwrite_what_is_read(arguments, op, output->files());
+        }
     }
 
     Operator op;

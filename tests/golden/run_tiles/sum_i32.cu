@@ -673,7 +673,8 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
 
 // A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
 // last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
-// the last warp brings what is open to the tile's borders.
+// the last warp brings what is open to the tile's borders. Where that ends a segment that goes through whole
+// tiles, it looks back for the rest.
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
