@@ -12,6 +12,8 @@
 #include <sstream>
 
 #include "dsl/expression.h"
+#include "runtime/data/npy.h"
+#include "runtime/data/npz.h"
 #include "tests/cli_program.h"
 #include "tests/kernel_folder.h"
 
@@ -187,6 +189,28 @@ TEST_F(VerbsTest, EmitKnowsTheWidthOfKeys)
     EXPECT_EQ(folder_.run({"emit", "sum", "--layout", "flags", "--key-bytes", "2"}).errors,
               "segfold: --key-bytes is about keys, and segments are given as flags; leave it out, or write "
               "--layout keys\n");
+}
+
+TEST_F(VerbsTest, EmitTakesTheWidthOfKeysFromTheirFile)
+{
+    write_npy(folder_.file("narrow.npy"), make_array<std::uint16_t>(Type::u16, {1, 1, 2}));
+    std::vector<NamedArray> arrays;
+    arrays.push_back({"k", make_array<std::uint16_t>(Type::u16, {1, 1, 2})});
+    write_npz(folder_.file("a.npz"), arrays);
+    const auto has = [&](const std::string& layout, const std::string& key) {
+        const auto text = output({"emit", "sum", "--layout", "keys=" + layout});
+        return text.find("\nusing Key = " + key + ";\n") != text.npos;
+    };
+    EXPECT_TRUE(has("narrow.npy", "unsigned short"));
+    EXPECT_TRUE(has("a.npz:k", "unsigned short"));
+    EXPECT_TRUE(has("a.npz", "unsigned short"));
+    EXPECT_TRUE(has("[1, 1, 2]", "unsigned long long"));
+    EXPECT_TRUE(has("no_file.npy", "unsigned"));
+    EXPECT_EQ(output({"emit", "sum", "--layout", "keys=narrow.npy", "--key-bytes", "2"}),
+              output({"emit", "sum", "--layout", "keys=narrow.npy"}));
+    EXPECT_EQ(folder_.run({"emit", "sum", "--layout", "keys=narrow.npy", "--key-bytes", "8"}).errors,
+              "segfold: --key-bytes is 8, but the keys of --layout keys=narrow.npy have 2 bytes; leave "
+              "--key-bytes out, or write --layout keys\n");
 }
 
 TEST_F(VerbsTest, EmitJsonHoldsTheTextAndItsLaunches)

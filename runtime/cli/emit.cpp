@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "dsl/visible.h"
 #include "runtime/cli/emit_compiled.h"
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/json.h"
@@ -77,6 +78,24 @@ std::vector<std::string> tables_to_check(const Arguments& arguments, const Opera
     return tables;
 }
 
+/// How wide keys are: as those of the layout, or as --key-bytes says. Throws InputError where both say it,
+/// and not the same.
+int key_bytes_argument(const Arguments& arguments)
+{
+    constexpr int kUsualBytes = 4;
+    std::optional<int> asked;
+    if (const auto choice = arguments.choice("key-bytes", kKeyBytes))
+        asked = 1 << *choice;
+    const auto layout = arguments.value("layout").value_or("");
+    const auto found = key_bytes_of(layout);
+    if (asked && found && *asked != *found)
+        throw InputError(
+            fmt::format("--key-bytes is {}, but the keys of --layout {} have {}; leave --key-bytes "
+                        "out, or write --layout keys",
+                        *asked, visible(layout), count_text(*found, "byte")));
+    return found ? *found : asked.value_or(kUsualBytes);
+}
+
 /// Writes every stage and form that can serve into a folder.
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const Catalogue& catalogue)
@@ -128,7 +147,7 @@ int verb_emit(const Words& words)
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
     const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
-    const int key_bytes = 1 << arguments.choice("key-bytes", kKeyBytes).value_or(2);
+    const int key_bytes = key_bytes_argument(arguments);
     if (request.form != SegmentForm::keys && !arguments.has("all"))
         arguments.refuse(
             "key-bytes",

@@ -1,6 +1,10 @@
 #include "runtime/cli/form_argument.h"
 
 #include <algorithm>
+#include <filesystem>
+
+#include "runtime/data/npz.h"
+#include "runtime/data/written_array.h"
 
 namespace segfold::cli {
 namespace {
@@ -32,6 +36,21 @@ FormRequest parse_form(const std::string& text)
     // Longer segments than this choose the same stage; the product must stay within 64 bits.
     const auto length = std::min<std::int64_t>(layout.uniform_length, std::int64_t{1} << 40);
     return request_for(form_of(layout.kind), is_uniform ? length : kUsualLength);
+}
+
+std::optional<int> key_bytes_of(const std::string& text)
+{
+    if (!text.starts_with("keys="))
+        return std::nullopt;
+    const auto place = parse_layout(text).files.at(0);
+    if (is_written_array(place))
+        return size_bytes(read_written_array(place).type());
+    const auto member = place.rfind(".npz:");
+    const auto path = member == std::string::npos ? place : place.substr(0, member + 4);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return std::nullopt;
+    return size_bytes(read_array_type(place));
 }
 
 }  // namespace segfold::cli

@@ -1,5 +1,7 @@
 #pragma once
-// A layout of which only the form counts: what emit and stages need to know.
+// A layout of which only the form counts, and the width of keys: what emit and stages need to know.
+#include <optional>
+
 #include "codegen/catalogue.h"
 #include "runtime/cli/arguments.h"
 
@@ -16,6 +18,12 @@ struct FormRequest {
 ///
 /// Throws InputError as parse_layout does.
 FormRequest parse_form(const std::string& text);
+
+/// The bytes of a key of "keys=FILE", from the array's type; nothing for what is no such layout, for standard
+/// input and pipes, which a run is to read, and where the file does not exist.
+///
+/// Throws InputError for a file that is no array.
+std::optional<int> key_bytes_of(const std::string& layout);
 
 /// All forms, in the order of the type.
 inline constexpr SegmentForm kForms[] = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
