@@ -21,7 +21,8 @@ Operator outline(const std::string& name, const std::vector<DeclaredParameter>& 
     Operator op;
     op.name = name;
     for (const auto& parameter : parameters)
-        op.parameters.push_back({parameter.name, parameter.type.value_or(Type::f32), parameter.table, {}});
+        op.parameters.push_back(
+            {parameter.name, parameter.type.value_or(Type::f32), parameter.table, {}, parameter.scalar});
     return op;
 }
 

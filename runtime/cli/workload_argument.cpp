@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <filesystem>
 
 #include "dsl/error.h"
@@ -18,11 +19,13 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
 constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
 constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
 
-std::vector<std::string_view> parameter_names(const Operator& op)
+/// The names of the scalars, or of all other parameters.
+std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
 {
     std::vector<std::string_view> names;
     for (const auto& parameter : op.parameters)
-        names.push_back(parameter.name);
+        if (parameter.scalar == scalars)
+            names.push_back(parameter.name);
     return names;
 }
 
@@ -30,6 +33,19 @@ const Parameter* find_parameter(const Operator& op, std::string_view name)
 {
     const auto found = std::ranges::find(op.parameters, name, &Parameter::name);
     return found == op.parameters.end() ? nullptr : &*found;
+}
+
+/// Throws for a name that --input has and no parameter: what --input takes, and how scalars are given.
+[[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
+{
+    const auto inputs = parameter_names(op, false);
+    const auto scalars = parameter_names(op, true);
+    auto advice = did_you_mean(name, inputs);
+    if (const auto meant = did_you_mean(name, scalars); advice.empty() && !meant.empty())
+        advice = meant + " scalars are given by --scalar NAME=VALUE";
+    throw InputError(fmt::format("--input '{}': operator {} has no input '{}'; it has {}{}", text, op.name,
+                                 name, inputs.empty() ? "none" : fmt::format("{}", fmt::join(inputs, ", ")),
+                                 advice));
 }
 
 /// "x=values.npy", or the file alone where there is one parameter.
@@ -41,17 +57,29 @@ std::pair<std::string, std::string> split_input(const Operator& op, const std::s
                                                           name.find_first_of("./") == std::string::npos);
     if (!is_named && op.parameters.size() == 1 && !text.empty())
         return {op.parameters[0].name, text};
-    const auto names = parameter_names(op);
-    if (!is_named)
+    if (!is_named) {
+        const auto names = parameter_names(op, false);
         throw InputError(fmt::format(
-            "--input '{}': operator {} has {} parameters; write NAME=FILE, where NAME is one of {}", text,
-            op.name, names.size(), fmt::join(names, ", ")));
-    if (find_parameter(op, name) == nullptr)
-        throw InputError(fmt::format("--input '{}': operator {} has no parameter '{}'; it has {}{}", text,
-                                     op.name, name, fmt::join(names, ", "), did_you_mean(name, names)));
+            "--input '{}': operator {} has {} parameters; write {}", text, op.name, op.parameters.size(),
+            names.size() == 1 ? fmt::format("{}=FILE", names[0])
+                              : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "))));
+    }
+    const auto* parameter = find_parameter(op, name);
+    if (parameter == nullptr)
+        refuse_name(op, text, name);
     if (equals + 1 == text.size())
-        throw InputError(fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
-    return {name, text.substr(equals + 1)};
+        throw InputError(
+            parameter->scalar
+                ? fmt::format("--input '{0}': the value is missing; write --scalar {1}=VALUE", text, name)
+                : fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
+    auto file = text.substr(equals + 1);
+    // An array of one value is a file as any other; a mere number is taken for one by mistake.
+    if (double number = 0;
+        parameter->scalar &&
+        std::from_chars(file.data(), file.data() + file.size(), number).ptr == file.data() + file.size())
+        throw InputError(
+            fmt::format("--input '{0}': '{1}' is a scalar; write --scalar {1}={2}", text, name, file));
+    return {name, std::move(file)};
 }
 
 }  // namespace
@@ -96,10 +124,7 @@ void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator
 std::map<std::string, std::string> scalar_values(const Arguments& arguments, const Operator& op)
 {
     std::map<std::string, std::string> values;
-    std::vector<std::string_view> scalars;
-    for (const auto& parameter : op.parameters)
-        if (parameter.scalar)
-            scalars.push_back(parameter.name);
+    const auto scalars = parameter_names(op, true);
     for (const auto& text : arguments.values("scalar")) {
         const auto equals = text.find('=');
         const auto name = text.substr(0, equals);
