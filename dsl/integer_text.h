@@ -10,4 +10,7 @@ namespace segfold {
 /// `text` is something else, has a fraction, or is beyond 64 bits.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
+/// The same from 0 to 2^64 - 1.
+std::optional<std::uint64_t> parse_unsigned_integer(std::string_view text);
+
 }  // namespace segfold

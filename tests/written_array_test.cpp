@@ -37,6 +37,18 @@ TEST(WrittenArrayTest, HoldsWhatIsWritten)
               (std::vector<bool>{true, false, false, true}));
 }
 
+TEST(WrittenArrayTest, IntegersArePowersOrHaveExponentsToo)
+{
+    EXPECT_EQ(to_vector<std::int32_t>(read_array_as("[1e3, 2^3, -2.5e1, 7 x 2^1]", Type::i32)),
+              (std::vector<std::int32_t>{1000, 8, -25, 7, 7}));
+    EXPECT_EQ(to_vector<std::uint64_t>(read_array_as("[2^63, 1e19]", Type::u64)),
+              (std::vector<std::uint64_t>{std::uint64_t{1} << 63, 10000000000000000000U}));
+    EXPECT_EQ(to_vector<float>(read_array_as("[1e3, 2^3, 1e-1]", Type::f32)),
+              (std::vector<float>{1000, 8, 0.1F}));
+    EXPECT_EQ(to_vector<std::int64_t>(read_array("[0, 1e1, 2^4]")), (std::vector<std::int64_t>{0, 10, 16}));
+    EXPECT_EQ(to_vector<double>(read_array("[2^3, 0.5]")), (std::vector<double>{8, 0.5}));
+}
+
 TEST(WrittenArrayTest, WritesWhatItReads)
 {
     const auto text = written_array({"1", "1", "2", "2", "2", "nan"});
@@ -55,6 +67,8 @@ TEST(WrittenArrayTest, RefusesWhatIsNone)
     EXPECT_EQ(refused("[1,, 2]", Type::i32), "'[1,, 2]': a value is missing" + ways);
     EXPECT_EQ(refused("[1, 300]", Type::i8), "'[1, 300]': '300' is no value of type i8" + ways);
     EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8" + ways);
+    EXPECT_EQ(refused("[1.5e0]", Type::i32), "'[1.5e0]': '1.5e0' is no value of type i32" + ways);
+    EXPECT_EQ(refused("[2^-1]", Type::f32), "'[2^-1]': '2^-1' is no value of type f32" + ways);
     EXPECT_EQ(refused("[1.5]", Type::i32), "'[1.5]': '1.5' is no value of type i32" + ways);
     EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
               "'[true, 2]': '2' is no value of type bool" + ways);

@@ -13,6 +13,7 @@
 
 #include "dsl/error.h"
 #include "dsl/half.h"
+#include "dsl/integer_text.h"
 #include "dsl/law_elements.h"
 #include "dsl/visible.h"
 
@@ -47,10 +48,15 @@ std::string_view without_blanks(std::string_view text)
         fmt::format("'{}': {}; write [1, 2, 3], or [0 x 32, 1] with 32 zeros", visible(shown), what));
 }
 
-template <class Number>
-std::optional<Number> parse(std::string_view text)
+/// A decimal fraction, or a power of integers.
+template <class Float>
+std::optional<Float> parse_float(std::string_view text)
 {
-    Number number{};
+    if (text.find('^') != text.npos) {
+        const auto power = parse_integer(text);
+        return power ? std::optional(static_cast<Float>(*power)) : std::nullopt;
+    }
+    Float number{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
 }
@@ -71,7 +77,7 @@ std::vector<Written> split(std::string_view text)
         Written one;
         if (const auto times = value.find(kTimes); times != value.npos) {
             const auto digits = without_blanks(value.substr(times + kTimes.size()));
-            const auto count = parse<std::int64_t>(digits);
+            const auto count = parse_integer(digits);
             if (!count || *count < 0 || *count > kMostValues)
                 refuse_array(text, fmt::format("'{}' is no count from 0 to {}", visible(std::string(digits)),
                                                kMostValues));
@@ -98,20 +104,20 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
                : value == "false" || value == "0" ? std::optional<std::uint64_t>(0)
                                                   : std::nullopt;
     if (is_unsigned_integer(type)) {
-        const auto number = parse<std::uint64_t>(value);
+        const auto number = parse_unsigned_integer(value);
         return number && *number <= highest_integer(type) ? number : std::nullopt;
     }
     if (!is_float(type)) {
-        const auto number = parse<std::int64_t>(value);
+        const auto number = parse_integer(value);
         const bool fits = number && *number <= static_cast<std::int64_t>(highest_integer(type)) &&
                           *number >= static_cast<std::int64_t>(lowest_integer(type));
         return fits ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
     }
     if (type == Type::f64) {
-        const auto number = parse<double>(value);
+        const auto number = parse_float<double>(value);
         return number ? std::optional(std::bit_cast<std::uint64_t>(*number)) : std::nullopt;
     }
-    const auto number = parse<float>(value);
+    const auto number = parse_float<float>(value);
     if (!number)
         return std::nullopt;
     return type == Type::f32   ? std::bit_cast<std::uint32_t>(*number)

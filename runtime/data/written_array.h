@@ -13,8 +13,9 @@ namespace segfold {
 
 /// Reads values between brackets, separated by commas; "VALUE x COUNT" stands for so many.
 ///
-/// Values are integers, decimal fractions, `inf`, `-inf`, `nan`, `true` and `false`. Throws InputError for
-/// what is none, for a value that `type` does not hold, and for more than 2^20 values.
+/// Values are integers, also as powers (2^10) or with an exponent (1e3), decimal fractions, `inf`, `-inf`,
+/// `nan`, `true` and `false`. Throws InputError for what is none, for a value that `type` does not hold, and
+/// for more than 2^20 values.
 [[nodiscard]] Array read_written_array(const std::string& text, Type type);
 
 /// The same as i64 where all values are integers, as boolean where one is `true` or `false`, else as f64.
