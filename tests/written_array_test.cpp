@@ -49,6 +49,24 @@ TEST(WrittenArrayTest, IntegersArePowersOrHaveExponentsToo)
     EXPECT_EQ(to_vector<double>(read_array("[2^3, 0.5]")), (std::vector<double>{8, 0.5}));
 }
 
+TEST(WrittenArrayTest, IntegersBeyond64BitsAreCalledSo)
+{
+    EXPECT_EQ(to_vector<std::uint64_t>(read_array("[1, 18446744073709551615]")),
+              (std::vector<std::uint64_t>{1, 18446744073709551615U}));
+    const std::string ways = "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros";
+    for (const std::string number : {"18446744073709551616", "-9223372036854775809", "2^64"}) {
+        const auto message = "'[0, " + number + "]': '" + number + "' is beyond 64 bits" + ways;
+        const auto text = "[0, " + number + "]";
+        EXPECT_EQ(refusal([&] { (void)read_array(text); }), message);
+        EXPECT_EQ(refusal([&] { (void)read_array_as(text, Type::i64); }), message);
+        EXPECT_EQ(refusal([&] { (void)read_array_as(text, Type::u8); }), message);
+    }
+    EXPECT_EQ(refusal([] { (void)read_array("[-1, 9223372036854775808]"); }),
+              "'[-1, 9223372036854775808]': '-1' is no value of type u64" + ways);
+    EXPECT_EQ(to_vector<float>(read_array_as("[18446744073709551616]", Type::f32)),
+              std::vector<float>{18446744073709551616.0F});
+}
+
 TEST(WrittenArrayTest, WritesWhatItReads)
 {
     const auto text = written_array({"1", "1", "2", "2", "2", "nan"});

@@ -96,6 +96,23 @@ std::vector<Written> split(std::string_view text)
     return list;
 }
 
+/// True for what is written as an integer: digits behind a sign or none, or a power of such.
+bool is_whole(std::string_view text)
+{
+    const auto are_digits = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    };
+    const auto caret = text.find('^');
+    const auto base = text.substr(text.starts_with('-') ? 1 : 0, text.starts_with('-') ? text.npos : caret);
+    return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
+}
+
+/// True for an integer that neither i64 nor u64 holds.
+bool is_beyond_64_bits(std::string_view text)
+{
+    return is_whole(text) && !parse_integer(text) && !parse_unsigned_integer(text);
+}
+
 /// The bytes of a value in `type`, in the low ones; nothing where the type does not hold it.
 std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
 {
@@ -140,8 +157,9 @@ Array read_written_array(const std::string& text, Type type)
     for (const auto& [value, count] : list) {
         const auto bits = bits_of(value, type);
         if (!bits)
-            refuse_array(text,
-                         fmt::format("'{}' is no value of type {}", visible(std::string(value)), name(type)));
+            refuse_array(text, is_beyond_64_bits(value)
+                                   ? fmt::format("'{}' is beyond 64 bits", visible(value))
+                                   : fmt::format("'{}' is no value of type {}", visible(value), name(type)));
         for (std::int64_t i = 0; i < count; ++i, at += size_bytes(type))
             std::memcpy(at, &*bits, size_bytes(type));
     }
@@ -157,7 +175,12 @@ Array read_written_array(const std::string& text)
     };
     const bool has_words = std::ranges::any_of(
         list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
-    return read_written_array(text, are_all(Type::i64) ? Type::i64 : has_words ? Type::boolean : Type::f64);
+    // Integers never become f64, which would not hold them all: what u64 does not hold is refused as such.
+    const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
+    return read_written_array(text, are_all(Type::i64) ? Type::i64
+                                    : has_words        ? Type::boolean
+                                    : are_whole        ? Type::u64
+                                                       : Type::f64);
 }
 
 std::string written_array(const std::vector<std::string>& values)

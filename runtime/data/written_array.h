@@ -18,7 +18,8 @@ namespace segfold {
 /// for more than 2^20 values.
 [[nodiscard]] Array read_written_array(const std::string& text, Type type);
 
-/// The same as i64 where all values are integers, as boolean where one is `true` or `false`, else as f64.
+/// The same as i64 where all values are integers, as u64 where one is beyond i64, as boolean where one is
+/// `true` or `false`, else as f64.
 [[nodiscard]] Array read_written_array(const std::string& text);
 
 /// The text of values that are written already; from three equal ones on, "VALUE x COUNT".
