@@ -392,14 +392,14 @@ TEST(Resolve, FilesSayHowManyElementsThereAre)
                   folder.file("a.npy")),
               ": offsets decrease at segment 0: -2 after 0; offsets must be non-decreasing");
     constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-    EXPECT_EQ(refusal(
-                  [&] {
-                      resolved("lengths", {most, most});
-                  },
-                  folder.file("a.npy")),
-              ": lengths exceed the 9223372036854775807 elements at segment 1: its length is "
-              "9223372036854775807 after "
-              "9223372036854775807 elements; lengths must add up to the number of elements");
+    EXPECT_EQ(
+        refusal(
+            [&] {
+                resolved("lengths", {most, most});
+            },
+            folder.file("a.npy")),
+        ": the sum of the lengths overflows 64 bits at segment 1: its length is 9223372036854775807 after "
+        "9223372036854775807 elements; lengths must add up to 9223372036854775807 at most");
 }
 
 TEST(Resolve, RangesFromAnArchive)

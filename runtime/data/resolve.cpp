@@ -17,6 +17,7 @@
 #include "runtime/data/npz.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/random.h"
+#include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {
@@ -172,9 +173,26 @@ void fill_values(Array& array, const RandomSequence& sequence, ValueRange range,
     });
 }
 
+/// The sum of lengths up to one that is negative, which the checks will refuse. Throws InputError for the
+/// length at which it leaves 64 bits.
+template <class Values>
+std::int64_t sum_of_lengths(const Values& values)
+{
+    std::int64_t sum = 0;
+    for (std::size_t s = 0; s < values.size() && std::cmp_greater_equal(values[s], 0); ++s) {
+        if (std::cmp_greater(values[s], kMost - sum))
+            throw InputError(fmt::format(
+                "the sum of the lengths overflows 64 bits at segment {}: its length is {} after {}; "
+                "lengths must add up to {} at most",
+                s, values[s], count_text(sum, "element"), kMost));
+        sum += static_cast<std::int64_t>(values[s]);
+    }
+    return sum;
+}
+
 /// The number of elements that offsets, lengths or range ends imply: the last, the sum, the largest.
 ///
-/// Entries that the checks will refuse count as nothing here.
+/// Entries that the checks will refuse count as nothing here, but for lengths of which there is no sum.
 std::int64_t implied_elements(LayoutKind kind, const Array& array)
 {
     if (kind == LayoutKind::flags || kind == LayoutKind::keys)
@@ -193,9 +211,7 @@ std::int64_t implied_elements(LayoutKind kind, const Array& array)
         if (kind == LayoutKind::ranges)
             implied = count(std::ranges::max(values));
         if (kind == LayoutKind::lengths)
-            for (const auto value : values)
-                if (__builtin_add_overflow(implied, count(value), &implied))
-                    implied = kMost;
+            implied = sum_of_lengths(values);
     });
     return implied;
 }
@@ -220,8 +236,9 @@ Segments resolve_files(const Layout& layout, std::optional<std::int64_t> num_ele
     std::vector<Array> arrays;
     for (const std::string& file : layout.files)
         arrays.push_back(read_array(file));
-    const std::int64_t count = num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());
     try {
+        const std::int64_t count =
+            num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());
         switch (layout.kind) {
             case LayoutKind::offsets:
                 return segments_from_offsets(std::move(arrays.at(0)), count);
