@@ -64,6 +64,8 @@ TEST_F(VerbsTest, EveryVerbHasAPageThatAllWaysReach)
 TEST_F(VerbsTest, TheLanguageIsOnOnePage)
 {
     const auto page = output({"help", "language"});
+    EXPECT_EQ(page.find("]("), std::string::npos) << "a link of Markdown";
+    EXPECT_NE(page.find("one value; row before a type: rows\n"), std::string::npos) << page;
     EXPECT_NE(output({"help"}).find("segfold help language "), std::string::npos);
     const auto has_word = [&](std::string_view word) {
         return std::regex_search(page, std::regex("(^|[^a-z0-9_])" + std::string(word) + "($|[^a-z0-9_])"));

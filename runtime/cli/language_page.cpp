@@ -21,6 +21,27 @@ constexpr std::array<std::string_view, 6> kSections = {
     "Parts",  "Functions, arrays, loops, scalars, products", "Write-back", "Rows", "Types and expressions",
     "Grammar"};
 
+/// The line with the text alone of each link; a link to another site keeps its address, in parentheses.
+std::string without_links(std::string_view line)
+{
+    std::string text;
+    bool is_code = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+        const auto middle = line[at] == '[' && !is_code ? line.find("](", at) : line.npos;
+        const auto end = middle == line.npos ? line.npos : line.find(')', middle);
+        if (end == line.npos || line.substr(at + 1, middle - at).find('[') != line.npos) {
+            is_code = is_code != (line[at] == '`');
+            text += line[at];
+            continue;
+        }
+        text += line.substr(at + 1, middle - at - 1);
+        if (const auto target = line.substr(middle + 2, end - middle - 2); target.starts_with("http"))
+            text += fmt::format(" ({})", target);
+        at = end;
+    }
+    return text;
+}
+
 /// The text between the marks of code is code, so `|` in it separates nothing.
 std::vector<std::string> split_row(std::string_view row)
 {
@@ -61,7 +82,7 @@ std::string align(const std::vector<std::vector<std::string>>& rows)
     return text;
 }
 
-/// Markdown as people read it in a terminal: no marks, aligned tables, indented code.
+/// Markdown as people read it in a terminal: no marks, no links, aligned tables, indented code.
 class TerminalPage {
 public:
     void add(std::string_view line)
@@ -74,7 +95,7 @@ public:
         else if (is_code_)
             text_ += fmt::format("    {}\n", line);
         else if (is_row && !line.starts_with("| ---"))
-            rows_.push_back(split_row(line));
+            rows_.push_back(split_row(without_links(line)));
         else if (!is_row)
             add_prose(line);
     }
@@ -90,7 +111,7 @@ private:
     {
         if (line.starts_with("## "))
             line.remove_prefix(3);
-        std::string words(line);
+        auto words = without_links(line);
         std::erase(words, '`');
         text_ += words + "\n";
     }
