@@ -355,6 +355,11 @@ TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
     EXPECT_EQ(explanation["scratch_bytes"], 0) << "on the host";
     const auto untuned = run({"run", "sum_i32", "--elements", "100", "--no-tune", "--explain"});
     EXPECT_NE(untuned.output.find("--no-tune: no record is asked"), std::string::npos) << untuned.output;
+    EXPECT_NE(
+        untuned.output.find("\nleft out       scratch memory, which is counted on a GPU alone, and a time, "
+                            "which only a tuning record predicts\n"),
+        std::string::npos)
+        << untuned.output;
 }
 
 TEST_F(RunTest, NoElementsAreNoError)

@@ -208,11 +208,14 @@ Explanation explanation_of(const Chosen& chosen, const Workload& workload, const
 {
     const auto& plan = *chosen.plan;
     const auto* gpu = backend.context();
-    return {chosen.lookup, chosen.rule,
+    return {chosen.lookup,
+            chosen.rule,
             fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
                         plan.chosen_by()),
             compulsory_traffic(workload.op, workload.segments, workload.num_features),
-            gpu == nullptr ? 0 : scratch_bytes_of(plan.emitted, workload, gpu->info().multiprocessors)};
+            gpu == nullptr ? 0 : scratch_bytes_of(plan.emitted, workload, gpu->info().multiprocessors),
+            {},
+            gpu == nullptr};
 }
 
 /// What a run gave, in one piece or in slices.

@@ -67,6 +67,12 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
         facts.emplace_back("predicted",
                            fmt::format("{:.4g} ms, {} GB/s", *predicted,
                                        gigabytes_text(bytes_per_second(traffic.total(), *predicted))));
+    if (explanation.on_host)
+        facts.emplace_back(
+            "left out",
+            fmt::format(
+                "scratch memory, which is counted on a GPU alone{}",
+                lookup.predicted_milliseconds ? "" : ", and a time, which only a tuning record predicts"));
     return facts;
 }
 

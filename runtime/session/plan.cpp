@@ -436,6 +436,7 @@ std::vector<std::pair<std::string, std::string>> Plan::explain() const
         return {};
     auto explanation = state_->explanation;
     explanation.scratch_bytes = scratch_bytes();
+    explanation.on_host = !state_->device;
     return segfold::explain(explanation);
 }
 
