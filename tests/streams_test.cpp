@@ -325,6 +325,24 @@ TEST(Streams, GoOnWhereTheyStopped)
     EXPECT_FALSE(std::filesystem::exists(out + ".resume"));
 }
 
+TEST(Streams, FilesHaveTheNamesThatTheHelpSays)
+{
+    const ProgramFolder folder;
+    write_npy(folder.file("x.npy"), make_array<float>(Type::f32, {3, 1, 4, 1, 5}));
+    write_npy(folder.file("k.npy"), make_array<std::int16_t>(Type::i16, {1, 1, 2, 2, 2}));
+    const auto example =
+        std::string("segfold run mean --input x.npy --layout keys=k.npy --memory 2G --output m.npy");
+    EXPECT_NE(folder.run({"help", "run"}).output.find(example + "      writes m.result.npy, m.keys.npy\n"),
+              std::string::npos);
+    const auto done = folder.run({"run", "mean", "--input", "x.npy", "--layout", "keys=k.npy", "--memory",
+                                  "2G", "--output", "m.npy", "--backend", "reference"});
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
+    EXPECT_EQ(to_vector<double>(read_npy(folder.file("m.result.npy"))).front(), 2.0);
+    EXPECT_EQ(to_vector<std::int16_t>(read_npy(folder.file("m.keys.npy"))),
+              (std::vector<std::int16_t>{1, 2}));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("m.npy")));
+}
+
 TEST(Streams, TheProgramBoundsMemory)
 {
     const ProgramFolder folder;
