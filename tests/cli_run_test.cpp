@@ -223,7 +223,8 @@ TEST_F(RunTest, TablesAndTheirPlacesAreGenerated)
                         "  combine(a, b) a + b\n}\n");
     const auto document =
         run_json({"run", "gather.seg", "--elements", "1000", "--layout", "uniform=10", "--check"});
-    EXPECT_EQ(document["inputs"]["x"], "places of t, seed 7");
+    EXPECT_EQ(document["inputs"]["x"], "generated places of t, seed 7");
+    EXPECT_EQ(document["inputs"]["t"], "generated small_integers, seed 7");
     EXPECT_EQ(document["agrees"], true);
 }
 

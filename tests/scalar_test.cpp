@@ -157,7 +157,8 @@ TEST(Scalar, OneThatTheProgramMakesUpIsTold)
     };
     const auto made_up = run({});
     const std::string origin = made_up.at("inputs").at("threshold");
-    EXPECT_TRUE(origin.ends_with(" (small_integers, seed 7; --scalar threshold=VALUE gives another)"))
+    EXPECT_TRUE(
+        origin.ends_with(" (generated small_integers, seed 7; --scalar threshold=VALUE gives another)"))
         << origin;
     const auto given = run({"--scalar", "threshold=" + origin.substr(0, origin.find(' '))});
     EXPECT_EQ(given.at("results"), made_up.at("results"));

@@ -118,7 +118,7 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
                             parameter.name, op.name, parameter.name));
         sources[i] = values_source(parameter.type, *num_elements, seed_of(op, parameter.name, request.seed),
                                    request.values);
-        prepared.origins[i] = fmt::format("{}, seed {}", name(request.values), request.seed);
+        prepared.origins[i] = fmt::format("generated {}, seed {}", name(request.values), request.seed);
     }
     prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements);
     return prepared;

@@ -158,7 +158,7 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
 {
     std::map<std::string, std::string> origins;
     const auto add = [&](const Parameter& parameter, std::string_view what, Array array) {
-        origins[parameter.name] = fmt::format("{}, seed {}", what, options.seed);
+        origins[parameter.name] = fmt::format("generated {}, seed {}", what, options.seed);
         arrays.emplace(parameter.name, std::move(array));
     };
     std::vector<NamedLength> tables;

@@ -32,8 +32,8 @@ struct GenerateOptions {
 /// The seed of a parameter's values, of the seed of all.
 std::uint64_t seed_of(const Operator& op, const std::string& parameter, std::uint64_t seed);
 
-/// Adds the arrays that are missing; returns what they hold, by parameter: "uniform, seed 7", "places of v,
-/// seed 7".
+/// Adds the arrays that are missing; returns what they hold, by parameter: "generated uniform, seed 7",
+/// "generated places of v, seed 7".
 ///
 /// Values depend on the seed, the parameter's place and the range. A column that indexes a table holds places
 /// of it; a table that has no array is as long as what it is read by needs. Throws InputError for a table

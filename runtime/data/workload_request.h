@@ -39,7 +39,7 @@ Layout seeded(Layout layout, std::uint64_t seed);
 /// A workload, and where each parameter's array came from.
 struct PreparedWorkload {
     Workload workload;
-    std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "small_integers, seed 7"
+    std::vector<std::string> origins;  ///< "values.npy", "A.mtx (value)", "generated units, seed 7"
 };
 
 /// Reads and generates what was asked for; the workload passes check_workload().
