@@ -111,12 +111,17 @@ NameAndType known(std::string_view name)
     const auto parts = split(name);
     if (files().contains(parts.name))
         return parts;
-    std::vector<std::string_view> names;
+    // Names without a type first: they are taken where both are equally close.
+    std::vector<std::string> all;
     for (const auto& entry : files())
-        names.push_back(entry.first);
+        all.push_back(entry.first);
+    for (const auto& entry : files())
+        for (const Type type : types_of(entry.first))
+            all.push_back(entry.first + "_" + std::string(segfold::name(type)));
+    const std::vector<std::string_view> names(all.begin(), all.end());
     throw InputError("unknown operator '" + std::string(name) +
                      "'; 'segfold operators' lists those that come with the program" +
-                     did_you_mean(parts.name, names));
+                     did_you_mean(name, names));
 }
 
 }  // namespace

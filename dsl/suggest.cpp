@@ -36,6 +36,27 @@ std::size_t edit_distance(std::string_view from, std::string_view to)
     return row[to.size()];
 }
 
+/// The most edits between a word and one that is close to it.
+std::size_t most_edits(std::string_view word) { return std::max<std::size_t>(1, word.size() / 3); }
+
+/// The only known word of which a part up to an underscore is close to `wanted`; empty where there is none.
+std::string_view with_close_beginning(std::string_view wanted, std::span<const std::string_view> known)
+{
+    constexpr std::size_t kShortest = 4;  // fewer letters are close to too much
+    std::string_view found;
+    for (const std::string_view candidate : known) {
+        bool is_close = false;
+        for (auto end = candidate.find('_'); end < kLongestWord; end = candidate.find('_', end + 1))
+            is_close =
+                is_close || edit_distance(wanted, lower_case(candidate.substr(0, end))) <= most_edits(wanted);
+        if (is_close && !found.empty() && found != candidate)
+            return "";
+        if (is_close)
+            found = candidate;
+    }
+    return wanted.size() < kShortest ? "" : found;
+}
+
 }  // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known)
@@ -43,7 +64,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     if (word.empty() || word.size() > kLongestWord)
         return "";
     const std::string wanted = lower_case(word);
-    std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+    std::size_t least = most_edits(word) + 1;
     std::string_view closest;
     for (const std::string_view candidate : known) {
         if (candidate.empty() || candidate.size() > kLongestWord)
@@ -55,6 +76,8 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
             closest = candidate;
         }
     }
+    if (closest.empty())
+        closest = with_close_beginning(wanted, known);
     return closest.empty() ? "" : "; did you mean '" + std::string(closest) + "'?";
 }
 

@@ -235,6 +235,12 @@ TEST(Suggest, FindsTheClosestWord)
     EXPECT_EQ(did_you_mean("", known), "");
     EXPECT_EQ(did_you_mean(std::string(1000, 'a'), known), "");
     EXPECT_EQ(did_you_mean("keys", {}), "");
+    const std::string_view tunables[] = {"block_threads", "blocks_per_multiprocessor", "ring_offsets",
+                                         "ring_items"};
+    EXPECT_EQ(did_you_mean("blok", tunables), "; did you mean 'block_threads'?");
+    EXPECT_EQ(did_you_mean("blocks_per", tunables), "; did you mean 'blocks_per_multiprocessor'?");
+    EXPECT_EQ(did_you_mean("ring", tunables), "") << "several begin so";
+    EXPECT_EQ(did_you_mean("rin", tunables), "") << "too short";
 }
 
 }  // namespace
