@@ -122,6 +122,12 @@ std::vector<ResultField> returned_fields(const Operator& op)
     return fields;
 }
 
+std::string advice_on_empty_segments(const Operator& op)
+{
+    return op.is_expression ? "give --identity EXPRESSION, the state that changes nothing"
+                            : "give its state fields an identity (= VALUE), or an 'empty' part";
+}
+
 Operator without_map(Operator op)
 {
     op.map.reset();

@@ -97,7 +97,8 @@ struct Operator {
     std::optional<Block> map;     ///< write-back: the outputs of an element, from its segment's results
     Laws laws;
     Position position;
-    SourcePointer source;  ///< the text it was read from, for messages; may be null
+    SourcePointer source;        ///< the text it was read from, for messages; may be null
+    bool is_expression = false;  ///< made of --op and its companions, of which messages speak then
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True when an empty segment has a result.
@@ -118,6 +119,10 @@ Operator without_map(Operator op);
 
 /// True if some expression of the block uses the name `name` (index, position, segment, length).
 bool uses_name(const Block& block, std::string_view name);
+
+/// What gives an empty segment a result, where the operator gives it none: "give its state fields an identity
+/// ...".
+std::string advice_on_empty_segments(const Operator& op);
 
 /// True when combine() never rounds, so that no grouping changes a bit of the state.
 ///

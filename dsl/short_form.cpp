@@ -18,6 +18,7 @@ Operator parse_short_form(const ShortForm& form)
 {
     Operator op;
     op.name = "expression";
+    op.is_expression = true;
     op.parameters = {{"x", form.type, false, {}}};
     op.results = {{kResultName, form.type, {}}};
     op.state = {{"value", form.type, std::nullopt, {}}};

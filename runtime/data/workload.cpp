@@ -179,9 +179,8 @@ void check_workload(const Workload& workload)
         return;
     for (std::int64_t s = 0; s < segments.num_segments; ++s)
         if (segments.length(s) == 0)
-            throw InputError(
-                "segment " + std::to_string(s) + " is empty, and operator " + op.name +
-                " has no identity; give its state fields an identity (= VALUE), or an 'empty' part");
+            throw InputError("segment " + std::to_string(s) + " is empty, and operator " + op.name +
+                             " has no identity; " + advice_on_empty_segments(op));
 }
 
 }  // namespace segfold

@@ -265,10 +265,9 @@ struct Stream::State {
         auto begin = window.from.open_begin;
         for (std::size_t s = 0; s < window.ends.size(); begin = window.ends[s++])
             if (window.ends[s] == begin)
-                throw InputError(
-                    fmt::format("segment {} is empty, and operator {} has no identity; give its "
-                                "state fields an identity (= VALUE), or an 'empty' part",
-                                window.from.segment + static_cast<std::int64_t>(s), op.name));
+                throw InputError(fmt::format("segment {} is empty, and operator {} has no identity; {}",
+                                             window.from.segment + static_cast<std::int64_t>(s), op.name,
+                                             advice_on_empty_segments(op)));
     }
 
     /// The results of a slice; they may lie in its room.
