@@ -103,7 +103,8 @@ TEST_F(InputTypeTest, CheckAndEmitTakeTheTypeOfTheMatrixToo)
     const auto form = folder_.run({"emit", "sum", "--layout", "rows"});
     EXPECT_NE(form.output.find("\n// operator sum(x: f32) -> f32 {\n"), form.output.npos) << form.errors;
     const auto absent = folder_.run({"emit", "sum", "--layout", "rows=absent.mtx"});
-    EXPECT_EQ(absent.errors, "segfold: absent.mtx: the file does not exist\n");
+    EXPECT_EQ(absent.errors,
+              "segfold: absent.mtx: cannot be opened for --layout rows: No such file or directory\n");
 }
 
 /// On standard error of every verb, and in every document that describes the operator.

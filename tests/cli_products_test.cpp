@@ -82,7 +82,8 @@ TEST_F(ProductsTest, FilesMayBeFactors)
             EXPECT_EQ(table({"sum_f32" + sign + path}), columns[1]) << path << sign;
         }
     EXPECT_EQ(table({"./r&d/w.seg"}), table({"w.seg"}));
-    EXPECT_EQ(refused({"sum_f32 & ./v.seg"}), "segfold: ./v.seg: no such file\n");
+    EXPECT_EQ(refused({"sum_f32 & ./v.seg"}),
+              "segfold: ./v.seg: cannot be opened as an operator: No such file or directory\n");
 }
 
 TEST_F(ProductsTest, ScalarsTakeTheirValues)

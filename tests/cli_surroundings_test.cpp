@@ -65,7 +65,7 @@ TEST_F(Surroundings, ATableShowsControlCharactersOfLabels)
 TEST_F(Surroundings, MessagesAndFactsShowControlCharactersOfNames)
 {
     EXPECT_EQ(folder_.run({"run", "sum", "--input", "\x1b[2J.npy"}).errors,
-              "segfold: \\x1b[2J.npy: the file does not exist\n");
+              "segfold: \\x1b[2J.npy: cannot be opened for --input x: No such file or directory\n");
     write_npy(folder_.file("a\x1b\nb.npy"), make_array<float>(Type::f32, {1}));
     const auto result = folder_.run({"run", "sum", "--input", "a\x1b\nb.npy", "--backend", "reference"});
     EXPECT_NE(result.output.find("\ninputs    x: a\\x1b\\x0ab.npy\n"), std::string::npos) << result.output;

@@ -69,7 +69,8 @@ TEST(MatrixMarket, RefusesBanners)
         EXPECT_EQ(folder.write("a.mtx", text), path);
         return refusal([&] { read_matrix_market(path); }, path);
     };
-    EXPECT_EQ(refusal([&] { read_matrix_market(path); }, path), ": the file does not exist");
+    EXPECT_EQ(refusal([&] { read_matrix_market(path); }, path),
+              ": cannot be opened: No such file or directory");
     EXPECT_EQ(message(""), ": is not a Matrix Market file: it does not start with '%%MatrixMarket'");
     EXPECT_EQ(message("1 2 3\n"), ":1: is not a Matrix Market file: it does not start with '%%MatrixMarket'");
     EXPECT_EQ(message("%%MatrixMarket matrix array real general\n"),

@@ -110,7 +110,7 @@ TEST(Npy, RefusesFilesThatAreNone)
         EXPECT_EQ(folder.write("a.npy", bytes), path);
         return refusal([&] { read_npy(path); }, path);
     };
-    EXPECT_EQ(refusal([&] { read_npy(path); }, path), ": the file does not exist");
+    EXPECT_EQ(refusal([&] { read_npy(path); }, path), ": cannot be opened: No such file or directory");
     EXPECT_EQ(message(""), ": is empty; an .npy file is needed");
     EXPECT_EQ(message("1.5\n2.5\n"),
               ": is not an .npy file: it does not start with '\\x93NUMPY'; numbers in text become one by "

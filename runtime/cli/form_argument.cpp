@@ -5,6 +5,7 @@
 
 #include "runtime/data/npz.h"
 #include "runtime/data/written_array.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {
@@ -50,7 +51,7 @@ std::optional<int> key_bytes_of(const std::string& text)
     std::error_code ignored;
     if (!std::filesystem::is_regular_file(path, ignored))
         return std::nullopt;
-    return size_bytes(read_array_type(place));
+    return naming_purpose("for --layout keys", [&] { return size_bytes(read_array_type(place)); });
 }
 
 }  // namespace segfold::cli

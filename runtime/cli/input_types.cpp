@@ -11,6 +11,7 @@
 #include "runtime/data/matrix_market.h"
 #include "runtime/data/npz.h"
 #include "runtime/data/written_array.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {
@@ -41,7 +42,7 @@ std::optional<InputType> type_of_matrix(const Arguments& arguments,
     if (!takes_values)
         return std::nullopt;
     const auto& file = layout.files.at(0);
-    if (holds_integers(file))
+    if (naming_purpose("for --layout rows", [&] { return holds_integers(file); }))
         return InputType{{Type::i64, Type::f32}, file};
     return InputType{{Type::f32}, file};
 }
@@ -65,7 +66,8 @@ std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::s
         const auto file = files.find(parameter.name);
         if (parameter.type || file == files.end() || is_written_array(file->second))
             continue;
-        const Type type = read_array_type(file->second);
+        const Type type =
+            naming_purpose("for --input " + parameter.name, [&] { return read_array_type(file->second); });
         if (found && found->candidates[0] != type)
             throw InputError(
                 fmt::format("{}: holds {} for '{}', but {} holds {} for '{}'; operator {} takes both in one "

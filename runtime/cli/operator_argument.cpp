@@ -79,14 +79,13 @@ bool is_file(const std::string& operand)
 
 std::string read_text(const std::string& path)
 {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored))
-        throw InputError(path + ": no such file");
-    const InputFile file(path);
-    check_size(path, file.bytes());
-    std::string text(file.bytes(), '\0');
-    file.read(0, std::as_writable_bytes(std::span(text)));
-    return text;
+    return naming_purpose("as an operator", [&] {
+        const InputFile file(path);
+        check_size(path, file.bytes());
+        std::string text(file.bytes(), '\0');
+        file.read(0, std::as_writable_bytes(std::span(text)));
+        return text;
+    });
 }
 
 bool uses_generic_type(const std::string& path, const std::string& text)

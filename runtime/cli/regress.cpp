@@ -16,6 +16,7 @@
 #include "runtime/cli/scale_argument.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/session/scale/mpi_world.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {
@@ -131,7 +132,7 @@ void save(const std::string& path, const RegressReport& report)
     regress::Baseline baseline;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored))
-        baseline = regress::read_baseline(path);
+        baseline = naming_purpose("for --save", [&] { return regress::read_baseline(path); });
     if (report.static_costs && report.static_costs->left_out.empty())
         baseline.static_costs = report.static_costs->costs;
     if (report.times && report.times->left_out.empty())
@@ -230,7 +231,7 @@ int verb_regress(const Words& words)
     (void)regress_stages(arguments, catalogue);
     std::optional<regress::Baseline> baseline;
     if (const auto path = arguments.value("baseline"))
-        baseline = regress::read_baseline(*path);
+        baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
     Progress progress;
     RegressReport report;
     if (asked.relations) {

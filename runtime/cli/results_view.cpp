@@ -35,9 +35,12 @@ std::int64_t num_shown(const Arguments& arguments)
 
 std::vector<std::string> read_labels(const std::string& path, std::int64_t num_segments)
 {
-    const InputFile file(path, Accepts::files_and_streams);
-    std::string text(file.bytes(), '\0');
-    file.read(0, std::as_writable_bytes(std::span(text)));
+    const auto text = naming_purpose("for --labels", [&] {
+        const InputFile file(path, Accepts::files_and_streams);
+        std::string all(file.bytes(), '\0');
+        file.read(0, std::as_writable_bytes(std::span(all)));
+        return all;
+    });
     std::vector<std::string> labels;
     for (std::size_t at = 0; at < text.size();) {
         const auto end = std::min(text.find('\n', at), text.size());

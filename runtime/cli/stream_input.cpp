@@ -8,11 +8,14 @@
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
 #include "runtime/data/written_array.h"
+#include "runtime/support/file.h"
 
 namespace segfold::cli {
 namespace {
 
-std::unique_ptr<ArraySource> open(const std::string& path, std::optional<Type> type)
+/// `purpose` says in a message what the file is for, as in "for --input x".
+std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
+                                  std::optional<Type> type)
 {
     if (is_written_array(path))
         return memory_source(type ? read_written_array(path, *type) : read_written_array(path));
@@ -21,7 +24,12 @@ std::unique_ptr<ArraySource> open(const std::string& path, std::optional<Type> t
             fmt::format("{}: only .npy files are read in parts; save the array with numpy.save, or "
                         "leave --memory out",
                         path));
-    return npy_source(path, type);
+    return naming_purpose(purpose, [&] { return npy_source(path, type); });
+}
+
+std::unique_ptr<ArraySource> open_marks(const Layout& layout)
+{
+    return open(fmt::format("for --layout {}", name(layout.kind)), layout.files.at(0), {});
 }
 
 SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements)
@@ -35,7 +43,7 @@ SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_
         case LayoutKind::lengths:
         case LayoutKind::flags:
         case LayoutKind::keys:
-            source.array = open(layout.files.at(0), {});
+            source.array = open_marks(layout);
             return source;
         case LayoutKind::generated:
             source.kind = LayoutKind::offsets;
@@ -61,8 +69,10 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
     if (file == request.inputs.end())
         return nullptr;
     origin = file->second;
-    return parameter.table ? memory_source(read_array_as(file->second, parameter.type))
-                           : open(file->second, parameter.type);
+    const auto purpose = "for --input " + parameter.name;
+    return parameter.table ? memory_source(naming_purpose(
+                                 purpose, [&] { return read_array_as(file->second, parameter.type); }))
+                           : open(purpose, file->second, parameter.type);
 }
 
 /// How many elements there are where neither a column nor --elements says so.
@@ -72,7 +82,7 @@ std::int64_t elements_of(const WorkloadRequest& request)
     switch (layout.kind) {
         case LayoutKind::flags:
         case LayoutKind::keys:
-            return open(layout.files.at(0), {})->length().value_or(0);
+            return open_marks(layout)->length().value_or(0);
         case LayoutKind::offsets:
         case LayoutKind::lengths:
             throw InputError(

@@ -15,6 +15,7 @@
 #include "runtime/data/distribution.h"
 #include "runtime/data/matrix_market.h"
 #include "runtime/data/npz.h"
+#include "runtime/support/file.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/random.h"
 #include "runtime/support/text_table.h"
@@ -219,7 +220,8 @@ std::int64_t implied_elements(LayoutKind kind, const Array& array)
 ResolvedLayout resolve_rows(const std::string& path, std::optional<std::int64_t> num_elements,
                             Type value_type)
 {
-    SparseMatrix matrix = read_matrix_market(path, value_type);
+    SparseMatrix matrix =
+        naming_purpose("for --layout rows", [&] { return read_matrix_market(path, value_type); });
     const auto num_entries = static_cast<std::int64_t>(matrix.values.length());
     if (num_elements && *num_elements != num_entries)
         throw InputError(
@@ -235,7 +237,8 @@ Segments resolve_files(const Layout& layout, std::optional<std::int64_t> num_ele
 {
     std::vector<Array> arrays;
     for (const std::string& file : layout.files)
-        arrays.push_back(read_array(file));
+        arrays.push_back(naming_purpose(fmt::format("for --layout {}", name(layout.kind)),
+                                        [&] { return read_array(file); }));
     try {
         const std::int64_t count =
             num_elements ? *num_elements : implied_elements(layout.kind, arrays.back());

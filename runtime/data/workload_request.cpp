@@ -10,6 +10,7 @@
 #include "dsl/rows.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
+#include "runtime/support/file.h"
 #include "runtime/support/memory_at_hand.h"
 #include "runtime/support/text_table.h"
 
@@ -34,8 +35,10 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
         const auto input = request.inputs.find(parameter.name);
         if (input == request.inputs.end())
             continue;
-        auto array = parameter.row ? read_rows_as(input->second, parameter.type)
-                                   : read_array_as(input->second, parameter.type);
+        auto array = naming_purpose("for --input " + parameter.name, [&] {
+            return parameter.row ? read_rows_as(input->second, parameter.type)
+                                 : read_array_as(input->second, parameter.type);
+        });
         auto length = static_cast<std::int64_t>(array.length());
         if (parameter.row) {
             const auto features = static_cast<std::int64_t>(array.row_length());

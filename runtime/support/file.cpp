@@ -50,6 +50,13 @@ int take_standard_input()
 
 }  // namespace
 
+OpenError::OpenError(const std::string& path, const std::string& reason, const std::string& purpose)
+    : InputError(
+          fmt::format("{}: cannot be opened{}{}: {}", path, purpose.empty() ? "" : " ", purpose, reason)),
+      path_(path),
+      reason_(reason)
+{}
+
 /// What one InputFile leaves to the next of the same path.
 struct InputFile::Kept {
     int descriptor = -1;
@@ -120,7 +127,7 @@ void InputFile::open_file(Accepts accepts)
     // Else non-blocking, so that opening a pipe without a writer returns and the pipe is refused.
     descriptor_ = open(path_.c_str(), O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK));
     if (descriptor_ < 0)
-        refuse(path_, errno == ENOENT ? "the file does not exist" : "cannot be opened: " + error_text(errno));
+        throw OpenError(path_, error_text(errno));
 }
 
 void InputFile::read_stream()

@@ -10,9 +10,38 @@
 #include <string_view>
 #include <vector>
 
+#include "dsl/error.h"
 #include "runtime/support/leftovers.h"
 
 namespace segfold {
+
+/// A file that cannot be opened: "PATH: cannot be opened: REASON".
+class OpenError : public InputError {
+public:
+    /// `purpose` follows "opened", as in "for --labels"; `reason` is what the system says.
+    OpenError(const std::string& path, const std::string& reason, const std::string& purpose = "");
+
+    /// The same, with what the file is for.
+    [[nodiscard]] OpenError with_purpose(const std::string& purpose) const
+    {
+        return {path_, reason_, purpose};
+    }
+
+private:
+    std::string path_;
+    std::string reason_;
+};
+
+/// What `read` gives; a file that it cannot open is said to be opened `purpose`, such as "for --input x".
+template <class Read>
+auto naming_purpose(const std::string& purpose, const Read& read)
+{
+    try {
+        return read();
+    } catch (const OpenError& error) {
+        throw error.with_purpose(purpose);
+    }
+}
 
 /// What may stand in a file's place: a pipe is read to its end at once, "-" is standard input.
 enum class Accepts : std::uint8_t { files, files_and_streams };
@@ -20,7 +49,7 @@ enum class Accepts : std::uint8_t { files, files_and_streams };
 /// A file open for reading; every failure is an InputError that starts with the path.
 class InputFile {
 public:
-    /// Throws if the file does not exist, cannot be opened, or is nothing that is accepted.
+    /// Throws OpenError if the file cannot be opened, InputError if it is nothing that is accepted.
     ///
     /// A named pipe waits for its writer. Standard input can be read once in a process.
     explicit InputFile(const std::string& path, Accepts accepts = Accepts::files);
