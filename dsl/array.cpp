@@ -1,6 +1,7 @@
 #include "dsl/array.h"
 
 #include <cstdint>
+#include <limits>
 
 #if defined(__linux__)
 #include <sys/mman.h>
@@ -29,10 +30,20 @@ void ask_for_large_pages(std::byte* memory, std::size_t bytes)
 #endif
 }
 
+/// The bytes of an array. Throws InputError where 64 bits do not count them: the product would be a small
+/// number, and the array shorter than it says.
+std::size_t bytes_of(Type type, std::size_t length)
+{
+    if (length > std::numeric_limits<std::size_t>::max() / size_bytes(type))
+        throw InputError("an array of " + std::to_string(length) + " values of " + std::string(name(type)) +
+                         " has more bytes than 64 bits count; take fewer elements");
+    return length * size_bytes(type);
+}
+
 }  // namespace
 
 Array::Array(Type type, std::size_t length)
-    : type_(type), length_(length), owned_(new std::byte[length * size_bytes(type)]), data_(owned_.get())
+    : type_(type), length_(length), owned_(new std::byte[bytes_of(type, length)]), data_(owned_.get())
 {
     if (bytes() >= 2 * kLargePage)
         ask_for_large_pages(data_, bytes());

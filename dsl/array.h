@@ -78,6 +78,7 @@ public:
     Array() = default;
 
     /// An array of `length` elements with unspecified values; a large one lies on large pages where it can.
+    /// Throws InputError for more bytes than 64 bits count, and std::bad_alloc where memory does not suffice.
     Array(Type type, std::size_t length);
 
     /// The caller's memory, which must outlive the array and is only read.

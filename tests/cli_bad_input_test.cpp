@@ -1,4 +1,5 @@
 // Whatever is wrong with what the user gives: its own message, on standard error alone, and exit code 2.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -196,6 +197,36 @@ TEST_F(BadInputTest, MoreElementsThanMemoryAreRefused)
         "segfold: 1099511627776 elements of 4 bytes each need 4398 GB of memory, and "))
         << result.errors;
     EXPECT_EQ(result.exit_code, 2);
+}
+
+/// The layout alone says how many elements there are; bytes of 2^62 numbers have no 64 bits.
+TEST_F(BadInputTest, MoreElementsInALayoutThanMemoryAreRefused)
+{
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"offsets=[0,4611686018427387904]",
+         "4611686018427387904 elements of 4 bytes each need 18446744074 GB"},
+        {"lengths=[2^62]", "4611686018427387904 elements of 4 bytes each need 18446744074 GB"},
+        {"lengths=[2^40,2^40]", "2199023255552 elements of 4 bytes each need 8796 GB"},
+        {"ranges=[0,5],[2^62,7]", "4611686018427387904 elements of 4 bytes each need 18446744074 GB"}};
+    for (const auto& [layout, needs] : cases)
+        for (const auto* verb : {"run", "check"}) {
+            SCOPED_TRACE(layout);
+            const auto result = folder_.run({verb, "sum", "--backend", "simt", "--layout", layout});
+            EXPECT_TRUE(result.errors.starts_with(
+                fmt::format("segfold: layout '{}': {} of memory, and ", layout, needs)))
+                << result.errors;
+            EXPECT_TRUE(result.errors.ends_with(" are at hand; take fewer elements\n")) << result.errors;
+            EXPECT_EQ(result.exit_code, 2);
+        }
+}
+
+TEST_F(BadInputTest, LongUniformSegmentsAreNoFault)
+{
+    for (const auto* verb : {"stages", "emit"}) {
+        const auto result = folder_.run({verb, "sum", "--layout", "uniform=9223372036854775807"});
+        EXPECT_EQ(result.errors, "");
+        EXPECT_EQ(result.exit_code, 0);
+    }
 }
 
 /// simt keeps a cell of 32 bytes for each word: the columns fit, its buffers do not.

@@ -80,6 +80,18 @@ TEST_P(OnHost, PlansRunOnAnyArraysOfTheirSizes)
 
 INSTANTIATE_TEST_SUITE_P(Backends, OnHost, testing::Values("simt", "reference"));
 
+TEST(Session, PlansOfMoreThanMemoryHoldsAreRefused)
+{
+    auto session = session_on("simt");
+    const auto op = standard_operator("sum_i32");
+    EXPECT_EQ(message_of([&] { (void)session.plan(op, uniform(1), std::int64_t{1} << 62); }),
+              "the plan is for 4611686018427387904 elements; it can have 281474976710656 at most");
+    PlanOptions options;
+    options.num_features = 1 << 20;
+    EXPECT_EQ(message_of([&] { (void)session.plan(op, whole(), std::int64_t{1} << 40, options); }),
+              "the plan is for 1099511627776 elements of 1048576 features; it can have 268435456 at most");
+}
+
 TEST(Session, AChecksLinesAreGivenBack)
 {
     auto session = session_on("simt");

@@ -1,5 +1,6 @@
 #include "runtime/data/resolve.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -16,8 +17,11 @@
 #include "dsl/standard_operators.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/distribution.h"
+#include "runtime/data/generated_arrays.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"
+#include "runtime/data/workload_request.h"
+#include "runtime/support/memory_at_hand.h"
 #include "runtime/support/random.h"
 #include "tests/files.h"
 
@@ -434,6 +438,39 @@ TEST(Resolve, RowsBringTheirColumns)
     EXPECT_EQ(to_integers(resolved.columns[1].array), (Integers{1, 8, 0}));
     EXPECT_EQ(refusal([&] { resolve(parse_layout("rows=" + path), 4); }, path),
               ": the matrix has 3 entries but there are 4 elements; they must agree");
+}
+
+/// 2^62 numbers have no number of bytes in 64 bits.
+TEST(GenerateValues, MoreThanMemoryAreRefused)
+{
+    EXPECT_EQ(refusal([] { generate_values(Type::i32, std::int64_t{1} << 62, 7, ValueRange::units); }),
+              "an array of 4611686018427387904 values of i32 has more bytes than 64 bits count; take fewer "
+              "elements");
+    const auto op = parse_operator("test",
+                                   "operator o(x: f64, t: table row f32) -> f32 {\n  state s: f32 = 0\n"
+                                   "  lift t[index]\n  combine(a, b) a + b\n}");
+    std::map<std::string, Array> arrays;
+    const auto refused = refusal([&] {
+        complete_arrays(op, whole_segments(std::int64_t{1} << 62), {.num_features = 1 << 20}, arrays);
+    });
+    EXPECT_TRUE(refused.starts_with("4611686018427387904 rows of 1048576 numbers of f32 for 't' need "))
+        << refused;
+}
+
+/// The columns fit, the results do not.
+TEST(MakeWorkload, ResultsBeyondMemoryAreRefused)
+{
+    const auto op = parse_operator("test",
+                                   "operator o(x: bool) -> (a: f64, b: f64) {\n  state s: f64 = 0\n"
+                                   "  lift f64(x)\n  combine(a, b) a + b\n  finish { a = s; b = s }\n}");
+    const auto half = static_cast<std::int64_t>(memory_at_hand() / 2);
+    const auto refused =
+        refusal([&] { make_workload(op, {.layout = parse_layout("uniform=1"), .num_elements = half}); });
+    EXPECT_TRUE(refused.starts_with(
+        fmt::format("layout 'uniform=1': {0} elements of 1 byte each and results of 16 bytes for each of {0} "
+                    "segments need ",
+                    half)))
+        << refused;
 }
 
 TEST(Resolve, FlightsByAircraft)

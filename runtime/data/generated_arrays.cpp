@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dsl/error.h"
+#include "runtime/support/memory_at_hand.h"
 #include "runtime/support/random.h"
 #include "runtime/support/visit_type.h"
 
@@ -104,6 +105,20 @@ std::int64_t table_length(const Operator& op, const Segments& segments, const st
     return length;
 }
 
+/// How many numbers `count` elements of a parameter have. Throws InputError where memory does not hold them,
+/// or 64 bits their number.
+std::int64_t numbers_of(const Parameter& parameter, std::int64_t count, std::int64_t num_features)
+{
+    const auto width = parameter.row ? num_features : 1;
+    require_memory(
+        static_cast<double>(size_bytes(parameter.type)) * static_cast<double>(width) *
+            static_cast<double>(count),
+        parameter.row ? fmt::format("{} rows of {} numbers of {} for '{}'", count, width,
+                                    name(parameter.type), parameter.name)
+                      : fmt::format("{} values of {} for '{}'", count, name(parameter.type), parameter.name));
+    return count * width;
+}
+
 /// The shortest table that a column indexes, if it indexes one.
 const NamedLength* find_table(const std::vector<TableUse>& uses, const std::string& column,
                               const std::vector<NamedLength>& tables)
@@ -168,7 +183,9 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
         const auto width = parameter.row ? options.num_features : 1;
         if (!arrays.contains(parameter.name))
             add(parameter, name(options.range),
-                generate_values(parameter.type, width * table_length(op, segments, parameter.name, arrays),
+                generate_values(parameter.type,
+                                numbers_of(parameter, table_length(op, segments, parameter.name, arrays),
+                                           options.num_features),
                                 seed_of(op, parameter.name, options.seed), options.range));
         tables.push_back(
             {parameter.name, static_cast<std::int64_t>(arrays.at(parameter.name).length()) / width});
@@ -178,14 +195,13 @@ std::map<std::string, std::string> complete_arrays(const Operator& op, const Seg
         if (parameter.table || arrays.contains(parameter.name))
             continue;
         const auto seed = seed_of(op, parameter.name, options.seed);
+        const auto numbers = numbers_of(parameter, segments.num_elements, options.num_features);
         if (const auto* table = find_table(uses, parameter.name, tables))
             add(parameter, "places of " + table->name,
                 generate_places(parameter, *table, segments.num_elements, seed));
         else
             add(parameter, name(options.range),
-                generate_values(parameter.type,
-                                segments.num_elements * (parameter.row ? options.num_features : 1), seed,
-                                options.range));
+                generate_values(parameter.type, numbers, seed, options.range));
     }
     return origins;
 }

@@ -163,7 +163,7 @@ void check_workload(const Workload& workload)
             throw InputError("'" + parameter.name + "' has " +
                              count_text(length / workload.num_features, "row") + ", but the layout covers " +
                              std::to_string(segments.num_elements) + "; both must agree");
-        if (parameter.row && !parameter.table && length != segments.num_elements * workload.num_features)
+        if (parameter.row && !parameter.table && length % workload.num_features != 0)
             throw InputError("'" + parameter.name + "' has " + count_text(length, "number") +
                              ", but the layout covers " + count_text(segments.num_elements, "row") + " of " +
                              count_text(workload.num_features, "feature") + "; both must agree");

@@ -81,15 +81,47 @@ Array convert_indices(Array array, Type type)
     return wide;
 }
 
-void refuse_too_much(const Operator& op, std::int64_t num_elements, std::int64_t num_features)
+/// Bytes of each element in the columns that nothing has given yet.
+double bytes_of_element(const Operator& op, const std::map<std::string, Array>& arrays,
+                        std::int64_t num_features)
 {
-    std::size_t element_bytes = 0;
+    double bytes = 0;
     for (const auto& parameter : op.parameters)
-        element_bytes += parameter.table ? 0
-                                         : static_cast<std::size_t>(size_bytes(parameter.type)) *
-                                               static_cast<std::size_t>(parameter.row ? num_features : 1);
-    require_memory(static_cast<double>(element_bytes) * static_cast<double>(num_elements),
-                   fmt::format("{} elements of {} bytes each", num_elements, element_bytes));
+        if (!parameter.table && !arrays.contains(parameter.name))
+            bytes += static_cast<double>(size_bytes(parameter.type)) *
+                     static_cast<double>(parameter.row ? num_features : 1);
+    return bytes;
+}
+
+/// Throws InputError where memory does not hold the columns that are still to be made.
+void refuse_many_elements(const Operator& op, const std::map<std::string, Array>& arrays,
+                          std::int64_t num_elements, std::int64_t num_features)
+{
+    const double bytes = bytes_of_element(op, arrays, num_features);
+    require_memory(bytes * static_cast<double>(num_elements),
+                   fmt::format("{} elements of {} each", num_elements,
+                               count_text(static_cast<std::int64_t>(bytes), "byte")));
+}
+
+/// Throws InputError where memory does not hold these columns and the results beside them. Products are of
+/// doubles: 64 bits need not hold what a layout asks for.
+void refuse_many_results(const Operator& op, const std::map<std::string, Array>& arrays,
+                         const Segments& segments, std::int64_t num_features)
+{
+    const auto bytes_of = [&](const std::vector<ResultField>& fields) {
+        double bytes = 0;
+        for (const auto& field : fields)
+            bytes += static_cast<double>(size_bytes(field.type)) * static_cast<double>(num_features);
+        return bytes;
+    };
+    const double of_element = bytes_of_element(op, arrays, num_features) + bytes_of(op.outputs);
+    const double of_segment = op.keeps_results ? bytes_of(op.results) : 0;
+    require_memory(
+        of_element * static_cast<double>(segments.num_elements) +
+            of_segment * static_cast<double>(segments.num_segments),
+        fmt::format("{} elements of {} each and results of {} for each of {} segments", segments.num_elements,
+                    count_text(static_cast<std::int64_t>(of_element), "byte"),
+                    count_text(static_cast<std::int64_t>(of_segment), "byte"), segments.num_segments));
 }
 
 /// The type that the values of a Matrix Market file are wanted in.
@@ -175,11 +207,17 @@ PreparedWorkload make_workload(const Operator& op, const WorkloadRequest& reques
         num_elements = std::max<std::int64_t>(request.standard_elements / length, 1) * length;
     }
     if (num_elements)
-        refuse_too_much(op, *num_elements, row_length);
+        refuse_many_elements(op, arrays, *num_elements, row_length);
     auto resolved = resolve(seeded(request.layout, request.seed), num_elements, type_of_values(op));
     if (request.index_bits)
         resolved.segments = with_index_bits(std::move(resolved.segments), *request.index_bits);
     take_columns(op, request.layout, std::move(resolved.columns), arrays, origins);
+    try {
+        refuse_many_elements(op, arrays, resolved.segments.num_elements, row_length);
+        refuse_many_results(op, arrays, resolved.segments, row_length);
+    } catch (const InputError& error) {
+        throw InputError(fmt::format("layout '{}': {}", print(request.layout), error.what()));
+    }
 
     origins.merge(complete_arrays(op, resolved.segments, {request.seed, request.values, row_length}, arrays));
     PreparedWorkload prepared{{op, {}, std::move(resolved.segments), row_length}, {}};

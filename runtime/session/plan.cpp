@@ -147,11 +147,20 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
 
 namespace {
 
+/// No memory has more numbers; products of sizes of a plan with the bytes of a number stay within 64 bits.
+constexpr std::int64_t kMostNumbers = std::int64_t{1} << 48;
+
 /// With the length of rows, which segments do not tell.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements)
 {
     auto sizes = plan_sizes(segments, num_elements);
     check_num_features("the plan", options.num_features);
+    const auto most = kMostNumbers / std::max<std::int64_t>(options.num_features, 1);
+    if (const auto count = std::max(sizes.sizes.num_elements, sizes.sizes.num_segments); count > most)
+        throw InputError(fmt::format(
+            "the plan is for {} {}{}; it can have {} at most", count,
+            count == sizes.sizes.num_elements ? "elements" : "segments",
+            options.num_features > 1 ? fmt::format(" of {} features", options.num_features) : "", most));
     sizes.sizes.num_features = options.num_features;
     return sizes;
 }
