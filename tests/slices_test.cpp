@@ -267,6 +267,44 @@ TEST(Slices, AskedStageRunsInThem)
     EXPECT_EQ(difference(sliced.results, reduce_sequentially(workload)), "");
 }
 
+/// Slices that cut every segment leave nothing else for the stage than their pieces.
+TEST(Slices, AskedStageRunsOnPiecesWhereThereIsNothingElse)
+{
+    const auto op = standard_operator("trace_u64");
+    const auto run = [&](Segments segments, const std::string& stage, std::int64_t num_slices,
+                         std::map<std::string, int> settings = {}) {
+        auto session = session_on("simt");
+        const auto workload = slice_workload(op, std::move(segments));
+        SliceOptions options;
+        options.num_slices = num_slices;
+        options.plan.settings = std::move(settings);
+        if (!stage.empty())
+            options.plan.stage = stage;
+        try {
+            const auto plan = *fold_sliced(session, workload, options).plan;
+            return plan.stage->name + " " + print(plan.emitted.configuration);
+        } catch (const InputError& error) {
+            return std::string(error.what());
+        }
+    };
+    const auto one = [] { return segments_from_offsets(index_array({0, 2000}), 2000); };
+    const std::string refused =
+        "slices fold every segment in pieces, which are whole segments, and warp_stream: takes segments "
+        "given as uniform, offsets, not as whole; stages that can serve: ";
+    EXPECT_TRUE(run(one(), "warp_stream", 3).starts_with(refused)) << run(one(), "warp_stream", 3);
+    EXPECT_TRUE(run(uniform_segments(2000, 1000), "warp_stream", 7).starts_with(refused));
+    for (const std::int64_t slices : {1, 3})
+        EXPECT_TRUE(run(whole_segments(2000), "warp_stream", slices).starts_with(refused));
+    EXPECT_TRUE(run(one(), "warp_stream", 1).starts_with("warp_stream "));
+    EXPECT_TRUE(
+        run(one(), "tile_scan", 3, {{"block_threads", 64}}).starts_with("tile_scan block_threads=64"));
+    EXPECT_TRUE(run(whole_segments(2000), "", 3, {{"block_threads", 128}}).find("block_threads=128") !=
+                std::string::npos);
+    EXPECT_TRUE(
+        run(whole_segments(2000), "", 3, {{"block_threads", 64}}).find("block_threads cannot be 64") !=
+        std::string::npos);
+}
+
 TEST(Slices, ReproducibleBitsAreTheSameForAnyNumber)
 {
     // Segments shorter and longer than a block, one over many blocks.

@@ -109,6 +109,17 @@ Slicer::Ended Slicer::ended(std::int64_t slice) const
             slice + 1 == num_slices_ ? num_segments : num_ended(cut(slice + 1))};
 }
 
+bool Slicer::has_inner() const
+{
+    for (std::int64_t slice = 0; slice < num_slices_; ++slice) {
+        const auto [first, last] = ended(slice);
+        const bool has_head = first < last && item_begin(first) < cut(slice);
+        if (first + (has_head ? 1 : 0) < last)
+            return true;
+    }
+    return false;
+}
+
 Slice Slicer::slice(std::int64_t which) const
 {
     const auto begin = cut(which), end = cut(which + 1);

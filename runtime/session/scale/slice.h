@@ -57,6 +57,8 @@ public:
         std::int64_t first = 0, last = 0;
     };
     [[nodiscard]] Ended ended(std::int64_t slice) const;
+    /// Whether some segment lies inside a slice; else all are cut into pieces.
+    [[nodiscard]] bool has_inner() const;
 
 private:
     [[nodiscard]] std::int64_t item_begin(std::int64_t segment) const;

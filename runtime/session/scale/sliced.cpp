@@ -129,6 +129,22 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
     };
 }
 
+namespace {
+
+/// Says that a stage takes no pieces of segments, and why none of the segments is left for it.
+[[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
+{
+    try {
+        catalogue.require(stage, pieces);
+    } catch (const InputError& error) {
+        throw InputError("slices fold every segment in pieces, which are whole segments, and " +
+                         std::string(error.what()));
+    }
+    throw InternalError("stage " + stage.name + " takes the pieces that it is refused for");
+}
+
+}  // namespace
+
 SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws laws,
                            const SliceOptions& options)
 {
@@ -143,7 +159,12 @@ SliceProblem slice_problem(Session& session, const Operator& op, OperatorLaws la
     }
     problem.choose = [&session, options, laws = problem.laws](const Problem& of, const Shape& shape) {
         auto request = options.plan;
-        if (of.form == SegmentForm::whole && request.stage) {
+        if (options.has_pieces_alone) {
+            const auto& catalogue = session.catalogue();
+            if (of.form == SegmentForm::whole && request.stage)
+                if (const auto& stage = catalogue.stage(*request.stage); catalogue.unmet(stage, of))
+                    refuse_pieces(stage, of, catalogue);
+        } else if (of.form == SegmentForm::whole && request.stage) {
             // A piece is one segment, whatever the layout is; not every stage takes that.
             const auto& catalogue = session.catalogue();
             if (catalogue.unmet(catalogue.stage(*request.stage), of)) {
@@ -194,8 +215,11 @@ Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, 
     std::vector<SliceDevice> made;
     for (auto* device : devices)
         made.push_back(slice_device(*device));
+    auto own = options;
+    own.has_pieces_alone = options.num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
+                                                      !Slicer(workload, options.num_slices).has_inner());
     auto sliced =
-        fold_sliced(made, slice_problem(session, workload.op, laws, options), workload, options.num_slices);
+        fold_sliced(made, slice_problem(session, workload.op, laws, own), workload, options.num_slices);
     sliced.warnings = law_warnings(laws, workload.op);
     if (sliced.plan)
         sliced.without_identity = laws.without_identity;

@@ -17,6 +17,9 @@ struct SliceOptions {
     std::int64_t num_slices = 1;
     PlanRequest plan = {};             ///< of the segments that lie inside slices
     std::string without_records = {};  ///< why no tuning record is asked; empty: they are
+    /// No segment lies inside a slice but one that is given as whole: `plan` is of the pieces then.
+    /// fold_sliced() finds out by itself.
+    bool has_pieces_alone = false;
 };
 
 /// What folding slices gave.
@@ -34,7 +37,8 @@ struct Sliced {
 /// Where combine() rounds, the order of combination follows from the cuts; with PlanRequest::is_reproducible
 /// it follows from the data alone, and bits are the same for any number of slices and of devices. All
 /// devices must be of one back end. Throws what Session::fold() throws, and InputError for rows of features,
-/// write-back, and operators that are not associative.
+/// write-back, operators that are not associative, and a stage that would fold nothing: where slices cut
+/// every segment, it must take their pieces, which are whole segments.
 [[nodiscard]] Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload,
                                  const SliceOptions& options);
 [[nodiscard]] Sliced fold_sliced(Session& session, const Workload& workload, const SliceOptions& options);

@@ -390,7 +390,9 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
     : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
 {
     state_->set_up(slice_device(session), [&] {
-        const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records};
+        const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
+        const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,
+                                         is_cut && state_->kind == LayoutKind::whole};
         auto laws = laws_without_data(session.laws(op));
         state_->warnings = law_warnings(laws, op);
         return slice_problem(session, op, std::move(laws), slice_options);
