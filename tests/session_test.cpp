@@ -294,5 +294,40 @@ TEST(Session, APlanSaysWhatItIs)
     EXPECT_EQ(plan.scratch_bytes(), 0);
 }
 
+/// A program that is there is kept, and what another one would be is said.
+TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
+{
+    auto session = session_on("simt");
+    const auto op = standard_operator("sum_f32");
+    const auto fact = [](const Plan& of, const std::string& name) {
+        for (const auto& [key, value] : of.explain())
+            if (key == name)
+                return value;
+        return std::string();
+    };
+    auto plan = session.plan(op, uniform(4), 1000);
+    const auto stage = plan.stage();
+    const auto taken = fact(plan, "plan");
+    EXPECT_EQ(fact(plan, "resized"), "");
+    plan.resize(uniform(4), 2000);
+    EXPECT_EQ(fact(plan, "resized"),
+              "to 2000 elements in 500 segments; the stage was chosen for 1000 elements in 250 segments and "
+              "stays; a new plan would take the same");
+    plan.resize(uniform(1 << 20), 1 << 20);
+    const auto fresh = session.plan(op, uniform(1 << 20), 1 << 20);
+    ASSERT_NE(fresh.stage(), stage);
+    EXPECT_EQ(plan.stage(), stage);
+    EXPECT_EQ(fact(plan, "plan"), taken);
+    EXPECT_EQ(fact(plan, "resized"),
+              "to 1048576 elements in 1 segment; the stage was chosen for 1000 elements in 250 segments and "
+              "stays; a new plan would take " +
+                  fact(fresh, "plan"));
+    for (const auto* same : {"rule of thumb", "bytes"})
+        EXPECT_EQ(fact(plan, same), fact(fresh, same));
+    EXPECT_EQ(fact(plan.copy(), "resized"), fact(plan, "resized"));
+    plan.resize(uniform(4), 1000);
+    EXPECT_EQ(fact(plan, "resized"), "");
+}
+
 }  // namespace
 }  // namespace segfold::test

@@ -46,6 +46,8 @@ std::vector<std::pair<std::string, std::string>> explain(const Explanation& expl
         {"lookup", std::string(tune::name(lookup.match))},
         {"why", lookup.reason},
         {"rule of thumb", explanation.rule}};
+    if (!explanation.resized.empty())
+        facts.emplace_back("resized", explanation.resized);
     if (!explanation.without_identity.empty())
         facts.emplace_back("identity", "left out: " + explanation.without_identity);
     if (!lookup.record.empty())

@@ -21,6 +21,7 @@ struct Explanation {
     std::int64_t scratch_bytes = 0;     ///< of a GPU's memory, beside the arrays; 0 on the host
     std::string without_identity = {};  ///< why the plan does without the operator's; empty: it has it
     bool on_host = false;               ///< it runs on no GPU, so that scratch memory is not counted
+    std::string resized = {};           ///< for which sizes the stage was chosen, where the plan has others
 };
 
 /// The scratch memory of a text for a workload on a device of so many multiprocessors.

@@ -7,7 +7,6 @@
 
 #include "dsl/error.h"
 #include "dsl/rows.h"
-#include "dsl/warnings.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/borrowed.h"
@@ -44,15 +43,6 @@ int index_bits_of(const ArrayView& view, std::string_view what, std::int64_t num
     if (view.type == Type::i32 && num_elements > kMaxNarrowIndex)
         throw InputError(fmt::format("{} on a device are i32, and {} elements need i64", what, num_elements));
     return view.type == Type::i64 ? 64 : 32;
-}
-
-/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody has counted the
-/// items of ranges.
-bool suits_device(const Emitted& emitted, SegmentForm form)
-{
-    return emitted.form == form &&
-           (form != SegmentForm::ranges || (emitted.source.find("segments.num_items") == std::string::npos &&
-                                            emitted.source.find("segments.offsets") == std::string::npos));
 }
 
 /// The memory of the offsets that were converted last, for the next run: that of new pages takes longer than
@@ -174,7 +164,11 @@ Plan::State::State(PlanParts made_of, const SegmentsView& segments, std::int64_t
     is_on_device = context != nullptr;
     if (!parts.backend->runs_stages())
         return;
-    choose();
+    auto chosen = choose(sizes);
+    choice = std::make_shared<const PlanChoice>(std::move(chosen.choice));
+    explanation = std::move(chosen.explanation);
+    warnings = std::move(chosen.warnings);
+    sizes_at_choice = sizes;
     if (is_on_device)
         device = std::make_unique<DevicePlan>(*context, parts.op, choice, sizes, parts.options);
     load_native();
@@ -186,6 +180,7 @@ Plan::State::State(const State& other)
       explanation(other.explanation),
       warnings(other.warnings),
       sizes(other.sizes),
+      sizes_at_choice(other.sizes_at_choice),
       device(other.device ? std::make_unique<DevicePlan>(*other.device, sizes) : nullptr),
       is_on_device(other.is_on_device)
 {
@@ -193,75 +188,6 @@ Plan::State::State(const State& other)
 }
 
 Plan::State::~State() = default;
-
-void Plan::State::choose()
-{
-    const auto& options = parts.options;
-    auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
-    laws.knows_data = false;
-    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity) {
-        laws.without_identity =
-            "the identity is neutral on finite values alone, and the plan does not know its data";
-        explanation.without_identity = *laws.without_identity;
-    }
-    Problem problem = make_problem(parts.op, sizes.form, sizes.sizes.index_bits, laws);
-    problem.target = parts.backend->target();
-    if (sizes.form == SegmentForm::keys)
-        problem.key_bytes = sizes.key_bytes;
-    problem.has_ends = is_on_device;
-    if (!options.trusts_tables)
-        for (const auto& parameter : parts.op.parameters)
-            if (parameter.table && !parameter.scalar)
-                problem.checked_tables.push_back(parameter.name);
-    const Shape shape{sizes.sizes.num_elements,
-                      is_found(sizes.form) ? std::max<std::int64_t>(1, sizes.sizes.num_elements / 64)
-                                           : sizes.sizes.num_segments,
-                      sizes.form == SegmentForm::uniform ? sizes.sizes.uniform_length : options.longest,
-                      sizes.sizes.num_features};
-    const auto& catalogue = *parts.catalogue;
-    if (parts.records != nullptr)
-        explanation.lookup =
-            tune::look_up(*parts.records, {*parts.backend->identity(), problem, shape, catalogue});
-    else
-        explanation.lookup.reason = parts.reason;
-    const auto& point = explanation.lookup.point;
-    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr);
-    if (is_on_device && !suits_device(made.emitted, sizes.form)) {
-        if (options.request.stage)
-            throw InputError(
-                fmt::format("{} cannot take these segments as they lie on the device; leave the stage "
-                            "to the plan",
-                            *options.request.stage));
-        const Stage* last = nullptr;
-        for (const auto& stage : catalogue.stages())
-            if (!stage.is_rung && !catalogue.unmet(stage, problem) &&
-                served_form(stage, sizes.form) == sizes.form &&
-                suits_device(
-                    emit(problem, stage, default_configuration(stage, plan_facts(problem, shape)), catalogue),
-                    sizes.form))
-                last = &stage;
-        if (last == nullptr)
-            throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
-                                         name(sizes.form), parts.op.name));
-        auto request = options.request;
-        request.stage = last->name;
-        made = choose_plan(request, problem, shape, laws, catalogue);
-        made.is_asked = false;
-    }
-    warnings = segfold::warnings(parts.op);
-    std::ranges::move(law_warnings(laws, parts.op), std::back_inserter(warnings));
-    const auto& rule = catalogue.rule_of_thumb(problem, shape);
-    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
-    explanation.taken = fmt::format(
-        "{}, {}", print(tune::Point{made.stage->name, made.emitted.configuration}), made.chosen_by());
-    Segments counted;  // without arrays; ranges are taken to hold each element once
-    counted.form = sizes.form == SegmentForm::ranges ? SegmentForm::offsets : sizes.form;
-    counted.num_elements = sizes.sizes.num_elements;
-    counted.num_segments = sizes.sizes.num_segments;
-    counted.has_wide_indices = sizes.sizes.index_bits == 64;
-    explanation.traffic = compulsory_traffic(parts.op, counted, sizes.sizes.num_features);
-    choice = std::make_shared<const PlanChoice>(std::move(made));
-}
 
 void Plan::State::load_native()
 {
@@ -443,7 +369,8 @@ std::vector<std::pair<std::string, std::string>> Plan::explain() const
 {
     if (!state_->choice)
         return {};
-    auto explanation = state_->explanation;
+    const std::lock_guard lock(state_->mutex);
+    auto explanation = state_->explained();
     explanation.scratch_bytes = scratch_bytes();
     explanation.on_host = !state_->device;
     return segfold::explain(explanation);

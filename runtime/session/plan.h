@@ -67,6 +67,9 @@ public:
     }
 
     /// Prepares the same program for other sizes; may allocate and wait.
+    ///
+    /// Nothing is chosen or compiled: the stage stays the one that was chosen for the first sizes, though a
+    /// new plan might take another. explain() says under "resized" which one that would be.
     void resize(const SegmentsView& segments, std::int64_t num_elements);
     /// The same plan with scratch memory of its own, for another stream.
     [[nodiscard]] Plan copy() const;
@@ -78,7 +81,8 @@ public:
     [[nodiscard]] const std::string& stage() const;
     /// The emitted CUDA text; empty for a back end without stages.
     [[nodiscard]] const std::string& source() const;
-    /// Why this plan: "plan", "lookup", "why", "rule of thumb", ...
+    /// Why this plan: "plan", "lookup", "why", "rule of thumb", ...; after a resize() that has led to other
+    /// sizes also "resized". "bytes" and "rule of thumb" are of the sizes that the plan has.
     [[nodiscard]] std::vector<std::pair<std::string, std::string>> explain() const;
     [[nodiscard]] const std::vector<std::string>& warnings() const;
     /// Bytes of scratch memory, the plan's own arrays of offsets included.

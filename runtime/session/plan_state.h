@@ -4,6 +4,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/launch_plan.h"
@@ -55,6 +56,7 @@ struct Plan::State {
     Explanation explanation;
     std::vector<std::string> warnings;
     PlanSizes sizes;
+    PlanSizes sizes_at_choice;           ///< before any resize(): the stage was chosen for them
     std::unique_ptr<DevicePlan> device;  ///< null on the host
     /// Of the back end cpu, for segments whose sizes the plan knows; null elsewhere.
     std::unique_ptr<cpu::NativePlan> native;
@@ -64,7 +66,17 @@ struct Plan::State {
     State(PlanParts made_of, const SegmentsView& segments, std::int64_t num_elements);
     State(const State& other);
     ~State();
-    void choose();
+
+    /// A choice with its reasons.
+    struct Chosen {
+        PlanChoice choice;
+        Explanation explanation;
+        std::vector<std::string> warnings;
+    };
+    /// What a new plan of these sizes takes.
+    [[nodiscard]] Chosen choose(const PlanSizes& of) const;
+    /// `explanation`, and after a resize() what a new plan would take.
+    [[nodiscard]] Explanation explained() const;
     void load_native();
     void run_on_host(std::span<const ArrayView> inputs, const SegmentsView& segments,
                      std::span<const MutableArrayView> results);

@@ -115,15 +115,16 @@ void bind_plan(nb::module_& module)
                      "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
                      "out: typing.Any = None, **named: typing.Any) -> typing.Any"),
              "Folds arrays as a call of the operator does. Raises InputError where sizes are not the plan's.")
-        .def("resize", &PyPlan::resize,
-             nb::sig("def resize(self, "
-                     "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
-                     "typing.Any = None, "
-                     "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
-                     "**named: typing.Any) -> None"),
-             "Prepares the same program for the sizes of these arrays; may allocate and wait. Raises "
-             "InputError where "
-             "segments are given in another way.")
+        .def(
+            "resize", &PyPlan::resize,
+            nb::sig("def resize(self, "
+                    "*columns: typing.Any, offsets: typing.Any = None, lengths: typing.Any = None, keys: "
+                    "typing.Any = None, "
+                    "flags: typing.Any = None, ranges: typing.Any = None, uniform: int | None = None, "
+                    "**named: typing.Any) -> None"),
+            "Prepares the same program for the sizes of these arrays; may allocate and wait. The stage stays "
+            "the one that was chosen for the first sizes; :meth:`explain` says under ``resized`` what a new "
+            "plan would take. Raises InputError where segments are given in another way.")
         .def("copy", &PyPlan::copy, "The same plan with scratch memory of its own, for another stream.")
         .def(
             "move_to",

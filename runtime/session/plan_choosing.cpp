@@ -1,0 +1,122 @@
+// Which stage a plan takes for its sizes, and what would be taken for those that it was given since.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dsl/error.h"
+#include "dsl/warnings.h"
+#include "runtime/session/plan_state.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold {
+namespace {
+
+/// Whether a plan may have a stage: the segments cannot be converted on the way, and nobody has counted the
+/// items of ranges.
+bool suits_device(const Emitted& emitted, SegmentForm form)
+{
+    return emitted.form == form &&
+           (form != SegmentForm::ranges || (emitted.source.find("segments.num_items") == std::string::npos &&
+                                            emitted.source.find("segments.offsets") == std::string::npos));
+}
+
+}  // namespace
+
+Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
+{
+    Chosen chosen;
+    auto& explanation = chosen.explanation;
+    const auto& options = parts.options;
+    auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
+    laws.knows_data = false;
+    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity) {
+        laws.without_identity =
+            "the identity is neutral on finite values alone, and the plan does not know its data";
+        explanation.without_identity = *laws.without_identity;
+    }
+    Problem problem = make_problem(parts.op, of.form, of.sizes.index_bits, laws);
+    problem.target = parts.backend->target();
+    if (of.form == SegmentForm::keys)
+        problem.key_bytes = of.key_bytes;
+    problem.has_ends = is_on_device;
+    if (!options.trusts_tables)
+        for (const auto& parameter : parts.op.parameters)
+            if (parameter.table && !parameter.scalar)
+                problem.checked_tables.push_back(parameter.name);
+    const Shape shape{
+        of.sizes.num_elements,
+        is_found(of.form) ? std::max<std::int64_t>(1, of.sizes.num_elements / 64) : of.sizes.num_segments,
+        of.form == SegmentForm::uniform ? of.sizes.uniform_length : options.longest, of.sizes.num_features};
+    const auto& catalogue = *parts.catalogue;
+    if (parts.records != nullptr)
+        explanation.lookup =
+            tune::look_up(*parts.records, {*parts.backend->identity(), problem, shape, catalogue});
+    else
+        explanation.lookup.reason = parts.reason;
+    const auto& point = explanation.lookup.point;
+    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr);
+    if (is_on_device && !suits_device(made.emitted, of.form)) {
+        if (options.request.stage)
+            throw InputError(
+                fmt::format("{} cannot take these segments as they lie on the device; leave the stage "
+                            "to the plan",
+                            *options.request.stage));
+        const Stage* last = nullptr;
+        for (const auto& stage : catalogue.stages())
+            if (!stage.is_rung && !catalogue.unmet(stage, problem) &&
+                served_form(stage, of.form) == of.form &&
+                suits_device(
+                    emit(problem, stage, default_configuration(stage, plan_facts(problem, shape)), catalogue),
+                    of.form))
+                last = &stage;
+        if (last == nullptr)
+            throw InputError(fmt::format("no stage takes segments given by {} on a device for operator {}",
+                                         name(of.form), parts.op.name));
+        auto request = options.request;
+        request.stage = last->name;
+        made = choose_plan(request, problem, shape, laws, catalogue);
+        made.is_asked = false;
+    }
+    chosen.warnings = segfold::warnings(parts.op);
+    std::ranges::move(law_warnings(laws, parts.op), std::back_inserter(chosen.warnings));
+    const auto& rule = catalogue.rule_of_thumb(problem, shape);
+    explanation.rule = print(tune::Point{rule.name, default_configuration(rule, plan_facts(problem, shape))});
+    explanation.taken = fmt::format(
+        "{}, {}", print(tune::Point{made.stage->name, made.emitted.configuration}), made.chosen_by());
+    Segments counted;  // without arrays; ranges are taken to hold each element once
+    counted.form = of.form == SegmentForm::ranges ? SegmentForm::offsets : of.form;
+    counted.num_elements = of.sizes.num_elements;
+    counted.num_segments = of.sizes.num_segments;
+    counted.has_wide_indices = of.sizes.index_bits == 64;
+    explanation.traffic = compulsory_traffic(parts.op, counted, of.sizes.num_features);
+    chosen.choice = std::move(made);
+    return chosen;
+}
+
+Explanation Plan::State::explained() const
+{
+    auto all = explanation;
+    if (sizes == sizes_at_choice)
+        return all;
+    std::string now;
+    try {
+        const auto chosen = choose(sizes);
+        all.rule = chosen.explanation.rule;
+        all.traffic = chosen.explanation.traffic;
+        now = chosen.explanation.taken == all.taken
+                  ? "a new plan would take the same"
+                  : fmt::format("a new plan would take {}", chosen.explanation.taken);
+    } catch (const Error& error) {
+        now = fmt::format("there would be no new plan: {}", error.what());
+    }
+    const auto text = [](const PlanSizes& of) {
+        return is_found(of.form) ? count_text(of.sizes.num_elements, "element")
+                                 : fmt::format("{} in {}", count_text(of.sizes.num_elements, "element"),
+                                               count_text(of.sizes.num_segments, "segment"));
+    };
+    all.resized = fmt::format("to {}; the stage was chosen for {} and stays; {}", text(sizes),
+                              text(sizes_at_choice), now);
+    return all;
+}
+
+}  // namespace segfold
