@@ -53,16 +53,16 @@ TEST(WrittenArrayTest, IntegersBeyond64BitsAreCalledSo)
 {
     EXPECT_EQ(to_vector<std::uint64_t>(read_array("[1, 18446744073709551615]")),
               (std::vector<std::uint64_t>{1, 18446744073709551615U}));
-    const std::string ways = "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros";
     for (const std::string number : {"18446744073709551616", "-9223372036854775809", "2^64"}) {
-        const auto message = "'[0, " + number + "]': '" + number + "' is beyond 64 bits" + ways;
+        const auto message = "'[0, " + number + "]': '" + number + "' is beyond 64 bits";
         const auto text = "[0, " + number + "]";
         EXPECT_EQ(refusal([&] { (void)read_array(text); }), message);
         EXPECT_EQ(refusal([&] { (void)read_array_as(text, Type::i64); }), message);
         EXPECT_EQ(refusal([&] { (void)read_array_as(text, Type::u8); }), message);
     }
     EXPECT_EQ(refusal([] { (void)read_array("[-1, 9223372036854775808]"); }),
-              "'[-1, 9223372036854775808]': '-1' is no value of type u64" + ways);
+              "'[-1, 9223372036854775808]': '-1' is no value of type u64, which holds 0 to "
+              "18446744073709551615");
     EXPECT_EQ(to_vector<float>(read_array_as("[18446744073709551616]", Type::f32)),
               std::vector<float>{18446744073709551616.0F});
 }
@@ -83,17 +83,31 @@ TEST(WrittenArrayTest, RefusesWhatIsNone)
     const std::string ways = "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros";
     EXPECT_EQ(refused("[1, 2", Type::i32), "'[1, 2': the closing bracket is missing" + ways);
     EXPECT_EQ(refused("[1,, 2]", Type::i32), "'[1,, 2]': a value is missing" + ways);
-    EXPECT_EQ(refused("[1, 300]", Type::i8), "'[1, 300]': '300' is no value of type i8" + ways);
-    EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8" + ways);
     EXPECT_EQ(refused("[1.5e0]", Type::i32), "'[1.5e0]': '1.5e0' is no value of type i32" + ways);
     EXPECT_EQ(refused("[2^-1]", Type::f32), "'[2^-1]': '2^-1' is no value of type f32" + ways);
     EXPECT_EQ(refused("[1.5]", Type::i32), "'[1.5]': '1.5' is no value of type i32" + ways);
+    EXPECT_EQ(refused("[1 x two]", Type::i32), "'[1 x two]': 'two' is no count from 0 to 1048576" + ways);
+}
+
+/// How an array is written does not help whoever has written it right.
+TEST(WrittenArrayTest, SaysWhatATypeHolds)
+{
+    const auto refused = [](const std::string& text, Type type) {
+        return refusal([&] { (void)read_array_as(text, type); });
+    };
+    EXPECT_EQ(refused("[1, 300]", Type::i8),
+              "'[1, 300]': '300' is no value of type i8, which holds -128 to 127");
+    EXPECT_EQ(refused("[-1]", Type::u8), "'[-1]': '-1' is no value of type u8, which holds 0 to 255");
+    EXPECT_EQ(refused("[2^40]", Type::i32),
+              "'[2^40]': '2^40' is no value of type i32, which holds -2147483648 to 2147483647");
+    EXPECT_EQ(refused("[0, 1e39]", Type::f32), "'[0, 1e39]': '1e39' is beyond the numbers of type f32");
+    EXPECT_EQ(refused("[1e309]", Type::f64), "'[1e309]': '1e309' is beyond the numbers of type f64");
     EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
-              "'[true, 2]': '2' is no value of type bool" + ways);
-    EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576" + ways);
-    EXPECT_EQ(
-        refused("[1 x 1048576, 2]", Type::i32),
-        "'[1 x 1048576, 2]': there are more than 1048576 values; longer arrays belong in a file" + ways);
+              "'[true, 2]': '2' is no value of type bool, which holds false and true, or 0 and 1");
+    EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576");
+    EXPECT_EQ(refused("[1 x 2^40]", Type::i32), "'[1 x 2^40]': '2^40' is no count from 0 to 1048576");
+    EXPECT_EQ(refused("[1 x 1048576, 2]", Type::i32),
+              "'[1 x 1048576, 2]': there are more than 1048576 values; longer arrays belong in a file");
 }
 
 /// Kilobytes of this process on large pages; nothing where the system does not say, or gives none.

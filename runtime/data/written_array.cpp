@@ -39,13 +39,19 @@ std::string_view without_blanks(std::string_view text)
     return text;
 }
 
-[[noreturn]] void refuse_array(std::string_view text, const std::string& what)
+/// Throws for what is written as it should be, but is too much for what it is for.
+[[noreturn]] void refuse_value(std::string_view text, const std::string& what)
 {
     constexpr std::size_t kShown = 60;
     const auto shown =
         text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
-    throw InputError(
-        fmt::format("'{}': {}; write [1, 2, 3], or [0 x 32, 1] with 32 zeros", visible(shown), what));
+    throw InputError(fmt::format("'{}': {}", visible(shown), what));
+}
+
+/// Throws for what is not written as an array is.
+[[noreturn]] void refuse_array(std::string_view text, const std::string& what)
+{
+    refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
 }
 
 /// A decimal fraction, or a power of integers.
@@ -59,6 +65,23 @@ std::optional<Float> parse_float(std::string_view text)
     Float number{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// True for what is written as an integer: digits behind a sign or none, or a power of such.
+bool is_whole(std::string_view text)
+{
+    const auto are_digits = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    };
+    const auto caret = text.find('^');
+    const auto base = text.substr(text.starts_with('-') ? 1 : 0, text.starts_with('-') ? text.npos : caret);
+    return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
+}
+
+/// True for an integer of any length, exponents included.
+bool is_number(std::string_view text)
+{
+    return is_whole(text) || parse_integer(text) || parse_unsigned_integer(text);
 }
 
 std::vector<Written> split(std::string_view text)
@@ -78,9 +101,11 @@ std::vector<Written> split(std::string_view text)
         if (const auto times = value.find(kTimes); times != value.npos) {
             const auto digits = without_blanks(value.substr(times + kTimes.size()));
             const auto count = parse_integer(digits);
-            if (!count || *count < 0 || *count > kMostValues)
-                refuse_array(text, fmt::format("'{}' is no count from 0 to {}", visible(std::string(digits)),
-                                               kMostValues));
+            if (!count || *count < 0 || *count > kMostValues) {
+                const auto refuse = is_number(digits) ? refuse_value : refuse_array;
+                refuse(text, fmt::format("'{}' is no count from 0 to {}", visible(std::string(digits)),
+                                         kMostValues));
+            }
             one.count = *count;
             value = without_blanks(value.substr(0, times));
         }
@@ -89,22 +114,11 @@ std::vector<Written> split(std::string_view text)
         one.value = value;
         total += one.count;
         if (total > kMostValues)
-            refuse_array(text, fmt::format("there are more than {} values; longer arrays belong in a file",
+            refuse_value(text, fmt::format("there are more than {} values; longer arrays belong in a file",
                                            kMostValues));
         list.push_back(one);
     }
     return list;
-}
-
-/// True for what is written as an integer: digits behind a sign or none, or a power of such.
-bool is_whole(std::string_view text)
-{
-    const auto are_digits = [](std::string_view part) {
-        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
-    };
-    const auto caret = text.find('^');
-    const auto base = text.substr(text.starts_with('-') ? 1 : 0, text.starts_with('-') ? text.npos : caret);
-    return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
 }
 
 /// True for an integer that neither i64 nor u64 holds.
@@ -142,6 +156,35 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
                                : f32_to_bf16(*number);
 }
 
+/// True for a fraction whose magnitude the type does not reach.
+bool is_beyond(std::string_view value, Type type)
+{
+    const auto is_out_of_range = [&]<class Float>(Float number) {
+        return std::from_chars(value.data(), value.data() + value.size(), number).ec ==
+               std::errc::result_out_of_range;
+    };
+    return is_float(type) && (type == Type::f64 ? is_out_of_range(double{}) : is_out_of_range(float{}));
+}
+
+/// Throws for a value that is none of `type`, with the numbers that are where it is a number.
+[[noreturn]] void refuse_value_of(std::string_view text, std::string_view value, Type type)
+{
+    if (is_beyond_64_bits(value))
+        refuse_value(text, fmt::format("'{}' is beyond 64 bits", visible(value)));
+    if (is_beyond(value, type))
+        refuse_value(text, fmt::format("'{}' is beyond the numbers of type {}", visible(value), name(type)));
+    const auto none = fmt::format("'{}' is no value of type {}", visible(value), name(type));
+    if (type == Type::boolean && is_number(value))
+        refuse_value(text, none + ", which holds false and true, or 0 and 1");
+    if (is_integer(type) && is_number(value))
+        refuse_value(text, none + (is_unsigned_integer(type)
+                                       ? fmt::format(", which holds 0 to {}", highest_integer(type))
+                                       : fmt::format(", which holds {} to {}",
+                                                     static_cast<std::int64_t>(lowest_integer(type)),
+                                                     static_cast<std::int64_t>(highest_integer(type)))));
+    refuse_array(text, none);
+}
+
 }  // namespace
 
 bool is_written_array(std::string_view text) { return text.starts_with('['); }
@@ -157,9 +200,7 @@ Array read_written_array(const std::string& text, Type type)
     for (const auto& [value, count] : list) {
         const auto bits = bits_of(value, type);
         if (!bits)
-            refuse_array(text, is_beyond_64_bits(value)
-                                   ? fmt::format("'{}' is beyond 64 bits", visible(value))
-                                   : fmt::format("'{}' is no value of type {}", visible(value), name(type)));
+            refuse_value_of(text, value, type);
         for (std::int64_t i = 0; i < count; ++i, at += size_bytes(type))
             std::memcpy(at, &*bits, size_bytes(type));
     }
