@@ -70,9 +70,12 @@ std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const Worklo
         return nullptr;
     origin = file->second;
     const auto purpose = "for --input " + parameter.name;
-    return parameter.table ? memory_source(naming_purpose(
-                                 purpose, [&] { return read_array_as(file->second, parameter.type); }))
-                           : open(purpose, file->second, parameter.type);
+    if (!parameter.table)
+        return open(purpose, file->second, parameter.type);
+    auto array = naming_purpose(purpose, [&] { return read_array_as(file->second, parameter.type); });
+    if (parameter.scalar)
+        require_one_value(parameter, file->second, array);
+    return memory_source(std::move(array));
 }
 
 /// How many elements there are where neither a column nor --elements says so.

@@ -39,6 +39,8 @@ void read_inputs(const Operator& op, const WorkloadRequest& request, std::map<st
             return parameter.row ? read_rows_as(input->second, parameter.type)
                                  : read_array_as(input->second, parameter.type);
         });
+        if (parameter.scalar)
+            require_one_value(parameter, input->second, array);
         auto length = static_cast<std::int64_t>(array.length());
         if (parameter.row) {
             const auto features = static_cast<std::int64_t>(array.row_length());
@@ -167,6 +169,15 @@ Array scalar_array(const Parameter& parameter, const std::string& text)
         throw InputError(fmt::format("--scalar {}={}: '{}' is not a value of {}", parameter.name, text, text,
                                      name(parameter.type)));
     }
+}
+
+void require_one_value(const Parameter& scalar, const std::string& place, const Array& array)
+{
+    if (array.length() != 1)
+        throw InputError(
+            fmt::format("--input {0}={1}: '{0}' is a scalar, and its array has {2}; give one value, or "
+                        "--scalar {0}=VALUE",
+                        scalar.name, place, count_text(static_cast<std::int64_t>(array.length()), "value")));
 }
 
 Layout seeded(Layout layout, std::uint64_t seed)

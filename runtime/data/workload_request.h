@@ -30,6 +30,9 @@ struct WorkloadRequest {
 /// -inf, nan. Throws InputError.
 Array scalar_array(const Parameter& parameter, const std::string& text);
 
+/// Throws InputError where the array that --input gives a scalar has not one value.
+void require_one_value(const Parameter& scalar, const std::string& place, const Array& array);
+
 /// The layout with the seed, where it is a generated one that takes a seed and states none.
 Layout seeded(Layout layout, std::uint64_t seed);
 
