@@ -14,8 +14,10 @@
 #include "runtime/bench/ladder.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/bench/record_json.h"
+#include "runtime/bench/sweep.h"
 #include "runtime/cli/bench_view.h"
 #include "runtime/data/resolve.h"
+#include "runtime/session/operator_laws.h"
 #include "tests/cli_program.h"
 
 namespace segfold {
@@ -151,6 +153,30 @@ TEST(BenchCases, BytesGrowWithSegments)
     const auto op = standard_operator("sum_f32");
     EXPECT_DOUBLE_EQ(bench::most_bytes(op, parse_layout("whole"), 100), 100 * (4 + 4) + 20);
     EXPECT_DOUBLE_EQ(bench::most_bytes(op, parse_layout("uniform=1"), 100), 100 * (4 + 4 + 20));
+}
+
+/// By flags lean_stream makes offsets of all elements first, in scratch memory.
+TEST(BenchCases, ScratchMemoryCountsWhereElementsAreMadeToFit)
+{
+    SessionOptions options;
+    options.backend = "simt";
+    Session session(options);
+    const auto op = standard_operator("sum_i8");
+    bench::SweepRequest request;
+    request.workload.layout = parse_layout("uniform=4");
+    const auto scratch = [&] { return bench::scratch_of_element(session, op, session.laws(op), request); };
+    const double by_length = scratch();
+    EXPECT_LT(by_length, 2);
+    request.given_as = SegmentForm::flags;
+    const double by_flags = scratch();
+    EXPECT_GE(by_flags, 4);
+
+    const auto fitting = [&](double scratch_bytes) {
+        const double data = bench::most_bytes(op, request.workload.layout, std::int64_t{1} << 28);
+        return bench::fitting_elements(data / 0.79, op, request.workload.layout, 1, scratch_bytes);
+    };
+    EXPECT_EQ(fitting(0), std::int64_t{1} << 28);
+    EXPECT_EQ(fitting(by_flags), std::int64_t{1} << 27);
 }
 
 TEST(BenchConstant, IsUniformByOffsets)

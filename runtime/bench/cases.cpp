@@ -77,14 +77,17 @@ double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_ele
         segment += 2 * static_cast<double>(size_bytes(field.type)) * features;
     for (const auto& field : op.outputs)
         element += 2 * static_cast<double>(size_bytes(field.type)) * features;
-    double length = 1;
-    if (layout.kind == LayoutKind::uniform)
-        length = static_cast<double>(layout.uniform_length);
-    else if (layout.kind == LayoutKind::whole)
-        length = static_cast<double>(std::max<std::int64_t>(num_elements, 1));
-    else if (layout.kind == LayoutKind::generated && layout.distribution != "zipf")
-        length = 4;
+    const auto length = static_cast<double>(counted_length(layout, num_elements));
     return static_cast<double>(num_elements) * (element + segment / length);
+}
+
+std::int64_t counted_length(const Layout& layout, std::int64_t num_elements)
+{
+    if (layout.kind == LayoutKind::uniform)
+        return layout.uniform_length;
+    if (layout.kind == LayoutKind::whole)
+        return std::max<std::int64_t>(num_elements, 1);
+    return layout.kind == LayoutKind::generated && layout.distribution != "zipf" ? 4 : 1;
 }
 
 CaseData::CaseData(Timing& timing, const Operator& op, WorkloadRequest request)

@@ -28,6 +28,9 @@ struct Case {
 [[nodiscard]] double most_bytes(const Operator& op, const Layout& layout, std::int64_t num_elements,
                                 std::int64_t num_features = 1);
 
+/// The length of segments that most_bytes() counts with: that of the layout, or one that makes many of them.
+[[nodiscard]] std::int64_t counted_length(const Layout& layout, std::int64_t num_elements);
+
 /// The data of one operator's workloads; columns stay loaded from one workload to the next while they
 /// suffice.
 class CaseData {

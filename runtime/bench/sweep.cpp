@@ -9,6 +9,7 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
 #include "runtime/session/choice.h"
+#include "runtime/session/explanation.h"
 
 namespace segfold::bench {
 namespace {
@@ -24,19 +25,16 @@ bool is_generated(const WorkloadRequest& request)
            (kind == LayoutKind::whole || kind == LayoutKind::uniform || kind == LayoutKind::generated);
 }
 
-/// The most elements of a power of two whose data fits the memory comfortably; of rows so many numbers.
-std::int64_t fitting_elements(const Timing& timing, const Operator& op, const Layout& layout,
-                              std::int64_t num_features)
+/// The layouts that scratch memory is counted for: one of each form that a sweep of layouts has.
+std::vector<Layout> counted_layouts(const SweepRequest& request)
 {
-    auto elements = kSweptElements;
-    while (elements > 1 && (elements * num_features > kSweptElements ||
-                            most_bytes(op, layout, elements, num_features) >
-                                kShareOfMemory * static_cast<double>(timing.free_bytes())))
-        elements /= 2;
-    return elements;
+    if (request.sweep != Sweep::layouts)
+        return {request.workload.layout};
+    return {parse_layout("whole"), parse_layout("uniform=1"), parse_layout("geometric:mean=4")};
 }
 
-std::vector<Case> cases_of(const SweepRequest& request, const Timing& timing, const Operator& op)
+std::vector<Case> cases_of(Session& session, const SweepRequest& request, const Timing& timing,
+                           const Operator& op, const OperatorLaws& laws)
 {
     const auto& layout = request.workload.layout;
     if (request.sweep == Sweep::sizes)
@@ -47,7 +45,9 @@ std::vector<Case> cases_of(const SweepRequest& request, const Timing& timing, co
     const auto features = generated_features(op, request.workload.num_features);
     const bool is_swept = request.sweep == Sweep::layouts;
     if (!elements && is_generated(request.workload))
-        elements = fitting_elements(timing, op, is_swept ? parse_layout("uniform=1") : layout, features);
+        elements = fitting_elements(static_cast<double>(timing.free_bytes()), op,
+                                    is_swept ? parse_layout("uniform=1") : layout, features,
+                                    scratch_of_element(session, op, laws, request));
     if (is_swept)
         return standard_cases(elements.value_or(kSweptElements));
     return {{layout, elements}};
@@ -117,7 +117,55 @@ void measure(Swept& swept, const Case& wanted)
         listener.done(std::move(record));
 }
 
+/// The same of one layout.
+double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
+                          const SweepRequest& request, const Layout& layout)
+{
+    const auto features = generated_features(op, request.workload.num_features);
+    const auto elements = std::max<std::int64_t>(1, kSweptElements / features);
+    const auto length = std::min(counted_length(layout, elements), elements);
+    const SegmentSizes sizes{elements, elements / length, elements, length, 32, features};
+    auto problem = make_problem(op, request.given_as.value_or(form_of(layout.kind)),
+                                request.workload.index_bits.value_or(32), laws);
+    auto& backend = session.backend();
+    problem.target = backend.target();
+    std::int64_t most = 0;
+    std::vector<std::string> warnings;  // are told where the plans are measured
+    const Shape shape{elements, sizes.num_segments, length, features};
+    for (const auto& plan : ladder_plans(session, problem, shape, laws, request.plans, warnings))
+        if (plan.objection.empty())
+            most = std::max(
+                most, scratch_bytes_of(emit(problem, *plan.stage, plan.configuration, session.catalogue()),
+                                       sizes, backend.device() ? backend.device()->multiprocessors : 1));
+    return static_cast<double>(most) / static_cast<double>(elements);
+}
+
 }  // namespace
+
+double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
+                          const SweepRequest& request)
+{
+    double most = 0;
+    for (const auto& layout : counted_layouts(request))
+        try {
+            most = std::max(most, scratch_of_element(session, op, laws, request, layout));
+        } catch (const InputError&) {
+            // What cannot be planned is refused, or skipped, where it is measured.
+        }
+    return most;
+}
+
+std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layout& layout,
+                              std::int64_t num_features, double scratch_of_element)
+{
+    auto elements = kSweptElements;
+    while (elements > 1 && (elements * num_features > kSweptElements ||
+                            most_bytes(op, layout, elements, num_features) +
+                                    static_cast<double>(elements) * scratch_of_element >
+                                kShareOfMemory * free_bytes))
+        elements /= 2;
+    return elements;
+}
 
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request)
 {
@@ -135,7 +183,7 @@ void bench_operator(Session& session, Bench& bench, const Operator& op, const Sw
     auto& timing = *bench.timing;
     Swept swept{
         session, bench, op, request, listener, std::move(laws), CaseData(timing, op, request.workload)};
-    for (const auto& wanted : cases_of(request, timing, op)) {
+    for (const auto& wanted : cases_of(session, request, timing, op, swept.laws)) {
         const auto named = fmt::format(
             "{} {}{}", op.name, print(wanted.layout),
             wanted.num_elements ? fmt::format(" of {} elements", element_text(*wanted.num_elements)) : "");

@@ -37,12 +37,22 @@ struct SweepListener {
     std::function<void(const std::string& workload, const std::string& why)> skipped;
 };
 
+/// Bytes of scratch memory for each element that the plans measured over generated data of a request take,
+/// that of the one which takes most: they run one after the other.
+[[nodiscard]] double scratch_of_element(Session& session, const Operator& op, const OperatorLaws& laws,
+                                        const SweepRequest& request);
+
+/// How many elements are generated where nobody says so: 2^28 or the largest smaller power of two whose data
+/// and scratch memory fit four fifths of `free_bytes`; of rows so many numbers.
+[[nodiscard]] std::int64_t fitting_elements(double free_bytes, const Operator& op, const Layout& layout,
+                                            std::int64_t num_features, double scratch_of_element);
+
 /// Throws InputError or SpecError for an operator or data that bench_operator() would refuse, before anything
 /// is measured: at the price of little data of its own making, or of reading the files.
 void require_measurable(Session& session, const Operator& op, const SweepRequest& request);
 
-/// Measures an operator over the workloads of a request, with data of its own making or from files. Without a
-/// number of elements, 2^28 or as many as fit four fifths of the free memory.
+/// Measures an operator over the workloads of a request, with data of its own making or from files; without a
+/// number of elements, fitting_elements().
 ///
 /// `bench` measures the session's back end. In a sweep, what is too large or fails is skipped; else throws
 /// InputError for a workload that cannot be had, DeviceError for one that does not fit.

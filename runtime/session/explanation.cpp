@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/backends/launch_plan.h"
 #include "runtime/support/rate_text.h"
 
 namespace segfold {
@@ -31,7 +30,11 @@ std::string lines(const Range& range, Text text)
 
 std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors)
 {
-    const auto sizes = sizes_of(workload.segments, workload.num_features);
+    return scratch_bytes_of(emitted, sizes_of(workload.segments, workload.num_features), num_multiprocessors);
+}
+
+std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors)
+{
     std::int64_t bytes = 0;
     for (const auto& buffer : plan_launches(emitted, sizes, num_multiprocessors).scratch)
         bytes += buffer.bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "runtime/backends/launch_plan.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/lookup.h"
 #include "runtime/session/traffic.h"
@@ -26,6 +27,7 @@ struct Explanation {
 
 /// The scratch memory of a text for a workload on a device of so many multiprocessors.
 std::int64_t scratch_bytes_of(const Emitted& emitted, const Workload& workload, int num_multiprocessors);
+std::int64_t scratch_bytes_of(const Emitted& emitted, const SegmentSizes& sizes, int num_multiprocessors);
 
 /// "plan", "why", "record", "considered", ... as facts for a table.
 std::vector<std::pair<std::string, std::string>> explain(const Explanation& explanation);
