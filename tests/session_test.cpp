@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "dsl/error.h"
+#include "runtime/session/choice.h"
+#include "runtime/session/explanation.h"
 #include "segfold/segfold.h"
 
 namespace segfold::test {
@@ -292,6 +294,47 @@ TEST(Session, APlanSaysWhatItIs)
     ASSERT_FALSE(plan.explain().empty());
     EXPECT_EQ(plan.explain().front().first, "plan");
     EXPECT_EQ(plan.scratch_bytes(), 0);
+}
+
+/// lean_stream makes offsets of flags in scratch memory, run_stream needs next to none.
+TEST(Session, ScratchMemoryThatDoesNotFitIsPassedOver)
+{
+    auto session = session_on("simt");
+    const auto op = standard_operator("sum_i8");
+    const auto laws = session.laws(op);
+    const auto problem = make_problem(op, SegmentForm::flags, 32, laws);
+    constexpr std::int64_t kElements = 1 << 27;
+    const Shape shape{kElements, kElements / 64};
+    std::int64_t free_bytes = 0;
+    ScratchRoom room{[&] { return free_bytes; }, {kElements, shape.num_segments, kElements}};
+    const auto choose = [&](const PlanRequest& request) {
+        return choose_plan(request, problem, shape, laws, session.catalogue(), nullptr, &room);
+    };
+    free_bytes = std::int64_t{1} << 40;
+    const auto roomy = choose({});
+    ASSERT_EQ(roomy.stage->name, "lean_stream");
+    EXPECT_EQ(roomy.chosen_by(), "rule of thumb");
+    const auto needed = std::to_string(scratch_bytes_of(roomy.emitted, room.sizes, room.num_multiprocessors));
+
+    free_bytes = std::int64_t{64} << 20;
+    const std::string lacks =
+        "lean_stream needs " + needed + " bytes of scratch memory, and 67108864 are free on the device";
+    const auto next = choose({});
+    EXPECT_EQ(next.stage->name, "run_stream");
+    EXPECT_EQ(next.chosen_by(), "next best: " + lacks);
+    const auto asked = message_of([&] { (void)choose({.stage = "lean_stream"}); });
+    EXPECT_TRUE(asked.starts_with(lacks + "; run_stream ")) << asked;
+    EXPECT_EQ(asked.substr(asked.rfind(' ') + 1),
+              std::to_string(scratch_bytes_of(next.emitted, room.sizes, room.num_multiprocessors)));
+    EXPECT_TRUE(message_of([&] {
+                    (void)choose({.is_reproducible = true});
+                }).ends_with("are free on the device; another stage would fold in another order"));
+    room.suits = [](const Emitted&) { return false; };
+    EXPECT_EQ(message_of([&] { (void)choose({}); }),
+              lacks + "; no stage that can serve fits; fold fewer elements at a time");
+
+    free_bytes = -1;
+    EXPECT_EQ(choose({}).stage->name, "lean_stream");
 }
 
 /// A program that is there is kept, and what another one would be is said.

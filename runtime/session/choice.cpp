@@ -1,9 +1,13 @@
 #include "runtime/session/choice.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <vector>
 
 #include "dsl/error.h"
 #include "runtime/judge/table_check.h"
+#include "runtime/session/explanation.h"
 
 namespace segfold {
 namespace {
@@ -30,6 +34,56 @@ void require(const Stage& stage, const Problem& problem, const LawReport& report
     }
 }
 
+/// The stages that can serve, in the order in which the rule of thumb prefers them.
+std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
+                                        const Catalogue& catalogue)
+{
+    const auto facts = plan_facts(problem, shape);
+    std::vector<std::pair<std::int64_t, const Stage*>> ranked;
+    for (const auto& stage : catalogue.stages())
+        if (!stage.is_rung && !catalogue.unmet(stage, problem))
+            ranked.emplace_back(rank(stage, facts), &stage);
+    std::ranges::stable_sort(ranked, std::greater(), &std::pair<std::int64_t, const Stage*>::first);
+    std::vector<const Stage*> stages;
+    for (const auto& [its_rank, stage] : ranked)
+        stages.push_back(stage);
+    return stages;
+}
+
+/// `first`, or what is taken in its place where its scratch memory does not fit; see choose_plan().
+PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
+                   const Catalogue& catalogue, const ScratchRoom& room)
+{
+    const auto bytes_of = [&](const Emitted& emitted) {
+        return scratch_bytes_of(emitted, room.sizes, room.num_multiprocessors);
+    };
+    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // a device that lacks it has room for nothing
+    const auto needed = bytes_of(first.emitted);
+    if (needed <= kLittle)
+        return first;
+    const auto free = room.free_bytes();
+    if (free < 0 || needed <= free)
+        return first;
+    const auto lacks = fmt::format("{} needs {} bytes of scratch memory, and {} are free on the device",
+                                   first.stage->name, needed, free);
+    if (request.is_reproducible)
+        throw DeviceError(lacks + "; another stage would fold in another order");
+    for (const auto* stage : ranked_stages(problem, shape, catalogue)) {
+        auto emitted = emit(problem, *stage, default_configuration(*stage, plan_facts(problem, shape)),
+                            catalogue, request.numbers);
+        const auto bytes = bytes_of(emitted);
+        if (bytes > free || (room.suits && !room.suits(emitted)))
+            continue;
+        if (!request.is_open())
+            throw DeviceError(fmt::format("{}; {} needs {}", lacks,
+                                          print(tune::Point{stage->name, emitted.configuration}), bytes));
+        PlanChoice next{stage, false, std::move(emitted)};
+        next.passed_over = lacks;
+        return next;
+    }
+    throw DeviceError(lacks + "; no stage that can serve fits; fold fewer elements at a time");
+}
+
 }  // namespace
 
 Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
@@ -54,8 +108,13 @@ Problem make_problem(const Workload& workload, const OperatorLaws& laws)
 }
 
 PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
-                       const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned)
+                       const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned,
+                       const ScratchRoom* room)
 {
+    const auto in_room = [&](PlanChoice choice) {
+        return room == nullptr ? choice
+                               : fitting(std::move(choice), request, problem, shape, catalogue, *room);
+    };
     require_sound_identity(laws, problem.op);
     if (request.is_reproducible && (request.stage || !request.settings.empty()))
         throw InputError(
@@ -64,7 +123,8 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     if (tuned != nullptr && request.is_open()) {
         const auto& stage = catalogue.stage(tuned->stage);
         require(stage, problem, laws.report, catalogue);
-        return {&stage, false, emit(problem, stage, tuned->configuration, catalogue, request.numbers), true};
+        return in_room(
+            {&stage, false, emit(problem, stage, tuned->configuration, catalogue, request.numbers), true});
     }
     const auto& stage =
         request.stage ? catalogue.stage(*request.stage) : catalogue.rule_of_thumb(problem, shape);
@@ -73,7 +133,7 @@ PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const
     PlanChoice choice{&stage, request.stage.has_value(),
                       emit(problem, stage, configuration, catalogue, request.numbers)};
     choice.emitted.is_reproducible = request.is_reproducible;
-    return choice;
+    return in_room(std::move(choice));
 }
 
 }  // namespace segfold

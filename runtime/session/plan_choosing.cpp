@@ -5,6 +5,8 @@
 
 #include "dsl/error.h"
 #include "dsl/warnings.h"
+#include "runtime/backends/cuda/context.h"
+#include "runtime/session/device_plan.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
 
@@ -54,7 +56,17 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     else
         explanation.lookup.reason = parts.reason;
     const auto& point = explanation.lookup.point;
-    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr);
+    // What the caller's allocator has nobody knows.
+    std::optional<ScratchRoom> room;
+    if (is_on_device && !options.scratch.allocate)
+        room = {[this] {
+                    return static_cast<std::int64_t>(parts.backend->context()->memory().free_bytes) +
+                           (device ? device->scratch_bytes() : 0);
+                },
+                of.sizes, parts.backend->context()->info().multiprocessors,
+                [form = of.form](const Emitted& emitted) { return suits_device(emitted, form); }};
+    auto made = choose_plan(options.request, problem, shape, laws, catalogue, point ? &*point : nullptr,
+                            room ? &*room : nullptr);
     if (is_on_device && !suits_device(made.emitted, of.form)) {
         if (options.request.stage)
             throw InputError(

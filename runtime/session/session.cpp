@@ -133,6 +133,25 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
     }
 }
 
+/// Bytes that a workload's arrays and results take on a device.
+std::int64_t device_bytes(const Workload& workload)
+{
+    const auto& segments = workload.segments;
+    std::size_t bytes = 0;
+    for (const auto& array : workload.arrays)
+        bytes += array.bytes();
+    for (const auto* array :
+         {&segments.offsets, &segments.begins, &segments.ends, &segments.flags, &segments.item_keys})
+        bytes += array->bytes();
+    const auto results = [&](const std::vector<ResultField>& fields, std::int64_t count) {
+        for (const auto& field : fields)
+            bytes += static_cast<std::size_t>(count * workload.num_features) * size_bytes(field.type);
+    };
+    results(workload.op.results, is_found(segments.form) ? segments.num_elements : segments.num_segments);
+    results(workload.op.outputs, segments.num_elements);
+    return static_cast<std::int64_t>(bytes);
+}
+
 }  // namespace
 
 Session::Session(SessionOptions options) : state_(std::make_unique<State>(std::move(options))) {}
@@ -171,8 +190,15 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
     const auto laws = on_data(state_->laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
+    std::optional<ScratchRoom> room;
+    if (const auto gpu = backend->device())  // its context may still be made, and the arrays are not there
+        room = {[&] {
+                    return static_cast<std::int64_t>(backend->context()->memory().free_bytes) -
+                           device_bytes(workload);
+                },
+                sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
     auto chosen = choose_among(state_->catalogue(*backend, request.is_reproducible), problem,
-                               shape_of(workload), laws, request, without_records);
+                               shape_of(workload), laws, request, without_records, room ? &*room : nullptr);
     chosen.warnings = law_warnings(laws, workload.op);
     if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
@@ -188,7 +214,7 @@ Chosen Session::choose(const Problem& problem, const Shape& shape, const Operato
 
 Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
                              const OperatorLaws& laws, const PlanRequest& request,
-                             const std::string& without_records)
+                             const std::string& without_records, const ScratchRoom* room)
 {
     Chosen chosen;
     auto reason = without_records;
@@ -205,7 +231,7 @@ Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem,
         chosen.lookup.reason = reason;
     chosen.without_identity = laws.without_identity;
     chosen.plan = choose_plan(request, problem, shape, laws, catalogue,
-                              chosen.lookup.point ? &*chosen.lookup.point : nullptr);
+                              chosen.lookup.point ? &*chosen.lookup.point : nullptr, room);
     const auto& rule = catalogue.rule_of_thumb(problem, shape);
     chosen.rule = plan_text(rule, default_configuration(rule, plan_facts(problem, shape)));
     return chosen;

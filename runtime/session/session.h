@@ -19,6 +19,7 @@ class Backend;
 class Catalogue;
 struct Chosen;
 struct OperatorLaws;
+struct ScratchRoom;
 struct PlanText;
 struct Problem;
 struct RunTimes;
@@ -104,7 +105,7 @@ public:
 private:
     [[nodiscard]] Chosen choose_among(const Catalogue& catalogue, const Problem& problem, const Shape& shape,
                                       const OperatorLaws& laws, const PlanRequest& request,
-                                      const std::string& without_records);
+                                      const std::string& without_records, const ScratchRoom* room = nullptr);
 
     struct State;
     std::unique_ptr<State> state_;
