@@ -76,6 +76,7 @@ FormulaNames facts_of(const Problem& problem)
             {"rows", has_rows(problem.op)},
             {"map", problem.op.map.has_value()},
             {"tells_empty", tells_empty(problem.op)},
+            {"uses_length", problem.op.finish && uses_name(*problem.op.finish, "length")},
             {"rows_by_place", reads_rows_by_place(problem.op)},
             {"gathers_rows", gathers_rows(problem.op)},
             {"row_bytes", row_bytes(problem.op)},

@@ -1,11 +1,13 @@
 // Emitted texts are accepted by NVRTC and by nvcc without a word, for every architecture that the project
 // promises.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
 #include <regex>
+#include <set>
 
 #include "codegen/emit.h"
 #include "codegen/operator_section.h"
@@ -121,6 +123,47 @@ protected:
         RecordProperty("worst", seconds.back().second);
     }
 };
+
+/// An operator whose state has so many bytes, and that reads lengths where asked.
+Operator of_state_bytes(int bytes, bool uses_length)
+{
+    std::string state, lift, combine;
+    for (int i = 0; i < bytes; ++i) {
+        state += fmt::format("part{}: i8 = 0; ", i);
+        lift += fmt::format("part{} = x; ", i);
+        combine += fmt::format("part{0} = a.part{0} + b.part{0}; ", i);
+    }
+    return parse_operator(
+        "wide.seg",
+        fmt::format("operator wide(x: i8) -> i32 {{\n  state {{ {}}}\n  lift {{ {}}}\n  combine(a, b) {{ "
+                    "{}}}\n  finish {{ result = i32(part0){} }}\n}}\n",
+                    state, lift, combine, uses_length ? " + i32(length)" : ""));
+}
+
+/// What a run takes by flags and keys fits into static shared memory, whatever the size of the state.
+TEST_F(EmittedCompile, TilesOfStatesOfAnySizeFit)
+{
+    const auto& stage = Catalogue::standard().stage("run_tiles");
+    std::vector<Text> list;
+    for (int bytes = 1; bytes <= 48; ++bytes)
+        for (const bool uses_length : {false, true})
+            for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+                const Problem problem(of_state_bytes(bytes, uses_length), form);
+                std::set<std::string> known;
+                for (const std::int64_t elements :
+                     {0, 1 << 17, 1 << 19, 800000, 1 << 20, 1600000, 1900000, 1 << 21}) {
+                    const auto configuration =
+                        default_configuration(stage, plan_facts(problem, {elements, elements / 8}));
+                    // Each is allowed; of some sizes the largest are compiled.
+                    const bool is_tried = bytes <= 5 || bytes == 8 || bytes == 9 || bytes % 12 == 0;
+                    const bool is_worst = uses_length && form == SegmentForm::keys;
+                    if (known.insert(print(configuration)).second && is_tried && is_worst)
+                        list.push_back({fmt::format("{} bytes, {} elements", bytes, elements),
+                                        emit(problem, stage, configuration)});
+                }
+            }
+    compile_silently(list, "sm_90");
+}
 
 TEST_F(EmittedCompile, EveryFormAndWidthCompilesInSilence)
 {

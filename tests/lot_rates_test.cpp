@@ -6,8 +6,8 @@
 // found_h100.csv and found_h200.csv have equal lengths given by flags and by keys of 4 bytes; the first was
 // drawn by lot (tests/benchmark/lots_of_found.py), the second has lengths of 4, 8, 16, 40 and 256.
 // The last borders were moved after found_h100.csv, and for some of its rows `run_stream` has fewer slices
-// since. found_held_out.csv is to them what held_out.csv is to the others. found_small.csv and
-// found_small_held_out.csv are the same for 2^16 to 2^23 elements and lengths of 3 to 2^20, of an H100.
+// since. found_held_out.csv is to them what held_out.csv is to the others. found_small.csv has 2^16 to 2^23
+// elements and lengths of 3 to 2^20, of an H100; no line was fitted on it.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -148,8 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                                          Bounds{"found_h100.csv", 198, 0.985, 0.99, 0.86},
                                          Bounds{"found_h200.csv", 70, 0.985, 0.99, 0.89},
                                          Bounds{"found_held_out.csv", 90, 0.985, 0.99, 0.82},
-                                         Bounds{"found_small.csv", 162, 0.985, 0.97, 0.85},
-                                         Bounds{"found_small_held_out.csv", 72, 0.98, 0.95, 0.75}),
+                                         Bounds{"found_small.csv", 180, 0.985, 0.98, 0.74}),
                          [](const auto& info) {
                              return info.param.file.substr(0, info.param.file.find('.'));
                          });

@@ -180,16 +180,25 @@ TEST(RuleOfThumb, LetsTilesMeetWhereSmallProblemsHaveFlagsOrKeys)
         return Catalogue::standard().rule_of_thumb(problem, {elements, elements / 8}).name;
     };
     for (const auto form : {SegmentForm::flags, SegmentForm::keys})
-        for (const auto& [op, most] : std::map<std::string, std::int64_t>{{"sum_f32", 3670016},
-                                                                          {"sum_f16", 4194304},
-                                                                          {"affine_u32", 1310720},
-                                                                          {"sum_f64", 1310720},
-                                                                          {"mean_variance_f32", 1310720},
-                                                                          {"wide_3", 786432}}) {
+        for (const auto& [op, most] : std::map<std::string, std::int64_t>{
+                 {"sum_f32", 3670016},
+                 {"sum_f16", 4194304},
+                 {"argmax_f32", form == SegmentForm::flags ? 5242880 : 3407872},
+                 {"sum_f64", form == SegmentForm::flags ? 2621440 : 2097152},
+                 {"mean_variance_f32", 4194304},
+                 {"max_subarray_f32", 2621440},
+                 {"wide_3", 2097152}}) {
             EXPECT_EQ(chosen(op, form, most), "run_tiles") << op;
             EXPECT_EQ(chosen(op, form, most + 1), "run_stream") << op;
             EXPECT_EQ(chosen(op, form, 0), "run_stream") << op << ", of a number of elements nobody knows";
         }
+}
+
+TEST(RuleOfThumb, CountsAsFarAsMemoryGoes)
+{
+    constexpr std::int64_t kGiant = 3100000000;
+    for (const std::string op : {"sum_i8", "sum_f32", "mean_variance_f32"})
+        EXPECT_FALSE(taken(op, 2 * kGiant, kGiant, kGiant, 33 * kGiant).empty());
 }
 
 TEST(RuleOfThumb, TakesAWarpOrABlockForEachOfManyEvenSegments)
@@ -257,7 +266,8 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
     border("sum_i8", SegmentForm::keys, kMany, 20);
     border("sum_f16", SegmentForm::flags, kMany, 8);
     border("sum_f16", SegmentForm::keys, kMany, 24);
-    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_stream") << "three launches";
+    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 1 << 22, 64), "run_tiles") << "one launch";
+    EXPECT_EQ(chosen("mean_variance_f32", SegmentForm::flags, 6000000, 64), "run_stream") << "three launches";
     EXPECT_EQ(chosen("mean_variance_f64", SegmentForm::flags, 1 << 22, 64), "lean_stream");
     EXPECT_EQ(chosen("sum_f32", SegmentForm::flags, kMany, 64), "run_stream") << "one pass";
     EXPECT_EQ(chosen("sum_i8", SegmentForm::flags, 5242880, 64), "run_tiles");

@@ -33,7 +33,7 @@
 //% let     tile_items = (block_threads - 32) * items_per_thread
 //% let     num_tiles = num_segments == 0 ? 0 : max(1, ceil_div(num_items, tile_items))
 //% scratch border_words : u64[num_tiles] zero
-//% scratch border_states : State[state_bytes <= 4 ? 1 : 2 * num_tiles]
+//% scratch border_rest : u64[2 * num_tiles * max(1, ceil_div(state_bytes, 4) - 1)] zero
 //% scratch first_segments : Index[num_tiles] zero
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
 //% use     parts/block_scan_runs.cuh
@@ -228,7 +228,7 @@ fold_tiles(Inputs inputs,
            Results results,
            //% number block_threads
            volatile u64* border_words,
-           State* border_states,
+           volatile u64* border_rest,
            Index* first_segments)
 {
     __shared__ State states[kMostFolding * kRow];
@@ -272,7 +272,7 @@ fold_tiles(Inputs inputs,
         return;
     }
 
-    const Borders borders = {border_words, border_states};
+    const Borders borders = {border_words, border_rest};
     const int lane = threadIdx.x % kWarpThreads;
     const unsigned left = before.ends || tile == 0 ? kBegun : kThrough;
     const bool has_head = is_cut && extent.first < extent.end;
@@ -280,14 +280,12 @@ fold_tiles(Inputs inputs,
     State head = identity();
     if (has_head)
         head = total_in_tile(desk, begin, bounds[0], bounds[1]);
-    u64 came = 0;
+    Came came = {};
     if (lane == 0 && tile + 1 < Index(gridDim.x))
         came = bring(borders, tile, left, before.total);
     if (lane == 1 && tile > 0 && before.ends)
         came = bring(borders, tile - 1, ended, head);
-    __syncwarp();  // what was left at the borders may be read
-    const u64 behind = __shfl_sync(kFullMask, came, 0);
-    const u64 ahead = __shfl_sync(kFullMask, came, 1);
-    meet(borders, segments, results, extent.first, tile - 1, ahead, ended, head);
-    meet(borders, segments, results, extent.end, tile, behind, left, before.total);
+    __syncwarp();  // both lanes are back
+    meet(borders, segments, results, extent.first, tile - 1, 1, came, ended, head);
+    meet(borders, segments, results, extent.end, tile, 0, came, left, before.total);
 }

@@ -5,12 +5,32 @@
 //% layout  keys, flags
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
 //% let     most_light = element_bytes == 1 ? 5242880 : element_bytes == 2 ? 4194304 : 3670016
-//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 12 ? 1310720 : 786432
+//% let     most_pairs = element_bytes >= 8 ? (flags ? 2621440 : 2097152) : flags ? 5242880 : 3407872
+//% let     most_wide = state_bytes <= 12 ? 4194304 : state_bytes <= 16 ? 2621440 : state_bytes <= 24 ? 2097152 : 1310720
+//% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
-//% tune    block_threads = 256, 128, 384
-//% tune    items_per_thread = 16, 8, 4
-//% let     is_tiny = num_elements <= (state_bytes <= 4 ? 393216 : 196608)
-//% prefer  block_threads = is_tiny ? 256 : 384
+//% tune    block_threads = 256, 128, 288, 384, 448, 512
+//% tune    items_per_thread = 16, 8, 4, 24, 32
+//% let     resident_threads = cc == 75 ? 1024 : 1152
+//% let     lane_items = ceil_div(items_per_thread * 4, max(4, state_bytes))
+//% let     place_bytes = (keys ? 2 : 0) + (uses_length ? 2 : 0)
+//% let     block_items = (block_threads - 32) * lane_items
+//% let     room_bytes = ceil_div((state_bytes == 4 ? 16 : 17) * state_bytes * block_items, 16)
+//% let     staged_bytes = room_bytes + place_bytes * block_items
+//% where   lane_items <= 16 && staged_bytes + block_threads * (2 + state_bytes / 8) <= 48640
+//% let     is_little = state_bytes > 4 && num_elements <= (state_bytes <= 12 ? 196608 : 0)
+//% let     is_odd = state_bytes > 4 && state_bytes < 8 || state_bytes >= 40
+//% let     wide_items = state_bytes == 12 ? 24 : is_odd || is_little ? 16 : 32
+//% prefer  items_per_thread = state_bytes <= 4 ? 16 : wide_items
+//% let     per_warp = 132 * 512
+//% let     per_block = ceil_div(num_elements, per_warp)
+//% let     per_half = ceil_div(num_elements, 2 * per_warp)
+//% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
+//% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
+//% let     light_warps = per_block <= 15 ? one_wave : two_waves
+//% let     wide_warps = is_little ? 7 : state_bytes == 12 ? 11 : 8
+//% let     most_warps = keys && uses_length ? (state_bytes <= 4 ? 11 : 7) : 15
+//% prefer  block_threads = 32 + 32 * min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
 //% let     num_tiles = ceil_div(num_items, (block_threads - 32) * items)
 //% scratch ticket : unsigned[1] zero
@@ -18,44 +38,50 @@
 //% scratch tile_counts : u64[num_tiles] zero
 //% scratch border_words : u64[num_tiles] zero
 //% if uses_length
-//% scratch border_heads : Index[2 * num_tiles]
+//% let     rest_pieces = ceil_div(state_bytes, 4) + 1
+//% else
+//% let     rest_pieces = max(1, ceil_div(state_bytes, 4) - 1)
 //% end
-//% scratch border_states : State[2 * num_tiles]
+//% scratch border_rest : u64[2 * num_tiles * rest_pieces] zero
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
 //% use     parts/slice_runs.cuh
 //% use     parts/look_back.cuh
 //% use     parts/find_heads.cuh
+//% use     parts/state_pieces.cuh
 
 // Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; a state, where one fits. The block
-// that comes first leaves its own. The second one has both: it stores the segment that ends behind the
-// border, or, where none ends, leaves what came from before for the block that will.
+// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. The block that comes
+// first leaves its own. The second one has both: it stores the segment that ends behind the border, or, where
+// none ends, leaves what came from before for the block that will.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
 constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
 constexpr unsigned kOn = 3;       // from behind: nothing ends in the tile
-//% if uses_length
-constexpr bool kFitsWord = false;  // heads do not
-//% else
-constexpr bool kFitsWord = sizeof(State) <= 4;
-//% end
 
-union StateBits {
-    State state;
-    unsigned low;  // all of a state that fits into a word
-};
+// What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
+// or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
+// each side. All of them name the launch, so whoever reads them sees what is there, and needs no fence.
+//% if uses_length
+constexpr int kPieces = kStatePieces + int(sizeof(Index)) / 4;
+//% else
+constexpr int kPieces = kStatePieces;
+//% end
+constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    State* states;  // two for each border
-    //% if uses_length
-    Index* heads;   // two for each border: where the segment begins, and where it ends
-    //% end
+    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
 };
 
-__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned low)
+// What came to a border from one side.
+struct Open {
+    State state;
+    Index head;  // where its segment begins in the tile before, or ends in the tile behind
+};
+
+__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
 {
-    return u64(launch << 2 | what) << 32 | low;
+    return u64(launch << 2 | what) << 32 | piece;
 }
 
 __device__ __forceinline__ bool is_of_launch(u64 word, unsigned launch)
@@ -68,14 +94,44 @@ __device__ __forceinline__ unsigned what_came(u64 word)
     return unsigned(word >> 32) & 3u;
 }
 
+__device__ __forceinline__ void cut_up(unsigned (&pieces)[kPieces], const Open& open)
+{
+    const StatePieces state = pieces_of(open.state);
+    #pragma unroll
+    for (int k = 0; k < kStatePieces; ++k)
+        pieces[k] = state.at[k];
+    #pragma unroll
+    for (int k = kStatePieces; k < kPieces; ++k)
+        pieces[k] = unsigned(u64(open.head) >> 32 * (k - kStatePieces));
+}
+
+__device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
+{
+    StatePieces state;
+    #pragma unroll
+    for (int k = 0; k < kStatePieces; ++k)
+        state.at[k] = unsigned(words[k]);
+    u64 head = 0;
+    #pragma unroll
+    for (int k = kStatePieces; k < kPieces; ++k)
+        head |= u64(unsigned(words[k])) << 32 * (k - kStatePieces);
+    return {state.state, Index(head)};
+}
+
+// How long a segment is that begins at one head and ends at another.
+__device__ __forceinline__ Index length_between(Index begin, Index end)
+{
+    //% if uses_length
+    return end - begin;
+    //% else
+    return 1;  // nobody asks for more than that it is not 0
+    //% end
+}
+
 // What two tiles leave open at their border.
 struct Meeting {
-    State earlier;
-    State later;
-    //% if uses_length
-    Index begin;  // of the segment, where it begins in the tile before
-    Index end;    // of the segment, where it ends in the tile behind
-    //% end
+    Open earlier;
+    Open later;
     bool is_known;      // both are there
     bool goes_through;  // the tile before has no head
     bool goes_on;       // the tile behind has no end
@@ -84,49 +140,41 @@ struct Meeting {
 // Brings what a tile leaves open to a border, from before or from behind, and takes what is there. One lane
 // calls it.
 __device__ __forceinline__ Meeting meet(const Borders& borders, Index border, unsigned launch, unsigned what,
-                                        State state, Index head)
+                                        const Open& open)
 {
     const int side = what >= kEnd ? 1 : 0;
-    Meeting meeting = {};
-    StateBits bits;
-    bits.low = 0;
-    if (kFitsWord) {
-        bits.state = state;
-    } else {
-        borders.states[2 * border + side] = state;
-        //% if uses_length
-        borders.heads[2 * border + side] = head;
-        //% end
-        __threadfence();  // they are seen before the word is
-    }
+    volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
+    volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
+    unsigned pieces[kPieces];
+    cut_up(pieces, open);
+    u64 came[kPieces];
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        own_rest[k - 1] = border_word(launch, what, pieces[k]);
     u64* const word = const_cast<u64*>(borders.words) + border;
-    const u64 came = atomicExch(word, border_word(launch, what, bits.low));
-    if (!is_of_launch(came, launch))
+    came[0] = atomicExch(word, border_word(launch, what, pieces[0]));
+    Meeting meeting = {};
+    if (!is_of_launch(came[0], launch))
         return meeting;
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        while (!is_of_launch(came[k], launch))
+            came[k] = other_rest[k - 1];
+    const Open other = put_together(came);
     meeting.is_known = true;
-    State other = state;
-    if (kFitsWord) {
-        bits.low = unsigned(came);
-        other = bits.state;
-    } else {
-        __threadfence();  // they are read after the word was
-        other = borders.states[2 * border + 1 - side];
-    }
-    //% if uses_length
-    const Index other_head = borders.heads[2 * border + 1 - side];
-    meeting.begin = side == 0 ? head : other_head;
-    meeting.end = side == 0 ? other_head : head;
-    //% end
-    meeting.earlier = side == 0 ? state : other;
-    meeting.later = side == 0 ? other : state;
-    meeting.goes_through = (side == 0 ? what : what_came(came)) == kThrough;
-    meeting.goes_on = (side == 0 ? what_came(came) : what) == kOn;
+    meeting.earlier = side == 0 ? open : other;
+    meeting.later = side == 0 ? other : open;
+    meeting.goes_through = (side == 0 ? what : what_came(came[0])) == kThrough;
+    meeting.goes_on = (side == 0 ? what_came(came[0]) : what) == kOn;
     if (meeting.goes_on && side == 1)
-        borders.words[border] = came;
+        borders.words[border] = came[0];
     return meeting;
 }
 
-// Words of a lane that are under way at once.
+// Borders of a lane that are looked at at once.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
 // Stores a segment that goes through the whole tile before `border` and ends behind it. The warp looks back
@@ -134,18 +182,16 @@ constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 
 // the first lane at the nearest. What is combined with what depends on the number of those tiles alone. Tiles
 // are taken in their order, by blocks that are running, so the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index border, unsigned launch,
-                                           Index segment, Meeting meeting)
+                                           Index segment, State earlier, Open later)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    State total = meeting.earlier;  // in the first lane
-    bool is_begun = false;
-    //% if uses_length
+    State total = earlier;  // in the first lane
     Index begin = 0;
-    //% end
+    bool is_begun = false;
     #pragma unroll 1
     for (Index nearest = border - 1; !is_begun; nearest -= kLaneBorders * kWarpThreads) {
         const Index mine = nearest - lane * kLaneBorders;  // and the ones before it
-        u64 words[kLaneBorders];
+        u64 words[kLaneBorders][kPieces];
         int num_through;  // of the lane's tiles, before the one that has a head
         unsigned begun;   // the lanes that have such a one
         unsigned needed;  // the lanes up to the first of them, all where there is none
@@ -153,55 +199,68 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
-                words[k] = mine >= k ? borders.words[mine - k] : border_word(launch, kBegun, 0);
+                #pragma unroll
+                for (int piece = kRest; piece >= 0; --piece) {
+                    const Index other = mine - k;
+                    words[k][piece] = border_word(launch, kBegun, 0);
+                    if (other >= 0)
+                        words[k][piece] =
+                            piece == 0 ? borders.words[other] : borders.rest[2 * other * kRest + piece - 1];
+                }
             num_through = 0;
             bool is_there = true;
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
                 if (num_through == k) {
-                    const unsigned what = what_came(words[k]);
-                    is_there = is_there && is_of_launch(words[k], launch) && what <= kThrough;
+                    const unsigned what = what_came(words[k][0]);
+                    is_there = is_there && what <= kThrough;
+                    #pragma unroll
+                    for (int piece = 0; piece < kPieces; ++piece)
+                        is_there = is_there && is_of_launch(words[k][piece], launch);
                     num_through += what == kThrough ? 1 : 0;
                 }
             there = __ballot_sync(kFullMask, is_there);
             begun = __ballot_sync(kFullMask, is_there && num_through < kLaneBorders);
             needed = begun ^ (begun - 1u);
         } while ((needed & ~there) != 0);
-        if (!kFitsWord)
-            __threadfence();  // states are read after their words were
         const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
         State run = identity();
+        //% if uses_length
+        Index head = 0;
+        //% end
         #pragma unroll
         for (int k = 0; k < kLaneBorders; ++k)
             if (lane <= last && k <= num_through && mine >= k) {
-                StateBits bits;
-                bits.low = unsigned(words[k]);
-                if (!kFitsWord)
-                    bits.state = borders.states[2 * (mine - k)];
-                run = k == 0 ? bits.state : combine(bits.state, run);
+                const Open open = put_together(words[k]);
+                run = k == 0 ? open.state : combine(open.state, run);
+                //% if uses_length
+                head = open.head;
+                //% end
             }
         #pragma unroll 1
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-            const State earlier = shuffle_down(run, delta);
+            const State earlier_run = shuffle_down(run, delta);
             if (lane + delta <= last)
-                run = combine(earlier, run);
+                run = combine(earlier_run, run);
         }
         total = combine(run, total);
         is_begun = begun != 0;
         //% if uses_length
-        if (is_begun) {
-            const Index own = lane == last ? borders.heads[2 * (mine - num_through)] : 0;
-            begin = __shfl_sync(kFullMask, own, last);
-        }
+        begin = __shfl_sync(kFullMask, head, last);  // that of the segment where it is begun
         //% end
     }
     if (lane == 0)
-        //% if uses_length
-        store(results, segment, meeting.end - begin, combine(total, meeting.later));
-        //% else
-        store(results, segment, 1, combine(total, meeting.later));
-        //% end
+        store(results, segment, length_between(begin, later.head), combine(total, later.state));
 }
+
+// Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
+// four blocks of 288 or three of 384.
+//% if keys
+constexpr int kReadBytes = kItems * int(sizeof(State) + sizeof(Key));
+//% else
+constexpr int kReadBytes = kItems * int(sizeof(State) + 1);
+//% end
+constexpr int kMostResident = kReadBytes > 160 ? 1024 : kResidentThreads;
 
 // A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
 // last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
@@ -210,19 +269,15 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
-extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kMostResident / kBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
            Results results,
-           //% number block_threads
            unsigned* ticket,
            volatile unsigned* launches,
            volatile u64* tile_counts,
            volatile u64* border_words,
-           //% if uses_length
-           Index* border_heads,
-           //% end
-           State* border_states)
+           volatile u64* border_rest)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short exchanges[kMostWarps * kExchanged];
@@ -235,7 +290,7 @@ fold_tiles(Inputs inputs,
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
     State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
@@ -318,14 +373,13 @@ fold_tiles(Inputs inputs,
     }
 
     const Partial partial = join_shares(shares, num_warps);
+    const Borders borders = {border_words, border_rest};
     //% if uses_length
-    const Borders borders = {border_words, border_states, border_heads};
     const Index last_head = partial.last_head;
     const Index first_head = partial.ends ? partial.first_head : segments.num_items;
     //% else
-    const Borders borders = {border_words, border_states};
-    constexpr Index last_head = 0;
-    constexpr Index first_head = 1;  // nobody asks for more than that lengths are not 0
+    constexpr Index last_head = 0;  // nobody asks where segments begin
+    constexpr Index first_head = 0;
     //% end
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
@@ -338,18 +392,15 @@ fold_tiles(Inputs inputs,
     if (lane < 2 && border >= 0 && border < num_tiles - 1) {
         const unsigned what = is_before ? (is_through ? kThrough : kBegun) : is_through ? kOn : kEnd;
         const State open = is_before || !partial.ends ? partial.tail : partial.head;
-        meeting = meet(borders, border, launch, what, open, is_before ? last_head : first_head);
+        meeting = meet(borders, border, launch, what, {open, is_before ? last_head : first_head});
     }
     const bool is_end = meeting.is_known && !meeting.goes_on;
     if (is_end && !meeting.goes_through)
-        //% if uses_length
-        store(results, segment, meeting.end - meeting.begin, combine(meeting.earlier, meeting.later));
-        //% else
-        store(results, segment, 1, combine(meeting.earlier, meeting.later));
-        //% end
+        store(results, segment, length_between(meeting.earlier.head, meeting.later.head),
+              combine(meeting.earlier.state, meeting.later.state));
     if (lane == 3 && is_last) {
         if (partial.ends)
-            store(results, last_segment, segments.num_items - last_head, partial.tail);
+            store(results, last_segment, length_between(last_head, segments.num_items), partial.tail);
         *segments.num_found = last_segment + 1;
         launches[0] = launch;  // all others have read it: their counts are in this tile's
     }
@@ -359,11 +410,11 @@ fold_tiles(Inputs inputs,
     if (closing == 0)
         return;
     const int closer = __ffs(int(closing)) - 1;
-    meeting.earlier = shuffle(meeting.earlier, closer);
-    meeting.later = shuffle(meeting.later, closer);
+    const State earlier = shuffle(meeting.earlier.state, closer);
+    Open later = {shuffle(meeting.later.state, closer), 0};
     //% if uses_length
-    meeting.end = __shfl_sync(kFullMask, meeting.end, closer);
+    later.head = __shfl_sync(kFullMask, meeting.later.head, closer);
     //% end
     close_segment(borders, results, __shfl_sync(kFullMask, border, closer), launch,
-                  __shfl_sync(kFullMask, segment, closer), meeting);
+                  __shfl_sync(kFullMask, segment, closer), earlier, later);
 }

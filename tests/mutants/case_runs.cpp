@@ -83,18 +83,19 @@ private:
             {{2, 64, 1, 0, 80}, {3, 64, 1, 0, 80}}, "tiles in flight", false);
     }
 
-    /// Segments through whole tiles, whose totals are joined by the warp that comes last, 32 borders at a
-    /// time: through a few tiles each, at once one behind the other, and through more than a warp has lanes.
-    /// A second launch meets the words of the first.
+    /// Segments through whole tiles, for which a block looks back over the borders before: through a few
+    /// tiles each, at once one behind the other, and through more than a warp has lanes. A second launch
+    /// meets the words of the first.
     void borders(const std::string& op)
     {
         const auto configuration = smallest(op, SegmentForm::keys);
         const auto tile = tile_of(op, configuration);
         add(
-            op, SegmentForm::keys, 0, configuration, [=] { return few_border_shapes(tile); },
+            op, SegmentForm::keys, 0, configuration,
+            [=] { return few_border_shapes(SegmentForm::keys, tile); },
             {{1, 64, 2, 0}, {2, 64, 1, 0}, {1, 64, 1, 0, 16, true}}, "through tiles");
         add(
-            op, SegmentForm::keys, 1, configuration, [=] { return border_shapes(tile); },
+            op, SegmentForm::keys, 1, configuration, [=] { return border_shapes(SegmentForm::keys, tile); },
             {{2, 64, 2, 0}, {3, 64, 1, 0, 64}}, "through many tiles", false);
     }
 

@@ -8,12 +8,12 @@
 namespace segfold::test {
 namespace {
 
-/// Segments by keys, of the given lengths.
-Shapes of_keys(const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& cases)
+/// Segments of the given lengths.
+Shapes in_form(SegmentForm form, const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& cases)
 {
     Shapes shapes;
     for (const auto& [name, lengths] : cases)
-        shapes.push_back({name, segments_in_form(SegmentForm::keys, lengths)});
+        shapes.push_back({name, segments_in_form(form, lengths)});
     return shapes;
 }
 
@@ -218,17 +218,19 @@ Shapes tree_shapes(std::int64_t tile)
     return shapes;
 }
 
-Shapes few_border_shapes(std::int64_t tile)
+Shapes few_border_shapes(SegmentForm form, std::int64_t tile)
 {
-    return of_keys({{"over three tiles", {5, 3 * tile, 1, tile - 6, 2 * tile, tile, tile + 1, 3 * tile - 2}},
+    return in_form(form,
+                   {{"over three tiles", {5, 3 * tile, 1, tile - 6, 2 * tile, tile, tile + 1, 3 * tile - 2}},
                     {"one giant", {6 * tile + 7}},
                     {"the last tile has no head", {tile + 3, 4 * tile - 3}}});
 }
 
-Shapes border_shapes(std::int64_t tile)
+Shapes border_shapes(SegmentForm form, std::int64_t tile)
 {
     std::vector<std::int64_t> threes(40, 3 * tile + 1), twos(60, 2 * tile);
-    return of_keys(
+    return in_form(
+        form,
         {{"one giant over three groups", {90 * tile + 5}},
          {"giants that end where groups do", {32 * tile, 32 * tile, 33 * tile, tile}},
          {"giants behind the borders of groups", {tile + 1, 31 * tile, 32 * tile, 36 * tile + 3, 7}},

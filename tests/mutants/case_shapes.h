@@ -53,11 +53,11 @@ Shapes one(SegmentCase shape);
 /// Segments of keys over some tiles, and over so many that a tree over tiles has three levels.
 Shapes tree_shapes(std::int64_t tile);
 
-/// Segments of keys through a few whole tiles, which end and begin at their borders and within them.
-Shapes few_border_shapes(std::int64_t tile);
+/// Segments through a few whole tiles, which end and begin at their borders and within them.
+Shapes few_border_shapes(SegmentForm form, std::int64_t tile);
 
-/// Segments of keys through more tiles than a warp has lanes, and over several groups of 32 borders.
-Shapes border_shapes(std::int64_t tile);
+/// Segments through more tiles than a warp has lanes, and over several groups of 32 borders.
+Shapes border_shapes(SegmentForm form, std::int64_t tile);
 
 /// Ever longer segments, so that tiles differ in their numbers of ends.
 Shapes growing_shapes(SegmentForm form, std::int64_t num_elements);

@@ -140,6 +140,8 @@ private:
             crowds(level);
         if (stage_.name == "warp_stream" && level == 1)
             shares();
+        if (stage_.name == "gather_tiles")
+            tiles_through(level);
         if (stage_.name == "group_per_segment" && level == 1)
             pairs_of_lanes();
         if (stage_.name == "group_or_grid")
@@ -202,6 +204,45 @@ private:
                     op, SegmentForm::whole, 1, configuration,
                     [=] { return few_shapes(SegmentForm::whole, tile, true); }, rounds, "atomic");
             }
+    }
+
+    /// Segments through whole tiles, which are joined at their borders, 32 at a time. A second launch meets
+    /// what one over other segments has left.
+    void tiles_through(int level)
+    {
+        for (const std::string op : {"trace_u64", "hash_u8", "sum_i32", "hash_u64"}) {
+            const auto configuration = smallest(op, SegmentForm::offsets);
+            const auto tile = block_and_tile(configuration).second;
+            if (level == 0)
+                add_special(
+                    op, SegmentForm::offsets, 0, configuration,
+                    [=] { return few_border_shapes(SegmentForm::offsets, tile); },
+                    {{1, 64, 2, 0}, {2, 64, 1, 0}, {1, 64, 1, 0, 16, true}}, "through tiles");
+            else
+                add_special(
+                    op, SegmentForm::offsets, 1, configuration,
+                    [=] { return border_shapes(SegmentForm::offsets, tile); },
+                    {{2, 64, 2, 0}, {3, 64, 1, 0, 64}}, "through many tiles", false);
+        }
+        if (level == 0 || !serves("hash_u64", SegmentForm::offsets))
+            return;
+        const auto configuration = smallest("hash_u64", SegmentForm::offsets);
+        const auto tile = block_and_tile(configuration).second;
+        const std::vector<std::int64_t> lengths = {5, 3 * tile, tile - 6, 2 * tile, tile, 9 * tile - 2, 7};
+        for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 7, 8}) {
+            MutantCase c{"",
+                         1,
+                         stage_.name,
+                         Problem(operator_of("hash_u64"), SegmentForm::offsets),
+                         configuration,
+                         Numbers::constant,
+                         [=] { return offsets_shape("other segments than before", lengths); },
+                         {{seed, 64, 2, 0}}};
+            c.earlier = [=] {
+                return segments_in_form(SegmentForm::offsets, {lengths.rbegin(), lengths.rend()});
+            };
+            add_case(std::move(c), "other segments than before, seed " + std::to_string(seed));
+        }
     }
 
     /// Offsets made of flags and keys.

@@ -17,9 +17,10 @@ using Index = int;
 using Key = unsigned;
 using u64 = unsigned long long;
 
+constexpr int kBlockThreads = 256;
 constexpr int kMostBlockThreads = 256;
 constexpr int kItemsPerThread = 16;
-constexpr int block_threads = 256;
+constexpr int kResidentThreads = 1152;
 constexpr int kWarpThreads = 32;
 constexpr unsigned kFullMask = 0xffffffffu;
 
@@ -526,29 +527,52 @@ __device__ __forceinline__ unsigned find_heads(unsigned short* exchange, const S
     return exchanged_heads(exchange);
 }
 
+// A state in pieces of 32 bits. Each piece travels in a word of 64 bits, beside something that says that it
+// has come. So whoever reads the words knows which pieces are there, and needs no fence.
+constexpr int kStatePieces = (int(sizeof(State)) + 3) / 4;
+
+union StatePieces {
+    State state;
+    unsigned at[kStatePieces];
+};
+
+__device__ __forceinline__ StatePieces pieces_of(const State& state)
+{
+    StatePieces pieces;
+    pieces.at[kStatePieces - 1] = 0;  // what the state does not fill
+    pieces.state = state;
+    return pieces;
+}
+
 // Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
-// that words of earlier launches count as nothing; 2 bits of what came; a state, where one fits. The block
-// that comes first leaves its own. The second one has both: it stores the segment that ends behind the
-// border, or, where none ends, leaves what came from before for the block that will.
+// that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. The block that comes
+// first leaves its own. The second one has both: it stores the segment that ends behind the border, or, where
+// none ends, leaves what came from before for the block that will.
 constexpr unsigned kBegun = 0;    // from before: the total behind the tile's last head
 constexpr unsigned kThrough = 1;  // from before: the total of a tile without a head, that is not the first
 constexpr unsigned kEnd = 2;      // from behind: the total up to the tile's first head or the last item
 constexpr unsigned kOn = 3;       // from behind: nothing ends in the tile
-constexpr bool kFitsWord = sizeof(State) <= 4;
 
-union StateBits {
-    State state;
-    unsigned low;  // all of a state that fits into a word
-};
+// What a tile leaves open at a border travels in pieces of 32 bits: the state, and where its segment begins
+// or ends if lengths matter. The border's word has the first piece; the others have words of their own, for
+// each side. All of them name the launch, so whoever reads them sees what is there, and needs no fence.
+constexpr int kPieces = kStatePieces;
+constexpr int kRest = kPieces - 1;
 
 struct Borders {
     volatile u64* words;
-    State* states;  // two for each border
+    volatile u64* rest;  // 2 * kRest for each border: those from before, those from behind
 };
 
-__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned low)
+// What came to a border from one side.
+struct Open {
+    State state;
+    Index head;  // where its segment begins in the tile before, or ends in the tile behind
+};
+
+__device__ __forceinline__ u64 border_word(unsigned launch, unsigned what, unsigned piece)
 {
-    return u64(launch << 2 | what) << 32 | low;
+    return u64(launch << 2 | what) << 32 | piece;
 }
 
 __device__ __forceinline__ bool is_of_launch(u64 word, unsigned launch)
@@ -561,10 +585,40 @@ __device__ __forceinline__ unsigned what_came(u64 word)
     return unsigned(word >> 32) & 3u;
 }
 
+__device__ __forceinline__ void cut_up(unsigned (&pieces)[kPieces], const Open& open)
+{
+    const StatePieces state = pieces_of(open.state);
+    #pragma unroll
+    for (int k = 0; k < kStatePieces; ++k)
+        pieces[k] = state.at[k];
+    #pragma unroll
+    for (int k = kStatePieces; k < kPieces; ++k)
+        pieces[k] = unsigned(u64(open.head) >> 32 * (k - kStatePieces));
+}
+
+__device__ __forceinline__ Open put_together(const u64 (&words)[kPieces])
+{
+    StatePieces state;
+    #pragma unroll
+    for (int k = 0; k < kStatePieces; ++k)
+        state.at[k] = unsigned(words[k]);
+    u64 head = 0;
+    #pragma unroll
+    for (int k = kStatePieces; k < kPieces; ++k)
+        head |= u64(unsigned(words[k])) << 32 * (k - kStatePieces);
+    return {state.state, Index(head)};
+}
+
+// How long a segment is that begins at one head and ends at another.
+__device__ __forceinline__ Index length_between(Index begin, Index end)
+{
+    return 1;  // nobody asks for more than that it is not 0
+}
+
 // What two tiles leave open at their border.
 struct Meeting {
-    State earlier;
-    State later;
+    Open earlier;
+    Open later;
     bool is_known;      // both are there
     bool goes_through;  // the tile before has no head
     bool goes_on;       // the tile behind has no end
@@ -573,41 +627,41 @@ struct Meeting {
 // Brings what a tile leaves open to a border, from before or from behind, and takes what is there. One lane
 // calls it.
 __device__ __forceinline__ Meeting meet(const Borders& borders, Index border, unsigned launch, unsigned what,
-                                        State state, Index head)
+                                        const Open& open)
 {
     const int side = what >= kEnd ? 1 : 0;
-    Meeting meeting = {};
-    StateBits bits;
-    bits.low = 0;
-    if (kFitsWord) {
-        bits.state = state;
-    } else {
-        borders.states[2 * border + side] = state;
-        __threadfence();  // they are seen before the word is
-    }
+    volatile u64* const own_rest = borders.rest + (2 * border + side) * kRest;
+    volatile u64* const other_rest = borders.rest + (2 * border + 1 - side) * kRest;
+    unsigned pieces[kPieces];
+    cut_up(pieces, open);
+    u64 came[kPieces];
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        came[k] = other_rest[k - 1];  // on its way while the words are exchanged
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        own_rest[k - 1] = border_word(launch, what, pieces[k]);
     u64* const word = const_cast<u64*>(borders.words) + border;
-    const u64 came = atomicExch(word, border_word(launch, what, bits.low));
-    if (!is_of_launch(came, launch))
+    came[0] = atomicExch(word, border_word(launch, what, pieces[0]));
+    Meeting meeting = {};
+    if (!is_of_launch(came[0], launch))
         return meeting;
+    #pragma unroll
+    for (int k = 1; k < kPieces; ++k)
+        while (!is_of_launch(came[k], launch))
+            came[k] = other_rest[k - 1];
+    const Open other = put_together(came);
     meeting.is_known = true;
-    State other = state;
-    if (kFitsWord) {
-        bits.low = unsigned(came);
-        other = bits.state;
-    } else {
-        __threadfence();  // they are read after the word was
-        other = borders.states[2 * border + 1 - side];
-    }
-    meeting.earlier = side == 0 ? state : other;
-    meeting.later = side == 0 ? other : state;
-    meeting.goes_through = (side == 0 ? what : what_came(came)) == kThrough;
-    meeting.goes_on = (side == 0 ? what_came(came) : what) == kOn;
+    meeting.earlier = side == 0 ? open : other;
+    meeting.later = side == 0 ? other : open;
+    meeting.goes_through = (side == 0 ? what : what_came(came[0])) == kThrough;
+    meeting.goes_on = (side == 0 ? what_came(came[0]) : what) == kOn;
     if (meeting.goes_on && side == 1)
-        borders.words[border] = came;
+        borders.words[border] = came[0];
     return meeting;
 }
 
-// Words of a lane that are under way at once.
+// Borders of a lane that are looked at at once.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
 // Stores a segment that goes through the whole tile before `border` and ends behind it. The warp looks back
@@ -615,15 +669,16 @@ constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 
 // the first lane at the nearest. What is combined with what depends on the number of those tiles alone. Tiles
 // are taken in their order, by blocks that are running, so the wait for them ends.
 __device__ __noinline__ void close_segment(Borders borders, Results results, Index border, unsigned launch,
-                                           Index segment, Meeting meeting)
+                                           Index segment, State earlier, Open later)
 {
     const int lane = threadIdx.x % kWarpThreads;
-    State total = meeting.earlier;  // in the first lane
+    State total = earlier;  // in the first lane
+    Index begin = 0;
     bool is_begun = false;
     #pragma unroll 1
     for (Index nearest = border - 1; !is_begun; nearest -= kLaneBorders * kWarpThreads) {
         const Index mine = nearest - lane * kLaneBorders;  // and the ones before it
-        u64 words[kLaneBorders];
+        u64 words[kLaneBorders][kPieces];
         int num_through;  // of the lane's tiles, before the one that has a head
         unsigned begun;   // the lanes that have such a one
         unsigned needed;  // the lanes up to the first of them, all where there is none
@@ -631,45 +686,55 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
         do {
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
-                words[k] = mine >= k ? borders.words[mine - k] : border_word(launch, kBegun, 0);
+                #pragma unroll
+                for (int piece = kRest; piece >= 0; --piece) {
+                    const Index other = mine - k;
+                    words[k][piece] = border_word(launch, kBegun, 0);
+                    if (other >= 0)
+                        words[k][piece] =
+                            piece == 0 ? borders.words[other] : borders.rest[2 * other * kRest + piece - 1];
+                }
             num_through = 0;
             bool is_there = true;
             #pragma unroll
             for (int k = 0; k < kLaneBorders; ++k)
                 if (num_through == k) {
-                    const unsigned what = what_came(words[k]);
-                    is_there = is_there && is_of_launch(words[k], launch) && what <= kThrough;
+                    const unsigned what = what_came(words[k][0]);
+                    is_there = is_there && what <= kThrough;
+                    #pragma unroll
+                    for (int piece = 0; piece < kPieces; ++piece)
+                        is_there = is_there && is_of_launch(words[k][piece], launch);
                     num_through += what == kThrough ? 1 : 0;
                 }
             there = __ballot_sync(kFullMask, is_there);
             begun = __ballot_sync(kFullMask, is_there && num_through < kLaneBorders);
             needed = begun ^ (begun - 1u);
         } while ((needed & ~there) != 0);
-        if (!kFitsWord)
-            __threadfence();  // states are read after their words were
         const int last = kWarpThreads - 1 - __clz(int(needed));  // the lane with the earliest that counts
         State run = identity();
         #pragma unroll
         for (int k = 0; k < kLaneBorders; ++k)
             if (lane <= last && k <= num_through && mine >= k) {
-                StateBits bits;
-                bits.low = unsigned(words[k]);
-                if (!kFitsWord)
-                    bits.state = borders.states[2 * (mine - k)];
-                run = k == 0 ? bits.state : combine(bits.state, run);
+                const Open open = put_together(words[k]);
+                run = k == 0 ? open.state : combine(open.state, run);
             }
         #pragma unroll 1
         for (int delta = 1; delta < kWarpThreads; delta *= 2) {
-            const State earlier = shuffle_down(run, delta);
+            const State earlier_run = shuffle_down(run, delta);
             if (lane + delta <= last)
-                run = combine(earlier, run);
+                run = combine(earlier_run, run);
         }
         total = combine(run, total);
         is_begun = begun != 0;
     }
     if (lane == 0)
-        store(results, segment, 1, combine(total, meeting.later));
+        store(results, segment, length_between(begin, later.head), combine(total, later.state));
 }
+
+// Where a lane reads much at once, 1024 threads reside, with 64 registers each; else 1152 with 56, which are
+// four blocks of 288 or three of 384.
+constexpr int kReadBytes = kItems * int(sizeof(State) + sizeof(Key));
+constexpr int kMostResident = kReadBytes > 160 ? 1024 : kResidentThreads;
 
 // A block takes a tile, each of its warps but the last a slice of it. They find the heads and fold, while the
 // last warp finds out how many segments begin before the tile. Then they store what ends inside the tile, and
@@ -678,7 +743,7 @@ __device__ __noinline__ void close_segment(Borders borders, Results results, Ind
 //
 // Blocks take tiles by tickets, in order, so that all earlier tiles are done or under way. Nearly always a
 // block gets the tile of its own number: it has read that one when the ticket is there.
-extern "C" __global__ void __launch_bounds__(kMostBlockThreads, 1024 / kMostBlockThreads)
+extern "C" __global__ void __launch_bounds__(kBlockThreads, kMostResident / kBlockThreads)
 fold_tiles(Inputs inputs,
            Segments segments,
            Results results,
@@ -686,7 +751,7 @@ fold_tiles(Inputs inputs,
            volatile unsigned* launches,
            volatile u64* tile_counts,
            volatile u64* border_words,
-           State* border_states)
+           volatile u64* border_rest)
 {
     alignas(16) __shared__ State staged_items[kMostWarps * kSliceRoom];
     __shared__ unsigned short exchanges[kMostWarps * kExchanged];
@@ -696,7 +761,7 @@ fold_tiles(Inputs inputs,
     __shared__ Index own_tile;
     const int lane = threadIdx.x % kWarpThreads;
     const int warp = threadIdx.x / kWarpThreads;
-    const int num_warps = block_threads / kWarpThreads - 1;  // that fold
+    const int num_warps = kBlockThreads / kWarpThreads - 1;  // that fold
     const Index num_tiles = Index(gridDim.x);
     const bool is_folding = warp < num_warps;
     State* const staged = staged_items + (is_folding ? warp : 0) * kSliceRoom;
@@ -770,9 +835,9 @@ fold_tiles(Inputs inputs,
     }
 
     const Partial partial = join_shares(shares, num_warps);
-    const Borders borders = {border_words, border_states};
-    constexpr Index last_head = 0;
-    constexpr Index first_head = 1;  // nobody asks for more than that lengths are not 0
+    const Borders borders = {border_words, border_rest};
+    constexpr Index last_head = 0;  // nobody asks where segments begin
+    constexpr Index first_head = 0;
     const Index last_segment = first + num_heads - 1;
     const bool is_last = tile == num_tiles - 1;
     const bool is_through = !partial.ends && !is_last;
@@ -784,14 +849,15 @@ fold_tiles(Inputs inputs,
     if (lane < 2 && border >= 0 && border < num_tiles - 1) {
         const unsigned what = is_before ? (is_through ? kThrough : kBegun) : is_through ? kOn : kEnd;
         const State open = is_before || !partial.ends ? partial.tail : partial.head;
-        meeting = meet(borders, border, launch, what, open, is_before ? last_head : first_head);
+        meeting = meet(borders, border, launch, what, {open, is_before ? last_head : first_head});
     }
     const bool is_end = meeting.is_known && !meeting.goes_on;
     if (is_end && !meeting.goes_through)
-        store(results, segment, 1, combine(meeting.earlier, meeting.later));
+        store(results, segment, length_between(meeting.earlier.head, meeting.later.head),
+              combine(meeting.earlier.state, meeting.later.state));
     if (lane == 3 && is_last) {
         if (partial.ends)
-            store(results, last_segment, segments.num_items - last_head, partial.tail);
+            store(results, last_segment, length_between(last_head, segments.num_items), partial.tail);
         *segments.num_found = last_segment + 1;
         launches[0] = launch;  // all others have read it: their counts are in this tile's
     }
@@ -801,8 +867,8 @@ fold_tiles(Inputs inputs,
     if (closing == 0)
         return;
     const int closer = __ffs(int(closing)) - 1;
-    meeting.earlier = shuffle(meeting.earlier, closer);
-    meeting.later = shuffle(meeting.later, closer);
+    const State earlier = shuffle(meeting.earlier.state, closer);
+    Open later = {shuffle(meeting.later.state, closer), 0};
     close_segment(borders, results, __shfl_sync(kFullMask, border, closer), launch,
-                  __shfl_sync(kFullMask, segment, closer), meeting);
+                  __shfl_sync(kFullMask, segment, closer), earlier, later);
 }
