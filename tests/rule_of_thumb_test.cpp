@@ -119,9 +119,9 @@ std::string taken(const std::string& op, std::int64_t elements, std::int64_t seg
 
 TEST(RuleOfThumb, AsksWhetherLengthsAreSorted)
 {
-    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 16000, 18000000), "group_or_grid");
-    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 16000, 1300000), "gather_tiles");
-    EXPECT_EQ(taken("sum_f64", 1000000, 30000, 16000, 0), "group_or_grid") << "as if shuffled, unknown";
+    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 17000, 18000000), "group_or_grid");
+    EXPECT_EQ(taken("sum_f64", 1040000, 43000, 17000, 1300000), "gather_tiles");
+    EXPECT_EQ(taken("sum_f64", 1000000, 30000, 17000, 0), "group_or_grid") << "as if shuffled, unknown";
     EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 20500000), "lean_stream");
     EXPECT_EQ(taken("sum_f32", 20000000, 6000000, 20000, 60000000), "warp_stream") << "are not sorted";
 }
@@ -155,7 +155,8 @@ TEST(RuleOfThumb, LetsGroupsTakeWhatIsNearlyEven)
     EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 512, 3 << 23), "group_per_segment");
     EXPECT_EQ(taken("sum_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "group_per_segment")
         << "long ones are many times the mean, and lanes wait little";
-    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "lean_stream");
+    EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 1800, 4 << 24), "warp_per_segment");
+    EXPECT_EQ(taken("argmax_f32", 1 << 25, 1 << 18, 1800, 4 << 25), "lean_stream");
     EXPECT_EQ(taken("argmax_f32", 1 << 24, 1 << 17, 400, 3 << 23), "group_per_segment");
     EXPECT_EQ(taken("argmax_f32", 1 << 20, 1 << 13, 1900, 3 << 19), "warp_per_segment")
         << "all warps run at once";

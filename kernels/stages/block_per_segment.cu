@@ -30,7 +30,11 @@
 //% let     least_mean = element_bytes >= 8 || is_narrow && num_elements <= 33554432 ? 1024 : usual_mean
 //% let     are_enough = commutative && mean_length >= least_mean && (is_rare || !is_few)
 //% let     is_full = longest_length > 0 && are_even && are_enough
-//% suits   is_alike ? 70 : (offsets || ranges) && !is_alone && (is_rare || is_full) ? 85 : 0
+//% let     is_uneven = 10 * padded_elements >= 62 * num_elements && 10 * padded_elements <= 77 * num_elements
+//% let     has_short_tail = is_uneven && longest_length <= 72 * num_elements / max(1, num_segments)
+//% let     are_far = longest_length > (element_bytes >= 8 ? 6144 : 10240) || 10 * padded_elements >= 69 * num_elements
+//% let     are_drawn = offsets && has_short_tail && are_far && mean_length >= 190 && num_segments <= 32768 && num_elements <= 10485760
+//% suits   is_alike ? 70 : (offsets || ranges) && !is_alone && (is_rare || is_full || are_drawn) ? 85 : 0
 //% tune    block_threads = 512, 64, 128, 256
 //% tune    items_per_thread = 4, 1, 2, 8, 16, 32
 //% tune    blocks_per_multiprocessor = 8192, 2, 32

@@ -8,7 +8,8 @@
 //% needs   least_own + 1024 + 256 * state_bytes <= 46000
 //% let     is_wide = element_bytes > 2 && state_bytes <= 4
 //% let     is_sorted = padded_elements > 0 && 4 * padded_elements <= 5 * num_elements && longest_length > 32 * mean_length
-//% let     least_mean = element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
+//% let     are_lognormal = longest_length > 0 && longest_length <= 4096 && padded_elements >= 7 * num_elements && padded_elements <= 9 * num_elements
+//% let     least_mean = are_lognormal ? 1 : element_bytes > 1 ? (longest_length > 0 && longest_length <= 4096 ? 4 : 6) : num_elements <= 16777216 ? 1 : 4
 //% let     most_mean = element_bytes > 1 || longest_length <= 3 * mean_length ? 4096 : 320
 //% let     is_long = is_wide ? mean_length >= (is_sorted ? 1 : 4) : mean_length >= least_mean && mean_length <= most_mean
 //% let     are_sparse = longest_length > 0 && longest_length <= 256 * max(1, mean_length) && mean_length < 4
@@ -19,7 +20,8 @@
 //% let     falls = padded_elements > 0 && 2 * padded_elements <= 3 * num_elements && longest_length > 32768 && mean_length >= 6 && state_bytes > 4
 //% let     is_lean = !falls && !costly_combine && state_bytes <= 8 && is_fit && num_elements >= fewest && !is_skewed
 //% let     is_gain = is_lean && (!is_wide || longest_length > 0 && mean_length >= 128 || num_elements <= 134217728 || mean_length < 7)
-//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements
+//% let     are_drawn = mean_length >= 6 && padded_elements >= 5 * num_elements && padded_elements <= 9 * num_elements
+//% let     is_even = longest_length <= 64 * mean_length ? mean_length >= 8 || are_drawn : mean_length >= 16 && padded_elements > 0 && padded_elements <= 32 * num_elements || are_drawn
 //% let     is_dear = costly_combine && !falls && state_bytes <= 16 && element_bytes <= 4 && is_even && longest_length > 0 && num_elements >= 4194304
 //% let     is_general = is_gain || is_dear || element_bytes <= 2 && state_bytes == 4 && mean_length <= 4096
 //% let     rich_mean = keys && state_bytes < 24 && num_elements < 33554432 ? 8 : 4

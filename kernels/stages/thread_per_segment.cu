@@ -39,7 +39,16 @@
 //% let     is_close = rounds <= (are_uneven ? uneven_rounds : even_rounds) && longest_length <= most_length
 //% let     are_sparse = padded_elements > 16 * num_elements && num_elements > 262144
 //% let     are_for_groups = costly_combine && !has_no_groups && are_sparse && longest_length <= 16
-//% suits   is_alike || are_known && !are_for_groups && (is_close && !are_vectors || are_spread) ? 100 : 10
+//% let     has_short_tail = longest_length <= 28 * num_elements / max(1, num_segments) && padded_elements <= 7 * num_elements
+//% let     are_memoryless = has_short_tail && 10 * padded_elements >= 39 * num_elements
+//% let     many_rounds = num_elements <= 2097152 ? 62 : costly_combine ? 84 : is_narrow ? 76 : 62
+//% let     memoryless_rounds = is_plain || num_elements <= 1048576 ? 34 : many_rounds
+//% let     are_threes = costly_combine && mean_length <= 3 && num_elements > 4194304
+//% let     is_brief = rounds <= memoryless_rounds && num_elements <= (is_plain ? 25165824 : 11534336) && !are_threes
+//% let     most_slow = is_plain || costly_combine && num_elements <= 1048576 ? 34 : is_narrow && num_elements <= 262144 ? 48 : 128
+//% let     are_slow = are_memoryless && rounds > most_slow
+//% let     are_light = is_close && !are_vectors && !are_slow || are_spread || are_memoryless && is_brief
+//% suits   is_alike || are_known && !are_for_groups && are_light ? 100 : 10
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    segments_per_thread = 1, 2, 4, 8
 //% let     are_few = num_segments > 0 && num_segments <= 1048576

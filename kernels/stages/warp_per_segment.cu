@@ -36,7 +36,23 @@
 //% let     narrow_mean = num_elements <= 33554432 ? 128 : 512
 //% let     large_mean = costly_combine ? 128 : element_bytes > 2 ? 256 : narrow_mean
 //% let     is_even = are_even && mean_length >= (is_medium ? medium_mean : large_mean) && is_brisk
-//% suits   uniform && mean_length <= most || are_known && (is_little || is_even) ? 80 : 20
+//% let     are_tight = padded_elements <= 5 * num_elements
+//% let     has_short_tail = longest_length <= 28 * num_elements / max(1, num_segments) && padded_elements <= 7 * num_elements
+//% let     are_memoryless = offsets && has_short_tail && 10 * padded_elements >= 39 * num_elements
+//% let     dear_long = are_tight ? (num_elements <= 16777216 ? 48 : 200) : num_elements <= 2097152 ? 20 : 64
+//% let     wider_long = num_elements <= 16777216 ? 64 : 300
+//% let     eights_long = element_bytes >= 8 && num_elements <= 1048576 ? 64 : 150
+//% let     light_long = element_bytes <= 2 ? 110 : is_wider ? wider_long : eights_long
+//% let     least_long = costly_combine ? dear_long : are_tight ? light_long : 80
+//% let     fill_well = num_segments >= 3072 && num_elements <= (are_tight || mean_length >= 300 ? 35651584 : 16777216)
+//% let     most_longest = are_tight || element_bytes >= 8 ? 6144 : 10240
+//% let     is_memoryless = are_memoryless && fill_well && mean_length >= least_long && longest_length <= most_longest
+//% let     is_far = longest_length <= 72 * num_elements / max(1, num_segments) && 10 * padded_elements <= 77 * num_elements
+//% let     are_lognormal = offsets && is_far && 10 * padded_elements >= 69 * num_elements
+//% let     are_eights = element_bytes >= 8 && mean_length >= 28 && mean_length <= 100 && num_elements <= 1572864
+//% let     are_narrow = element_bytes <= 2 && mean_length >= 100 && mean_length <= 200 && num_elements <= 10485760
+//% let     is_lognormal = are_lognormal && !costly_combine && (are_eights || are_narrow)
+//% suits   uniform && mean_length <= most || are_known && (is_little || is_even || is_memoryless || is_lognormal) ? 80 : 20
 //% tune    block_threads = 256, 64, 128, 512
 //% tune    items_per_thread = 4, 1, 2, 8
 //% prefer  block_threads = offsets ? 128 : 256
