@@ -661,7 +661,7 @@ __device__ __forceinline__ Meeting meet(const Borders& borders, Index border, un
     return meeting;
 }
 
-// Borders of a lane that are looked at at once.
+// How many borders a lane looks at in one round.
 constexpr int kLaneBorders = sizeof(State) <= 8 ? 8 : sizeof(State) <= 16 ? 4 : 2;
 
 // Stores a segment that goes through the whole tile before `border` and ends behind it. The warp looks back
