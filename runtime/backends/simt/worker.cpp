@@ -11,10 +11,11 @@ thread_local Worker* current_worker = nullptr;
 
 namespace {
 
-// A random schedule goes to another resident block once in this many waits, and leaves a thread that has
-// changed a flag once in this many times.
+// A random schedule goes to another resident block once in this many waits, leaves a thread that has changed
+// a flag once in this many times, and goes to another block before a flag is read once in this many reads.
 constexpr std::uint32_t kBlockStay = 128;
 constexpr std::uint32_t kFlagStay = 4;
+constexpr std::uint32_t kReadStay = 16;
 // A thread that polls several flags in turn lets others run after this many reads.
 constexpr std::uint8_t kPollsInTurn = 8;
 
@@ -205,7 +206,8 @@ void Worker::resume(Thread& next) { switch_fiber(loop_, *go_on_with(next)); }
 
 Fiber* Worker::choose_next()
 {
-    const bool change_block = may_change_block_ && random_.below(kBlockStay) == 0;
+    const bool change_block = may_change_block_ && (leaves_block_ || random_.below(kBlockStay) == 0);
+    leaves_block_ = false;
     if (!change_block && !launch_.failed.load(std::memory_order_relaxed)) {
         if (Thread* next = pick()) {
             if (next != thread_)
@@ -305,8 +307,13 @@ void Worker::poll(std::uintptr_t address, std::size_t bytes, const void* site)
         }
         std::rotate(mine.flags.begin(), place, std::next(place));
         mine.flags[0] = address;
-        if (++mine.count >= kPollsInTurn)
+        if (++mine.count >= kPollsInTurn) {
             spin(site);
+        } else if (may_change_block_ && random_.below(kReadStay) == 0) {
+            set_runnable(*block_, warp(), 1u << lane());
+            leaves_block_ = true;
+            suspend();
+        }
     }
     mine.value = read_flag();
 }

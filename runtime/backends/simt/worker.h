@@ -136,6 +136,7 @@ private:
     std::array<std::uint8_t, kWarpLanes> priority_{};  ///< warps, the most urgent first
     std::uint32_t steps_to_change_ = 0;
     bool random_switches_ = false;
+    bool leaves_block_ = false;  ///< at the next wait
     bool may_change_block_ = false;
     std::uint64_t switches_ = 0;
     std::uint64_t steps_ = 0;
