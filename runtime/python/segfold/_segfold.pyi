@@ -191,7 +191,7 @@ class Plan:
 
     def resize(self, *columns: Any, offsets: Any = None, lengths: Any = None, keys: Any = None, flags: Any = None, ranges: Any = None, uniform: int | None = None, **named: Any) -> None:
         """
-        Prepares the same program for the sizes of these arrays; may allocate and wait. Raises InputError where segments are given in another way.
+        Prepares the same program for the sizes of these arrays; may allocate and wait. The stage stays the one that was chosen for the first sizes; :meth:`explain` says under ``resized`` what a new plan would take. Raises InputError where segments are given in another way.
         """
 
     def copy(self) -> Plan:
