@@ -14,7 +14,7 @@ namespace {
 // Rounds in which every thread only waits before the launch is called stuck: without any progress, and with
 // progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
-constexpr unsigned kWeakRounds = 50000;
+constexpr unsigned kWeakRounds = 20000;
 
 /// Threads by what they wait for, and where.
 using Waits = std::map<std::pair<std::string, const void*>, std::vector<unsigned>>;
