@@ -210,8 +210,10 @@ const Named& find_named(const std::vector<Named>& all, std::string_view name, co
     std::vector<std::string_view> names;
     for (const auto& other : all)
         names.push_back(other.name);
-    throw InputError("unknown " + what + " '" + std::string(name) + "'; the " + what + "s are " +
-                     names_of(all) + did_you_mean(name, names));
+    const std::string suggestion = did_you_mean(name, names);  // first: the list is long
+    throw InputError("unknown " + what + " '" + std::string(name) + "'" +
+                     (suggestion.empty() ? "; the " : suggestion + " The ") + what + "s are " +
+                     names_of(all));
 }
 
 }  // namespace

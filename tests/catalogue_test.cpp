@@ -106,7 +106,7 @@ TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnownOnes)
     const KernelFolder kernels(KernelFolder::Files{{"tile_scan", ""}, {"merge", ""}});
     const auto catalogue = kernels.catalogue();
     EXPECT_EQ(failure([&] { (void)catalogue.stage("tile_scn"); }),
-              "unknown stage 'tile_scn'; the stages are merge, tile_scan; did you mean 'tile_scan'?");
+              "unknown stage 'tile_scn'; did you mean 'tile_scan'? The stages are merge, tile_scan");
     EXPECT_EQ(failure([&] { (void)catalogue.stage("elephant"); }),
               "unknown stage 'elephant'; the stages are merge, tile_scan");
     EXPECT_TRUE(failure([&] {
