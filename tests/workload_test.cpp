@@ -466,10 +466,8 @@ TEST(MakeWorkload, ResultsBeyondMemoryAreRefused)
     const auto half = static_cast<std::int64_t>(memory_at_hand() / 2);
     const auto refused =
         refusal([&] { make_workload(op, {.layout = parse_layout("uniform=1"), .num_elements = half}); });
-    EXPECT_TRUE(refused.starts_with(
-        fmt::format("layout 'uniform=1': {0} elements of 1 byte each and results of 16 bytes for each of {0} "
-                    "segments need ",
-                    half)))
+    EXPECT_TRUE(refused.starts_with(fmt::format(
+        "layout 'uniform=1': {0} elements of 1 byte each and {0} results of 16 bytes each need ", half)))
         << refused;
 }
 

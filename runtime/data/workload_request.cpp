@@ -118,12 +118,17 @@ void refuse_many_results(const Operator& op, const std::map<std::string, Array>&
     };
     const double of_element = bytes_of_element(op, arrays, num_features) + bytes_of(op.outputs);
     const double of_segment = op.keeps_results ? bytes_of(op.results) : 0;
-    require_memory(
-        of_element * static_cast<double>(segments.num_elements) +
-            of_segment * static_cast<double>(segments.num_segments),
-        fmt::format("{} elements of {} each and results of {} for each of {} segments", segments.num_elements,
-                    count_text(static_cast<std::int64_t>(of_element), "byte"),
-                    count_text(static_cast<std::int64_t>(of_segment), "byte"), segments.num_segments));
+    const auto many = [](std::int64_t count, const char* of, double bytes) {
+        return fmt::format("{} {} {} each", count, of, count_text(static_cast<std::int64_t>(bytes), "byte"));
+    };
+    std::string what;
+    if (of_element > 0)
+        what = many(segments.num_elements, "elements of", of_element);
+    if (of_segment > 0)
+        what += (what.empty() ? "" : " and ") + many(segments.num_segments, "results of", of_segment);
+    require_memory(of_element * static_cast<double>(segments.num_elements) +
+                       of_segment * static_cast<double>(segments.num_segments),
+                   what);
 }
 
 /// The type that the values of a Matrix Market file are wanted in.
