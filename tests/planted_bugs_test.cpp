@@ -369,7 +369,8 @@ std::vector<SegmentCase> shapes_for(const Bug& bug, std::int64_t block, std::int
 constexpr int kFewMultiprocessors = 1;
 constexpr int kManyMultiprocessors = 256;
 
-constexpr std::uint64_t kSeeds = 3;
+constexpr std::uint64_t kSeedsOnAllCores = 3;
+constexpr std::uint64_t kSeeds = 9;
 constexpr std::uint64_t kManySeeds = 24;
 
 /// One for each seed. Behind the first seeds all runs on one OS thread, so that equal seeds give equal
@@ -378,7 +379,7 @@ constexpr std::uint64_t kManySeeds = 24;
 simt::Options schedule(std::uint64_t seed)
 {
     auto options = simt::options_from_seed(seed);
-    if (seed > kSeeds) {
+    if (seed > kSeedsOnAllCores) {
         options.schedule = seed % 2 == 0 ? simt::Schedule::overtaking : simt::Schedule::sticky_warp;
         options.os_threads = 1;
         options.block_order = simt::BlockOrder::ascending;
@@ -445,8 +446,7 @@ bool is_found(const Bug& bug, bool is_control = false)
     compile_options.optimisation = is_control ? 1 : 0;
     std::uint64_t turn = 0;
     const bool needs_chance = bug.name.find("Pieces") != std::string::npos;  // another block comes in between
-    const std::uint64_t usual_seeds = bug.stage == "run_tiles" ? kSeeds + 1 : kSeeds;
-    const std::uint64_t last_seed = needs_chance ? kManySeeds : usual_seeds;
+    const std::uint64_t last_seed = needs_chance ? kManySeeds : kSeeds;
     for (const auto& shape : shapes_for(bug, block, tile, problem.op.allows_empty())) {
         const auto workload = make_workload(bug.op, shape.segments.copy(), 11);
         const Judge judge(workload);
