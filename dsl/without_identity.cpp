@@ -5,12 +5,18 @@
 namespace segfold {
 namespace {
 
-/// A checked `expression` with every field of the state replaced by its identity.
+const StateField& field_of(const Operator& op, const Expression& expression)
+{
+    return *std::ranges::find(op.state, expression->name, &StateField::name);
+}
+
+/// A checked `expression` with every field of the state replaced by its identity, converted to the field's
+/// type: a number alone takes the type that its surroundings want, as 0 in f32(0).
 Expression of_identity(const Operator& op, const Expression& expression)
 {
     if (expression->kind == ExpressionKind::field) {
-        const auto field = std::ranges::find(op.state, expression->name, &StateField::name);
-        return *field->identity;
+        const auto& field = field_of(op, expression);
+        return with_type(make_convert(field.type, *field.identity), {*field.identity}, field.type);
     }
     if (expression->arguments.empty())
         return expression;
@@ -18,6 +24,13 @@ Expression of_identity(const Operator& op, const Expression& expression)
     for (const auto& argument : expression->arguments)
         arguments.push_back(of_identity(op, argument));
     return with_type(expression, std::move(arguments), *expression->type);
+}
+
+/// Likewise of what is assigned: the result wants the type that the field has.
+Expression assigned_identity(const Operator& op, const Expression& expression)
+{
+    return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity
+                                                     : of_identity(op, expression);
 }
 
 /// What makes the result of an empty segment of the operator's identity.
@@ -29,7 +42,7 @@ Block empty_block(const Operator& op)
         for (auto& let : block.lets)
             let.value = of_identity(op, let.value);
         for (auto& assignment : block.assignments)
-            assignment.value = of_identity(op, assignment.value);
+            assignment.value = assigned_identity(op, assignment.value);
         return block;
     }
     for (std::size_t i = 0; i < op.results.size(); ++i)

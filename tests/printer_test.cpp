@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "dsl/laws.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
 #include "tests/random_operator.h"
@@ -232,6 +233,30 @@ TEST(Printer, OneFieldIsWrittenShort)
             state { sum: f32 = 0; }
         })")),
               text);
+}
+
+/// Numbers that stand where fields of the state did keep the fields' types.
+TEST(Printer, OperatorsThatLeaveTheirIdentityOutReadAsTheyWere)
+{
+    std::vector<Operator> operators;
+    for (const auto& known : standard_operators())
+        operators.push_back(standard_operator(known.name));
+    for (const std::string finish :
+         {"mean = sum / f32(n); peak = peak", "mean = n > 0 ? sum : peak; peak = f32(f64(peak))",
+          "let m = n; mean = f32(m + 1); peak = f32(f16(sum))",
+          "mean = is_any ? 1.0 : sum; peak = f32(is_any)", "mean = f32(big * 2); peak = max(peak, -sum)",
+          "mean = f32(bf16(-peak)); peak = f32(big) + f32(n) / sum"})
+        operators.push_back(parse_operator(
+            "test",
+            "operator f(x: f32) -> (mean: f32, peak: f32) {\n  state { n: i32 = 0; big: u64 = 0; sum: "
+            "f32 = 0; peak: f32 = -inf; is_any: bool = false }\n  lift { n = 1; big = 1; sum = x; peak "
+            "= x; is_any = true }\n  combine(a, b) { n = a.n + b.n; big = a.big + b.big; sum = a.sum + "
+            "b.sum; peak = max(a.peak, b.peak); is_any = a.is_any || b.is_any }\n  finish { " +
+                finish + " }\n}"));
+    for (const auto& op : operators) {
+        const auto semigroup = without_identity(op);
+        EXPECT_TRUE(same(parse_printed(print(semigroup)), semigroup)) << print(semigroup);
+    }
 }
 
 TEST(Printer, FieldsOfOperandsTakeTheirOperatorsNames)
