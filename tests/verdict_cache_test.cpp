@@ -10,6 +10,8 @@
 #include "dsl/standard_operators.h"
 #include "runtime/session/operator_laws.h"
 #include "runtime/session/session.h"
+#include "runtime/support/cache_folder.h"
+#include "runtime/support/cache_settings.h"
 #include "tests/files.h"
 
 namespace segfold {
@@ -81,6 +83,21 @@ TEST_F(VerdictCacheTest, WhatAProverRefutesStaysRefuted)
     ASSERT_TRUE(later.report.refuted(Law::associative));
     EXPECT_TRUE(later.report.find(Law::associative)->counter_example);
     EXPECT_FALSE(later.usable.associative);
+}
+
+/// Whatever the operator's text has in it, the file is one of the cache's.
+TEST_F(VerdictCacheTest, FilesAreNamedByDigests)
+{
+    const auto op =
+        parse_operator("third.seg", "# " + std::string(300, '.') +
+                                        "/../\noperator third(x: i32) -> i64 "
+                                        "{ state n: i64 = 0 lift i64(x / 3) combine(a, b) a + b }");
+    (void)judge_laws(op, {}, {}, &kPatient);
+    EXPECT_TRUE(prove::remembered(op));
+    const auto settings = cache::settings_from_environment();
+    const auto files = cache::Folder(settings.folder, settings.most_bytes).list();
+    ASSERT_EQ(files.size(), 1U);
+    EXPECT_TRUE(files[0].name.ends_with(".laws")) << files[0].name;
 }
 
 TEST_F(VerdictCacheTest, DamagedFilesCountAsNone)

@@ -12,6 +12,7 @@
 #include "dsl/printer.h"
 #include "runtime/support/cache_folder.h"
 #include "runtime/support/cache_settings.h"
+#include "runtime/support/sha256.h"
 
 namespace segfold::prove {
 namespace {
@@ -35,7 +36,10 @@ std::unique_ptr<cache::Folder> open_folder(bool makes)
     return nullptr;
 }
 
-std::string key_of(const Operator& op) { return fmt::format("laws {}\n{}", kFormat, print(op)); }
+std::string file_of(const Operator& op)
+{
+    return cache::file_name(cache::sha256_hex(fmt::format("laws {}\n{}", kFormat, print(op))), kVerdictKind);
+}
 
 Json json_of(const FieldValue& value)
 {
@@ -142,7 +146,7 @@ void remember(const Operator& op, const LawReport& report)
     for (const auto& finding : report.undeclared)
         json["undeclared"].push_back(json_of(finding));
     if (const auto folder = open_folder(true))
-        (void)folder->write(cache::file_name(key_of(op), kVerdictKind), json.dump());
+        (void)folder->write(file_of(op), json.dump());
 }
 
 StoredVerdicts decode_verdicts(std::string_view bytes)
@@ -158,7 +162,7 @@ StoredVerdicts decode_verdicts(std::string_view bytes)
 std::optional<LawReport> remembered(const Operator& op)
 {
     const auto folder = open_folder(false);
-    const auto text = folder ? folder->read(cache::file_name(key_of(op), kVerdictKind)) : std::nullopt;
+    const auto text = folder ? folder->read(file_of(op)) : std::nullopt;
     if (!text)
         return std::nullopt;
     try {

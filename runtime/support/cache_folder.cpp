@@ -15,6 +15,7 @@
 #include <random>
 #include <system_error>
 
+#include "dsl/error.h"
 #include "runtime/support/private_folder.h"
 #include "runtime/support/refuse.h"
 
@@ -120,7 +121,13 @@ std::string unfinished_name()
 
 }  // namespace
 
-std::string file_name(std::string_view key, std::string_view kind) { return fmt::format("{}.{}", key, kind); }
+std::string file_name(std::string_view key, std::string_view kind)
+{
+    auto name = fmt::format("{}.{}", key, kind);
+    if (!is_our_name(name))
+        throw InternalError("'" + name + "' does not begin with a digest");
+    return name;
+}
 
 Folder::Folder(fs::path path, std::uint64_t most_bytes)
     : path_(std::move(path)), most_bytes_(most_bytes), descriptor_(open_private_folder(path_))
