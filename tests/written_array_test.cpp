@@ -102,6 +102,10 @@ TEST(WrittenArrayTest, SaysWhatATypeHolds)
               "'[2^40]': '2^40' is no value of type i32, which holds -2147483648 to 2147483647");
     EXPECT_EQ(refused("[0, 1e39]", Type::f32), "'[0, 1e39]': '1e39' is beyond the numbers of type f32");
     EXPECT_EQ(refused("[1e309]", Type::f64), "'[1e309]': '1e309' is beyond the numbers of type f64");
+    EXPECT_EQ(refused("[65504, 65520]", Type::f16),
+              "'[65504, 65520]': '65520' is beyond the numbers of type f16");
+    EXPECT_EQ(refused("[-3.4e38]", Type::bf16), "'[-3.4e38]': '-3.4e38' is beyond the numbers of type bf16");
+    EXPECT_EQ(read_written_array("[inf, 65519]", Type::f16).length(), 2U);
     EXPECT_EQ(refusal([] { (void)read_array("[true, 2]"); }),
               "'[true, 2]': '2' is no value of type bool, which holds false and true, or 0 and 1");
     EXPECT_EQ(refused("[1 x -1]", Type::i32), "'[1 x -1]': '-1' is no count from 0 to 1048576");

@@ -54,6 +54,13 @@ std::string_view without_blanks(std::string_view text)
     refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
 }
 
+/// True if a finite `number` rounds to one of f16 or bf16 that is finite too.
+bool is_finite_as(float number, Type type)
+{
+    return std::isfinite(type == Type::f16 ? f16_to_f32(f32_to_f16(number))
+                                           : bf16_to_f32(f32_to_bf16(number)));
+}
+
 /// A decimal fraction, or a power of integers.
 template <class Float>
 std::optional<Float> parse_float(std::string_view text)
@@ -151,9 +158,11 @@ std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
     const auto number = parse_float<float>(value);
     if (!number)
         return std::nullopt;
-    return type == Type::f32   ? std::bit_cast<std::uint32_t>(*number)
-           : type == Type::f16 ? f32_to_f16(*number)
-                               : f32_to_bf16(*number);
+    if (type == Type::f32)
+        return std::bit_cast<std::uint32_t>(*number);
+    if (std::isfinite(*number) && !is_finite_as(*number, type))
+        return std::nullopt;
+    return type == Type::f16 ? f32_to_f16(*number) : f32_to_bf16(*number);
 }
 
 /// True for a fraction whose magnitude the type does not reach.
@@ -163,6 +172,9 @@ bool is_beyond(std::string_view value, Type type)
         return std::from_chars(value.data(), value.data() + value.size(), number).ec ==
                std::errc::result_out_of_range;
     };
+    if (type == Type::f16 || type == Type::bf16)
+        if (const auto number = parse_float<float>(value); number && std::isfinite(*number))
+            return !is_finite_as(*number, type);
     return is_float(type) && (type == Type::f64 ? is_out_of_range(double{}) : is_out_of_range(float{}));
 }
 
