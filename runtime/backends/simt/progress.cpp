@@ -11,10 +11,10 @@
 namespace segfold::simt {
 namespace {
 
-// Rounds in which every thread only waits before the launch is called stuck: without any progress, and with
-// progress that changes no flag.
+// When every thread only waits, the launch is called stuck: after this many rounds without any progress, and
+// after this many waits of threads with progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
-constexpr unsigned kWeakRounds = 20000;
+constexpr std::uint64_t kWeakWaits = std::uint64_t{1} << 22;
 
 /// Threads by what they wait for, and where.
 using Waits = std::map<std::pair<std::string, const void*>, std::vector<unsigned>>;
@@ -86,7 +86,7 @@ void Worker::next_round()
     for (Block& block : memory_.slots) {
         if (!block.active || block.spinning == 0)
             continue;
-        block.spinning = 0;
+        weak_waits_ += std::exchange(block.spinning, 0);
         block_ = &block;
         for (Warp& warp : block.warps)
             set_runnable(block, warp, std::exchange(warp.spinning, 0));
@@ -100,8 +100,9 @@ void Worker::next_round()
     if (any)
         mine.stuck_at.store(0, std::memory_order_release);
     idle_rounds_ = any ? 0 : idle_rounds_ + 1;
-    weak_rounds_ = strong ? 0 : weak_rounds_ + 1;
-    if (idle_rounds_ > kIdleRounds || weak_rounds_ > kWeakRounds)
+    if (strong)
+        weak_waits_ = 0;
+    if (idle_rounds_ > kIdleRounds || weak_waits_ > kWeakWaits)
         check_stuck();
 }
 

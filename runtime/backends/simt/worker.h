@@ -150,7 +150,7 @@ private:
     std::uint64_t round_strong_progress_ = 0;
     std::uint64_t seen_total_ = 0;  ///< 1 + the progress of all that this one saw last when it had none
     unsigned idle_rounds_ = 0;
-    unsigned weak_rounds_ = 0;
+    std::uint64_t weak_waits_ = 0;
 };
 
 /// The worker that runs on this OS thread, or null.
