@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "dsl/error.h"
 #include "runtime/data/generated_arrays.h"
@@ -19,6 +20,12 @@ std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string&
 {
     if (is_written_array(path))
         return memory_source(type ? read_written_array(path, *type) : read_written_array(path));
+    std::error_code ignored;
+    if (path == "-" || std::filesystem::is_fifo(path, ignored))
+        throw InputError(
+            fmt::format("{}: a pipe cannot be read in parts; save the array in a .npy file, or leave "
+                        "--memory out",
+                        path));
     if (!path.ends_with(".npy"))
         throw InputError(
             fmt::format("{}: only .npy files are read in parts; save the array with numpy.save, or "

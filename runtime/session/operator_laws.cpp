@@ -235,7 +235,7 @@ std::vector<std::string> law_warnings(const OperatorLaws& laws, const Operator& 
         warnings.push_back(
             fmt::format("operator {} {}\n{}", op.name, what, print(*laws.report.find(law), op)));
     };
-    if (laws.spares_data)
+    if (laws.spares_data && !laws.without_identity)
         warn(Law::identity,
              "states an identity that is none; it is relied on, as no values of the data's range "
              "were found to show it");
