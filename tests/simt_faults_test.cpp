@@ -36,7 +36,7 @@ protected:
                     {"read_past_end", "write_before_start", "vector_load", "divergent_barrier", "exited_lane",
                      "absent_lane", "foreign_mask", "source_outside_mask", "mixed_kinds", "wait_for_block",
                      "uninitialised", "neighbour_block", "same_word", "lock_in_vain", "trap_in_one",
-                     "past_shared", "bytes_apart"});
+                     "past_shared", "bytes_apart", "count_in_vain"});
         return compiled;
     }
 
@@ -195,6 +195,20 @@ TEST_F(SimtFaults, LockThatIsNeverFreed)
     EXPECT_EQ(message(Fault::no_progress, "lock_in_vain", {.block_x = 64}, results.data(), values.data())
                   .substr(0, 52),
               "kernel lock_in_vain, block 0: no thread makes progre");
+}
+
+/// Waits that count in memory are no progress, however many cores make it.
+TEST_F(SimtFaults, CountedWaitsForAFlagThatNobodySets)
+{
+    for (const unsigned cores : {1u, 2u, 4u}) {
+        std::ranges::fill(results.as<int>(), 0);
+        Options options = ascending();
+        options.os_threads = cores;
+        Fault found{};
+        fault_of(program(), "count_in_vain", {.grid_x = 4, .block_x = 8},
+                 Arguments(results.data(), values.data()), options, &found);
+        EXPECT_EQ(found, Fault::no_progress) << cores;
+    }
 }
 
 TEST_F(SimtFaults, SharedMemoryThatNobodyWrote)

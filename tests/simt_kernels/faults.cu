@@ -108,3 +108,9 @@ extern "C" __global__ void bytes_apart(unsigned char* flags)
 {
     flags[threadIdx.x] = 1;
 }
+
+extern "C" __global__ void count_in_vain(volatile unsigned* flag, int* tries)
+{
+    while (*flag == 0u)
+        ++tries[blockIdx.x * blockDim.x + threadIdx.x];
+}

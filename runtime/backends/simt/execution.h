@@ -165,7 +165,8 @@ struct Launch {
         std::atomic<std::uint64_t> stuck_at{
             0};  ///< 1 + sum of all when this one found itself stuck; 0: it is not
     };
-    std::vector<Progress> progress;
+    std::vector<Progress> progress;         ///< anything that may let a waiting thread go on
+    std::vector<Progress> strong_progress;  ///< of that, flags changed and threads ended
 };
 
 /// Keeps the first fault of a launch.

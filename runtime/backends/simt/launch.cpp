@@ -171,7 +171,7 @@ void run_workers(Launch& launch, LaunchStatistics& total)
     } catch (const std::system_error&) {
         // Those that did not start hold no blocks, and do no work: the others take all blocks.
         for (std::size_t i = threads.size() + 1; i < launch.num_workers; ++i)
-            launch.progress[i].stuck_at = ~std::uint64_t{0};
+            launch.progress[i].stuck_at = launch.strong_progress[i].stuck_at = ~std::uint64_t{0};
     }
     work(launch, 0, slots_of(0), statistics[0]);
     for (std::thread& thread : threads)
@@ -207,6 +207,7 @@ LaunchStatistics Program::launch(const std::string& kernel, const Dimensions& di
                                                   : std::max(1u, std::thread::hardware_concurrency());
     launch.num_workers = static_cast<unsigned>(std::min<std::uint64_t>(cores, resident_clusters(launch)));
     launch.progress = std::vector<Launch::Progress>(launch.num_workers);
+    launch.strong_progress = std::vector<Launch::Progress>(launch.num_workers);
     lay_out_shared(launch);
     order_blocks(launch);
 

@@ -11,10 +11,10 @@
 namespace segfold::simt {
 namespace {
 
-// When every thread only waits, the launch is called stuck: after this many rounds without any progress, and
-// after this many waits of threads with progress that changes no flag.
+// Rounds in which every thread only waits before the launch is called stuck: without any progress, and with
+// progress that changes no flag.
 constexpr unsigned kIdleRounds = 2000;
-constexpr std::uint64_t kWeakWaits = std::uint64_t{1} << 22;
+constexpr unsigned kWeakRounds = 4000;
 
 /// Threads by what they wait for, and where.
 using Waits = std::map<std::pair<std::string, const void*>, std::vector<unsigned>>;
@@ -73,12 +73,12 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-std::uint64_t Worker::total_progress() const
+// Told at once where this worker has called itself stuck: others do not wait for its next round.
+void Worker::made_strong_progress()
 {
-    std::uint64_t total = 0;
-    for (const Launch::Progress& progress : launch_.progress)
-        total += progress.made.load(std::memory_order_acquire);
-    return total;
+    ++strong_progress_;
+    if (std::exchange(is_called_stuck_, false))
+        launch_.strong_progress[index_].stuck_at.store(0, std::memory_order_release);
 }
 
 void Worker::next_round()
@@ -86,7 +86,7 @@ void Worker::next_round()
     for (Block& block : memory_.slots) {
         if (!block.active || block.spinning == 0)
             continue;
-        weak_waits_ += std::exchange(block.spinning, 0);
+        block.spinning = 0;
         block_ = &block;
         for (Warp& warp : block.warps)
             set_runnable(block, warp, std::exchange(warp.spinning, 0));
@@ -96,38 +96,54 @@ void Worker::next_round()
     const bool any = strong || round_progress_ != progress_;
     round_progress_ = progress_;
     round_strong_progress_ = strong_progress_;
+    launch_.strong_progress[index_].made.store(strong_progress_, std::memory_order_release);
     mine.made.store(progress_ + strong_progress_, std::memory_order_release);
     if (any)
         mine.stuck_at.store(0, std::memory_order_release);
     idle_rounds_ = any ? 0 : idle_rounds_ + 1;
-    if (strong)
-        weak_waits_ = 0;
-    if (idle_rounds_ > kIdleRounds || weak_waits_ > kWeakWaits)
-        check_stuck();
+    weak_rounds_ = strong ? 0 : weak_rounds_ + 1;
+    if (idle_rounds_ > kIdleRounds && all_are_stuck(launch_.progress, idle_rounds_, seen_total_))
+        report_stuck();
+    else if (weak_rounds_ > kWeakRounds) {
+        is_called_stuck_ = true;
+        if (all_are_stuck(launch_.strong_progress, weak_rounds_, seen_strong_total_))
+            report_stuck();
+    }
 }
 
-void Worker::check_stuck()
+// Calls this worker stuck, and says whether all others call themselves so as well.
+bool Worker::all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
+                           std::uint64_t& seen_total)
 {
+    const auto total_made = [&] {
+        std::uint64_t total = 0;
+        for (const Launch::Progress& one : progress)
+            total += one.made.load(std::memory_order_acquire);
+        return total;
+    };
     // What another core has written before it told of its progress may not have been polled yet, and a thread
     // that looks at several flags in turn needs several rounds to see all of them. So the rounds count from
     // there.
-    const std::uint64_t total = total_progress();
-    if (idle_rounds_ > kIdleRounds && std::exchange(seen_total_, total + 1) != total + 1) {
-        idle_rounds_ = 0;
+    const std::uint64_t total = total_made();
+    if (std::exchange(seen_total, total + 1) != total + 1) {
+        rounds = 0;
         sched_yield();
-        return;
+        return false;
     }
-    launch_.progress[index_].stuck_at.store(total + 1, std::memory_order_release);
-    for (const Launch::Progress& progress : launch_.progress) {
-        const std::uint64_t at = progress.stuck_at.load(std::memory_order_acquire);
+    progress[index_].stuck_at.store(total + 1, std::memory_order_release);
+    for (const Launch::Progress& one : progress) {
+        const std::uint64_t at = one.stuck_at.load(std::memory_order_acquire);
         if (at != total + 1 && at != ~std::uint64_t{0}) {
             // Another core may still write the flag.
             sched_yield();
-            return;
+            return false;
         }
     }
-    if (total_progress() != total)
-        return;  // another core has ended its last block since
+    return total_made() == total;  // else another core has ended its last block since
+}
+
+void Worker::report_stuck()
+{
     const Block* stuck = nullptr;
     for (const Block& block : memory_.slots)
         if (block.active && (stuck == nullptr || block.index < stuck->index))

@@ -74,8 +74,10 @@ void Worker::run()
         else if (block_->runnable_warps == 0 && block_->spinning == 0 && !waits_for_cluster(*block_))
             check_deadlock(*block_);
     }
+    launch_.strong_progress[index_].made.store(strong_progress_, std::memory_order_release);
     launch_.progress[index_].made.store(progress_ + strong_progress_, std::memory_order_release);
-    launch_.progress[index_].stuck_at.store(~std::uint64_t{0}, std::memory_order_release);
+    for (auto* progress : {&launch_.progress, &launch_.strong_progress})
+        (*progress)[index_].stuck_at.store(~std::uint64_t{0}, std::memory_order_release);
     current_worker = nullptr;
 }
 
@@ -139,7 +141,7 @@ void Worker::start_block(Block& block, std::uint64_t index)
     block.polls.clear();
     block.copies.clear();
     poison_shared(block);
-    ++strong_progress_;
+    made_strong_progress();
 }
 
 void Worker::poison_shared(Block& block)
@@ -240,7 +242,7 @@ void Worker::end_thread()
     ended.fiber = nullptr;
     mine.live &= ~bit;
     --block_->live;
-    ++strong_progress_;
+    made_strong_progress();
     if (launch_.cluster_blocks > 1 && cluster_waits())
         release_cluster();
     else if (block_->arrived != 0 && block_->arrived == block_->live && !waits_for_cluster(*block_))
@@ -326,7 +328,7 @@ void Worker::sleep(const void* site)
 
 void Worker::changed_flag()
 {
-    ++strong_progress_;
+    made_strong_progress();
     polls().count = 0;
     if (launch_.options.schedule == Schedule::overtaking) {
         block_->has_flagged = true;

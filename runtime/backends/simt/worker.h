@@ -88,10 +88,12 @@ private:
     void activate(Block& block);
     void poison_shared(Block& block);
     void next_round();
-    void check_stuck();
+    void report_stuck();
     void check_deadlock(Block& block);
     std::string describe_waits(const Block& block);
-    [[nodiscard]] std::uint64_t total_progress() const;
+    void made_strong_progress();
+    [[nodiscard]] bool all_are_stuck(std::vector<Launch::Progress>& progress, unsigned& rounds,
+                                     std::uint64_t& seen_total);
 
     Thread* pick();
     unsigned pick_warp(std::uint32_t warps);
@@ -149,8 +151,10 @@ private:
     std::uint64_t round_progress_ = 0;
     std::uint64_t round_strong_progress_ = 0;
     std::uint64_t seen_total_ = 0;  ///< 1 + the progress of all that this one saw last when it had none
+    std::uint64_t seen_strong_total_ = 0;  ///< likewise, of flags changed and threads ended
+    bool is_called_stuck_ = false;         ///< by itself, as it changes no flag
     unsigned idle_rounds_ = 0;
-    std::uint64_t weak_waits_ = 0;
+    unsigned weak_rounds_ = 0;
 };
 
 /// The worker that runs on this OS thread, or null.
