@@ -56,18 +56,18 @@ void note_tuning(const std::vector<std::shared_ptr<Session>>& sessions)
 
 std::shared_ptr<Session> session_of(const SessionChoice& choice)
 {
-    auto& session = sessions()[choice];
-    if (!session) {
-        look_for_nvrtc();
-        SessionOptions options;
-        options.backend = choice.backend;
-        options.device = choice.device;
-        options.kernels = choice.kernels;
-        options.assume = choice.assume;
-        options.assume_option = "assume='LAW'";
-        session = std::make_shared<Session>(std::move(options));
-    }
-    return session;
+    if (const auto found = sessions().find(choice); found != sessions().end())
+        return found->second;
+    look_for_nvrtc();
+    SessionOptions options;
+    options.backend = choice.backend;
+    options.device = choice.device;
+    options.kernels = choice.kernels;
+    options.assume = choice.assume;
+    options.assume_option = "assume='LAW'";
+    // The constructor may throw: nothing is kept before it is through.
+    auto session = std::make_shared<Session>(std::move(options));
+    return sessions().emplace(choice, std::move(session)).first->second;
 }
 
 std::shared_ptr<Session> session_of_gpu(SessionChoice choice, int device)

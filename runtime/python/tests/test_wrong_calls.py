@@ -174,6 +174,15 @@ def test_wrong_results_of_the_callers_own_stages_are_looked_for_there(tmp_path):
     assert str(caught.value).endswith(f"; stages and parts are taken from kernels='{tmp_path}', so look there first")
 
 
+def test_a_session_that_could_not_be_made_leaves_nothing(tmp_path):
+    with pytest.raises(sf.InputError):
+        SUM(X, kernels=tmp_path / "nowhere")
+    try:
+        sf.tune(SUM, X, seconds=1, evaluations=1)  # looks at every session
+    except sf.Error as error:
+        assert not isinstance(error, sf.InternalError)
+
+
 def test_errors_are_of_one_family():
     assert issubclass(sf.InputError, sf.Error) and issubclass(sf.InputError, ValueError)
     assert issubclass(sf.SpecError, sf.Error) and issubclass(sf.DeviceError, sf.Error) and issubclass(sf.InternalError, sf.Error)
