@@ -118,8 +118,9 @@ private:
 
 class Generated : public ArraySource {
 public:
-    Generated(Type type, MakeElements make, std::optional<std::int64_t> length)
-        : type_(type), make_(std::move(make)), length_(length)
+    Generated(Type type, MakeElements make, std::optional<std::int64_t> length,
+              std::function<bool()> has_more)
+        : type_(type), make_(std::move(make)), length_(length), has_more_(std::move(has_more))
     {}
     [[nodiscard]] Type type() const override { return type_; }
     [[nodiscard]] std::optional<std::int64_t> length() const override { return length_; }
@@ -141,7 +142,17 @@ public:
             throw InputError(fmt::format("a generator has made {} elements, and {} were announced",
                                          next_ + count, *length_));
         next_ += count;
+        is_ended_ = is_ended_ || count < room;
         return count;
+    }
+    [[nodiscard]] bool has_more(std::int64_t begin) override
+    {
+        if (is_ended_)
+            return false;
+        if (has_more_)
+            return has_more_();
+        Array one(type_, 1);
+        return !length_ && read(begin, one) != 0;
     }
     [[nodiscard]] std::string where() const override { return "a generator"; }
     [[nodiscard]] std::string fingerprint() const override { return "generator " + std::string(name(type_)); }
@@ -150,7 +161,9 @@ private:
     Type type_;
     MakeElements make_;
     std::optional<std::int64_t> length_;
+    std::function<bool()> has_more_;
     std::int64_t next_ = 0;
+    bool is_ended_ = false;
 };
 
 }  // namespace
@@ -177,9 +190,10 @@ std::unique_ptr<ArraySource> values_source(Type type, std::int64_t length, std::
 }
 
 std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
-                                              std::optional<std::int64_t> length)
+                                              std::optional<std::int64_t> length,
+                                              std::function<bool()> has_more)
 {
-    return std::make_unique<Generated>(type, std::move(make), length);
+    return std::make_unique<Generated>(type, std::move(make), length, std::move(has_more));
 }
 
 }  // namespace segfold

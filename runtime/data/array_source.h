@@ -33,6 +33,13 @@ public:
         (void)begin;
         return nullptr;
     }
+    /// Whether there is an element behind the last one that was asked for, `begin`; asked for once, where all
+    /// others have been read. Of a known length the source is believed if it cannot tell.
+    [[nodiscard]] virtual bool has_more(std::int64_t begin)
+    {
+        (void)begin;
+        return false;
+    }
     /// Whether several threads may read parts at the same time, in any order.
     [[nodiscard]] virtual bool reads_in_parallel() const { return false; }
     /// What it is, for messages: a file's name.
@@ -61,8 +68,10 @@ public:
 /// there is room for at the end alone.
 using MakeElements = std::function<std::int64_t(Array& into)>;
 
-/// What `make` makes, called for one part after the other. `length` may be left open.
+/// What `make` makes, called for one part after the other. `length` may be left open. `has_more` tells
+/// whether another element would come; without it one is made to see that, where the length is open.
 [[nodiscard]] std::unique_ptr<ArraySource> generated_source(Type type, MakeElements make,
-                                                            std::optional<std::int64_t> length = {});
+                                                            std::optional<std::int64_t> length = {},
+                                                            std::function<bool()> has_more = {});
 
 }  // namespace segfold

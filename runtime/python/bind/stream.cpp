@@ -72,6 +72,16 @@ public:
         return done;
     }
 
+    /// Without the interpreter's lock.
+    bool has_more()
+    {
+        const Locked locked;
+        while (!current_ || taken_ == current_->view().length)
+            if (!advance())
+                return false;
+        return true;
+    }
+
 private:
     /// The next array; false at the end. With the interpreter's lock.
     bool advance()
@@ -148,7 +158,8 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
     }
     const auto chunks = std::make_shared<Chunks>(nb::object(given[1]), what, type);
     return generated_source(
-        chunks->type(), [chunks](Array& into) { return chunks->make(into); }, num_elements);
+        chunks->type(), [chunks](Array& into) { return chunks->make(into); }, num_elements,
+        [chunks] { return chunks->has_more(); });
 }
 
 struct Stopped {};

@@ -48,6 +48,9 @@ def stream(
     ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"``. While one part
     is folded the next one is read, on a thread that calls the iterables.
 
+    Columns, flags and keys end together. Where one has ended, or ``num_elements`` have been read, iterables are asked for one
+    array more, and one that gives it is refused: an endless one cannot stand beside one that ends.
+
     Yields an array for each part, or a named tuple of arrays where an operator has several results or segments are given by
     keys. Raises what a fold raises, and what an iterable raises; InputError for operators over rows and with a ``map``.
 

@@ -143,3 +143,57 @@ def test_arrays_of_an_iterator_are_of_one_type():
         list(sf.stream(sf.standard.sum, [np.zeros(3, np.float32), np.zeros(3)], **BACKEND))
     with pytest.raises(sf.InputError, match="its type is not known"):
         sf.stream(sf.standard.sum, [], **BACKEND)
+
+
+def ones(count):
+    return np.ones(count, np.float32)
+
+
+def always(array):
+    while True:
+        yield array
+
+
+@pytest.mark.parametrize(
+    "name, columns, words, message",
+    [
+        ("dot", lambda: ([ones(9)] * 2, [ones(9)]), {}, "column 'y' has 9 elements, but column 'x' has 18; they must agree"),
+        ("dot", lambda: ([ones(9)], [ones(9)] * 2), {}, "column 'y' has more than 9 elements, but column 'x' has 9; they must agree"),
+        ("dot", lambda: ([(ones(9), ones(9)), (ones(9), ones(3))],), {},
+         "column 'y' has 12 elements, but column 'x' has 18; they must agree"),
+        ("dot", lambda: (ones(9), [ones(9)] * 2), {}, "column 'y' has more than 9 elements, but column 'x' has 9; they must agree"),
+        ("dot", lambda: ([ones(3)], ones(9)), {}, "column 'x' has 3 elements, but column 'y' has 9; they must agree"),
+        ("dot", lambda: ([ones(9)], always(ones(9))), {},
+         "column 'y' has more than 9 elements, but column 'x' has 9; they must agree"),
+        ("dot", lambda: (always(ones(9)), [ones(9)]), {"memory": 400},
+         "column 'y' has 9 elements, but column 'x' has at least 25; they must agree"),
+        ("sum", lambda: ([ones(9)] * 2,), {"keys": [np.arange(9) // 4]},
+         "column 'x' has more than 9 elements, but there are 9 keys; give one for each element"),
+        ("sum", lambda: ([ones(9)],), {"keys": [np.arange(18)]},
+         "column 'x' has 9 elements, but there are 18 keys; give one for each element"),
+        ("sum", lambda: ([ones(9)] * 2,), {"flags": [np.zeros(9, bool)]},
+         "column 'x' has more than 9 elements, but there are 9 flags; give one for each element"),
+        ("sum", lambda: ([ones(4)],), {"flags": np.zeros(9, bool)},
+         "column 'x' has 4 elements, but there are 9 flags; give one for each element"),
+        ("sum", lambda: (ones(9),), {"keys": [np.arange(5)]}, "there are 5 keys but 9 elements; give one for each"),
+        ("sum", lambda: (ones(9),), {"keys": [np.arange(12)]}, "there are more than 9 keys but 9 elements; give one for each"),
+        ("sum", lambda: (ones(9),), {"flags": lambda: always(np.zeros(9, bool))},
+         "there are more than 9 flags but 9 elements; give one for each"),
+        ("sum", lambda: ([ones(9)] * 2,), {"uniform": 3, "num_elements": 15},
+         "column 'x' has more than 15 elements, and 15 were announced"),
+        ("sum", lambda: ([ones(9)] * 2,), {"uniform": 3, "num_elements": 0},
+         "column 'x' has more than 0 elements, and 0 were announced"),
+    ],
+)  # fmt: skip
+def test_columns_and_marks_end_together(name, columns, words, message):
+    words = {word: value() if callable(value) else value for word, value in words.items()}
+    with pytest.raises(sf.InputError) as caught:
+        list(sf.stream(getattr(sf.standard, name), *columns(), **words, **BACKEND))
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("memory", [400, 1000, "1G"])
+def test_pieces_may_be_cut_anywhere(memory):
+    words = {"memory": memory, **BACKEND}
+    assert list(sf.stream(sf.standard.dot, [ones(9)] * 3, [ones(20), ones(7)], **words))[0] == 27
+    assert joined(sf.stream(sf.standard.sum, [ones(9)] * 2, keys=[np.arange(18) // 4], **words), "result").sum() == 18

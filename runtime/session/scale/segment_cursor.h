@@ -112,6 +112,8 @@ public:
 
     /// Says, of one whole segment of unknown length, that the elements of the last window end before its end.
     virtual void end_at(std::int64_t num_elements);
+    /// Refuses, once all elements have been read, what says segments of elements behind them.
+    virtual void require_no_more() {}
 
     [[nodiscard]] const SegmentPlace& place() const { return place_; }
     /// Goes on from where another cursor of the same source was, or from what place_of() gave.

@@ -108,6 +108,12 @@ public:
         place_.element = num_elements;
     }
 
+    void require_no_more() override
+    {
+        if (source_.array && source_.array->has_more(*num_elements_))
+            refuse_count(fmt::format("more than {}", *num_elements_));
+    }
+
     SegmentPlace place_of(std::int64_t element, std::int64_t block) override
     {
         if (element == 0)
@@ -136,6 +142,12 @@ public:
     }
 
 private:
+    [[noreturn]] void refuse_count(const std::string& marks) const
+    {
+        throw InputError(fmt::format("there are {} {} but {} elements; give one for each", marks,
+                                     name(source_.kind), *num_elements_));
+    }
+
     [[nodiscard]] bool differs(const std::byte* left, const std::byte* right) const
     {
         return std::memcmp(left, right, size_bytes(source_.array->type())) != 0;
@@ -213,6 +225,8 @@ private:
             marks.array = part_of(marks.array, 0, from_kept + count).copy();
             if (!num_elements_)
                 num_elements_ = begin + from_kept + count;
+            if (begin + from_kept + count < *num_elements_)
+                refuse_count(std::to_string(begin + from_kept + count));
         }
         return marks;
     }

@@ -13,6 +13,7 @@
 #include "dsl/printer.h"
 #include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
+#include "runtime/session/scale/column_lengths.h"
 #include "runtime/session/scale/slice_buffers.h"
 #include "runtime/session/scale/slice_bytes.h"
 #include "runtime/session/scale/slice_pipeline.h"
@@ -70,7 +71,8 @@ struct Stream::State {
     /// The problem is asked for once the parameters are checked.
     void set_up(SliceDevice&& device, const std::function<SliceProblem()>& make_problem)
     {
-        check_parameters();
+        lengths.emplace(op, input, engine != nullptr);
+        num_elements = lengths->known();
         read_tables();
         const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
         const auto bytes = sizes.each();
@@ -131,36 +133,6 @@ struct Stream::State {
         times.compile_seconds = engine->prepare(plans);
     }
 
-    /// The columns agree with the operator and with each other.
-    void check_parameters()
-    {
-        if (input.parameters.size() != op.parameters.size())
-            throw InternalError("a stream with " + std::to_string(input.parameters.size()) + " sources for " +
-                                std::to_string(op.parameters.size()) + " parameters");
-        std::string first;
-        for (std::size_t i = 0; i < op.parameters.size(); ++i) {
-            const auto& parameter = op.parameters[i];
-            const auto& source = *input.parameters[i];
-            if (source.on_device(0) != nullptr && (!engine || parameter.table))
-                throw InputError(fmt::format("'{}' lies on a GPU; {}", parameter.name,
-                                             parameter.table ? "tables of a stream are given on the host"
-                                                             : "the session folds elsewhere"));
-            if (source.type() != parameter.type)
-                refuse(source.where(),
-                       fmt::format("holds {}, and parameter '{}' of operator {} is {}", name(source.type()),
-                                   parameter.name, op.name, name(parameter.type)));
-            if (parameter.table || !source.length())
-                continue;
-            if (num_elements && *num_elements != *source.length())
-                refuse(
-                    source.where(),
-                    fmt::format("column '{}' has {}, but column '{}' has {}; they must agree", parameter.name,
-                                count_text(*source.length(), "element"), first, *num_elements));
-            num_elements = source.length();
-            first = parameter.name;
-        }
-    }
-
     void read_tables()
     {
         for (std::size_t i = 0; i < op.parameters.size(); ++i) {
@@ -212,12 +184,14 @@ struct Stream::State {
             auto count = wanted;
             loaded->columns.back() = read_column(room, i, begin, wanted, count);
             if (count < wanted) {
-                // The first column says how many elements there are where nothing else does.
+                lengths->require_end(i, begin + count, window.end, cursor->num_elements());
                 cursor->end_at(begin + count);
                 window.end = begin + count;
                 num_elements = window.end;
             }
         }
+        if (window.end == cursor->num_elements())
+            require_no_more();
         loaded->after = cursor->place();
         loaded->all_elements = num_elements;
         refuse_empty(window);
@@ -228,6 +202,15 @@ struct Stream::State {
             loaded->prepared = folder->prepare(loaded->slice);
         timeline.preparing += seconds_since(begin_of_part);
         return loaded;
+    }
+
+    /// The columns and marks end where all elements have been read.
+    void require_no_more()
+    {
+        if (std::exchange(has_ended, true))
+            return;
+        lengths->require_no_more(input, *cursor->num_elements());
+        cursor->require_no_more();
     }
 
     /// Starts a slice on the device, once it is read.
@@ -342,6 +325,8 @@ struct Stream::State {
             }
             if (unread)
                 hand_on(std::move(unread));
+            if (cursor->num_elements() == 0)  // nothing may have been read
+                require_no_more();
             queue.end({});
         } catch (...) {
             queue.end(std::current_exception());
@@ -361,6 +346,8 @@ struct Stream::State {
     std::optional<std::int64_t> num_elements;
     LayoutKind kind = LayoutKind::whole;
     std::int64_t uniform_length = 0;
+    std::optional<ColumnLengths> lengths;
+    bool has_ended = false;
     std::string marks_print;
     std::int64_t slice_elements = 0, slice_segments = 0;
     std::int64_t block = 0;
