@@ -1,5 +1,6 @@
 """Operators from Python classes and functions."""
 
+import difflib
 import inspect
 import keyword
 import sys
@@ -10,6 +11,7 @@ from ._expressions import Table, Type, Value, as_value, make, refuse
 
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
+_NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
 _WORDS = set(
     "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
@@ -53,6 +55,8 @@ def _of_class(made, words):
     if unknown:
         raise TypeError(f"operator() of a class takes {' and '.join(_LAWS)}, and {', '.join(unknown)} are given")
     at = _place_of(made)
+    columns = _columns(inspect.get_annotations(made, eval_str=True), at)
+    _refuse_unknown_names(made, [column.name for column in columns], at)
     laws = getattr(made, "laws", ())
     laws = [law.strip() for law in laws.split(",")] if isinstance(laws, str) else list(laws)
     for law in laws:
@@ -72,12 +76,22 @@ def _of_class(made, words):
         at=at,
         name=made.__name__,
         description=inspect.getdoc(made) if made.__doc__ else "",
-        columns=_columns(inspect.get_annotations(made, eval_str=True), at),
+        columns=columns,
         fields=fields,
         parts={part: vars(made).get(part) for part in _PARTS},
         laws={law: law in laws or bool(words.get(law)) for law in _LAWS},
         declared=_declared_results(getattr(made, "results", None), at),
     )
+
+
+def _refuse_unknown_names(made, columns, at):
+    for name, value in vars(made).items():
+        if name.startswith("_") or name in _NAMES or name in columns:
+            continue
+        near = difflib.get_close_matches(name, _NAMES, 1)
+        meant = f"did you mean '{near[0]}'?" if near else f"the parts are {', '.join(_NAMES)}."
+        refuse(f"nothing in operator {made.__name__} is called '{name}'", f"{meant} Names of your own begin with an underscore",
+               _place_of(value) if hasattr(value, "__code__") else at)
 
 
 def _of_function(function, words):

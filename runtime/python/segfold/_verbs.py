@@ -22,8 +22,9 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
       operator, ``"sum"`` or ``"sum_f32"``. Where the text has ``T`` for a type, it is that of the arrays.
     * A path (``pathlib.Path``) of a file with such a text.
     * A class, as a decorator: its annotations are columns, ``state`` its fields, ``lift``, ``combine``, ``append``, ``finish``,
-      ``empty`` and ``map`` its functions, ``results`` what it gives, ``laws`` what it claims. The functions are called once, with
-      traced values. ``x: sf.row(sf.f32)`` is a column of rows, ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
+      ``empty`` and ``map`` its functions, ``results`` what it gives, ``laws`` what it claims; other names begin with an
+      underscore. The functions are called once, with traced values. ``x: sf.row(sf.f32)`` is a column of rows,
+      ``sf.each(sf.f32)`` in ``results`` an output of ``map``.
     * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
       ``map``, ``commutative`` and ``idempotent`` are further words.
 

@@ -370,3 +370,25 @@ def test_profilers_go_on_after_tracing():
         assert sys.getprofile() is profiler
     finally:
         sys.setprofile(None)
+
+
+def class_with(**more):
+    class state:
+        n: sf.f32 = 0
+
+    body = {"__annotations__": {"x": sf.f32}, "state": state, "lift": lambda x: x, "combine": lambda a, b: a + b, **more}
+    return type("total", (), body)
+
+
+@pytest.mark.parametrize(
+    "more, message",
+    [
+        ({"finnish": lambda s: s.n}, "nothing in operator total is called 'finnish'; did you mean 'finish'? Names of your own"),
+        ({"law": "commutative"}, "nothing in operator total is called 'law'; did you mean 'laws'? Names of your own"),
+        ({"half": 0.5}, "nothing in operator total is called 'half'; the parts are state, lift, combine, append, finish, empty, map,"),
+    ],
+)
+def test_a_misspelt_part_is_refused(more, message):
+    with pytest.raises(sf.SpecError, match=re.escape(message)):
+        sf.operator(class_with(**more))
+    assert sf.operator(class_with(_half=0.5, __doc__="Halves.")).name == "total"
