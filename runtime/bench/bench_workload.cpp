@@ -1,5 +1,8 @@
 #include "runtime/bench/bench_workload.h"
 
+#include <fmt/format.h>
+
+#include "dsl/error.h"
 #include "runtime/bench/plans.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
@@ -11,6 +14,8 @@ namespace segfold {
 bench::WorkloadRecord bench_workload(Session& session, const Operator& op, std::span<const ArrayView> inputs,
                                      const SegmentsView& segments, const BenchOptions& options)
 {
+    if (options.repeats < 1)
+        throw InputError(fmt::format("repeats is {}; each plan is timed 1 time or more", options.repeats));
     const auto workload = borrow_workload(op, inputs, segments);
     check_workload(workload);
     check_tables(workload);  // peers check nothing

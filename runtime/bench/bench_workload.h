@@ -12,7 +12,7 @@ namespace segfold {
 
 /// What is measured.
 struct BenchOptions {
-    int repeats = 21;
+    int repeats = 21;  ///< at least 1
     /// Stages beside the one that a fold takes; empty: every one that takes the segments.
     std::vector<std::string> stages = {};
     std::vector<std::string> peers = {};  ///< "cub_segmented", ...; those of a GPU

@@ -27,16 +27,6 @@ std::string_view word_of(nb::handle word)
     return {text, static_cast<std::size_t>(size)};
 }
 
-template <class T>
-T value_of(std::string_view word, nb::handle value, const char* wanted)
-{
-    T result{};
-    if (!nb::try_cast(value, result))
-        throw nb::type_error(
-            fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
-    return result;
-}
-
 Law law_called(const std::string& word)
 {
     for (const auto law : {Law::associative, Law::identity, Law::commutative, Law::idempotent})

@@ -1,15 +1,29 @@
 #pragma once
 // What a caller writes between the parentheses of a fold: columns, segments, where results go, how it is
 // done.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "runtime/python/bind/array_out.h"
+#include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"
 
 namespace segfold::python {
+
+/// The value of a word of a call; TypeError says that it takes `wanted`.
+template <class T>
+T value_of(std::string_view word, nb::handle value, const char* wanted)
+{
+    T result{};
+    if (!nb::try_cast(value, result))
+        throw nb::type_error(
+            fmt::format("{}= takes {}, and {} is given", word, wanted, text_of(nb::repr(value))).c_str());
+    return result;
+}
 
 /// The arguments of a fold, with the caller's arrays held.
 class Call {

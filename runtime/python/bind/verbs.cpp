@@ -205,7 +205,7 @@ nb::dict bench(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     BenchOptions options;
     if (words.contains("repeats"))
-        options.repeats = nb::cast<int>(words["repeats"]);
+        options.repeats = value_of<int>("repeats", words["repeats"], "how often each plan is timed");
     const auto names_in = [&](const char* word) {
         std::vector<std::string> names;
         if (words.contains(word))

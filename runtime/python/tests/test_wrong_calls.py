@@ -136,6 +136,8 @@ CASES = [
     (lambda: SUM(X, assume="associativ"), sf.InputError,
      "assume= names laws, and 'associativ' is none; the laws are associative, identity, commutative, idempotent"),
     (lambda: SUM(X, check="yes"), TypeError, "check= takes True or False, and 'yes' is given"),
+    (lambda: sf.bench(SUM, X, repeats=0), sf.InputError, "repeats is 0; each plan is timed 1 time or more"),
+    (lambda: sf.bench(SUM, X, repeats="3"), TypeError, "repeats= takes how often each plan is timed, and '3' is given"),
     # Operators.
     (lambda: sf.operator("sums"), sf.InputError, None),
     (lambda: SUM.results, sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
