@@ -11,6 +11,7 @@ import weakref
 from . import _results, _segfold
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_MOST = (1 << 63) - 1  # more is as much
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
 
 _open = weakref.WeakSet()
@@ -98,8 +99,11 @@ def _bytes(memory):
         found = re.fullmatch(r"(\d+) ?([KMGT]?)i?B?", memory)
         if found is None:
             raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M'")
-        return int(found[1]) * _UNITS[found[2]]
-    return _operator.index(memory)
+        memory = int(found[1]) * _UNITS[found[2]]
+    try:
+        return max(-_MOST, min(_operator.index(memory), _MOST))
+    except TypeError:
+        raise TypeError(f"memory= takes a number of bytes, an integer, or a text such as '512M', and {memory!r} is given") from None
 
 
 def _is_array(value):

@@ -128,7 +128,10 @@ def test_a_stream_may_be_left():
         ({"uniform": 10, "flags": FLAGS}, "give them once"),
         ({"offsets": OFFSETS[:-1]}, "segments end at"),
         ({"memory": "much"}, "a text such as '512M'"),
-        ({"memory": 3}, "leaves no room"),
+        ({"memory": 3}, "a bound of 3 bytes leaves no room for a slice: .* give 8 bytes or more"),
+        ({"memory": 0}, "a bound of 0 bytes leaves no room for a slice: .* give 8 bytes or more"),
+        ({"memory": -1}, "a bound of -1 bytes leaves no room for a slice: .* give 8 bytes or more"),
+        ({"memory": -(1 << 80)}, "leaves no room for a slice: .* give 8 bytes or more"),
         ({"uniform": 10, "num_elements": N + 10}, "were announced"),
     ],
 )
@@ -136,6 +139,15 @@ def test_what_is_wrong_is_said(x, words, message):
     column = pieces(x)
     with pytest.raises(sf.InputError, match=message):
         list(sf.stream(sf.standard.sum, column, **{"num_elements": N, **words}, **BACKEND))
+
+
+def test_a_bound_is_an_integer(x):
+    assert list(sf.stream(sf.standard.sum, x, memory=1 << 80, **BACKEND))[0] == x.sum(dtype=np.int32)
+    with pytest.raises(TypeError) as caught:
+        sf.stream(sf.standard.sum, x, memory=1e9, **BACKEND)
+    assert str(caught.value) == (
+        "memory= takes a number of bytes, an integer, or a text such as '512M', and 1000000000.0 is given"
+    )
 
 
 def test_arrays_of_an_iterator_are_of_one_type():

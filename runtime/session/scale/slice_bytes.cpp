@@ -49,15 +49,14 @@ SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool ha
     return bytes;
 }
 
-void throw_no_room(std::int64_t memory_bytes, double usable, double bytes, std::int64_t least)
+void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::int64_t least)
 {
     const auto text = [](double n) { return count_text(static_cast<std::int64_t>(std::ceil(n)), "byte"); };
-    const auto whole = static_cast<double>(memory_bytes);
     throw InputError(fmt::format(
         "a bound of {} leaves no room for a slice: an element takes {}, and a slice has at least {}; give {} "
         "or more",
-        text(whole), text(bytes), count_text(least, "element"),
-        text(bytes * static_cast<double>(least) * whole / usable)));
+        count_text(memory_bytes, "byte"), text(bytes), count_text(least, "element"),
+        text(bytes * static_cast<double>(least) / share)));
 }
 
 }  // namespace segfold

@@ -30,8 +30,8 @@ struct SliceBytes {
 [[nodiscard]] SliceBytes bytes_of_slices(const Operator& op, const StreamInput& input, bool has_engine,
                                          std::optional<std::int64_t> num_elements);
 
-/// Refuses a bound of `memory_bytes`, of which slices may take `usable`: less than the `least` elements of a
-/// slice, of `bytes` each, fit.
-[[noreturn]] void throw_no_room(std::int64_t memory_bytes, double usable, double bytes, std::int64_t least);
+/// Refuses a bound of `memory_bytes`, of which slices may take the part `share`: less than the `least`
+/// elements of a slice, of `bytes` each, fit.
+[[noreturn]] void throw_no_room(std::int64_t memory_bytes, double share, double bytes, std::int64_t least);
 
 }  // namespace segfold

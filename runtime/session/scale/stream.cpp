@@ -77,8 +77,8 @@ struct Stream::State {
         const auto sizes = bytes_of_slices(op, input, engine != nullptr, num_elements);
         const auto bytes = sizes.each();
         // Of a device a part is left to the scratch memory of plans.
-        const auto usable = engine ? kUsableShare * static_cast<double>(options.memory_bytes)
-                                   : static_cast<double>(options.memory_bytes);
+        const auto share = engine ? kUsableShare : 1;
+        const auto usable = share * static_cast<double>(options.memory_bytes);
         constexpr double kMostElements = 0x1p48;  // of what takes no memory
         slice_elements = static_cast<std::int64_t>(std::min(usable / bytes, kMostElements));
         if (engine && sizes.copied > 0)
@@ -92,7 +92,7 @@ struct Stream::State {
         problem = make_problem();
         block = problem.order == JoinOrder::blocks ? kJoinBlock : 0;
         if (const auto least = std::max<std::int64_t>(1, block); slice_elements < least)
-            throw_no_room(options.memory_bytes, usable, bytes, least);
+            throw_no_room(options.memory_bytes, share, bytes, least);
         if (num_elements)
             slice_elements = std::min(slice_elements, std::max({*num_elements, block, std::int64_t{1}}));
         slice_segments = slice_elements;
