@@ -88,6 +88,15 @@ std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::i
     return longest <= num_elements ? std::optional(longest) : std::nullopt;
 }
 
+void require_longest(std::int64_t longest)
+{
+    if (longest < 0)
+        throw InputError(
+            fmt::format("longest is {}; it is the number of elements of the longest segment, or "
+                        "0 where nobody knows",
+                        longest));
+}
+
 void require_inputs(const Operator& op, std::size_t count)
 {
     if (count == op.parameters.size())

@@ -24,6 +24,9 @@ std::int64_t num_elements_of(const Operator& op, std::span<const ArrayView> inpu
 /// Nothing where it cannot be told without a workload, and for segments that are wrong.
 std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::int64_t num_elements);
 
+/// Throws InputError for a caller's length of the longest segment that is none.
+void require_longest(std::int64_t longest);
+
 /// Throws InputError unless there is an array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);
 

@@ -52,6 +52,11 @@ std::string time_stamp()
 Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayView> inputs,
                     const SegmentsView& segments, const TuneOptions& options)
 {
+    if (!(options.seconds > 0))
+        throw InputError(fmt::format("seconds is {}; a tuning takes more than 0", options.seconds));
+    if (options.evaluations < 1)
+        throw InputError(
+            fmt::format("evaluations is {}; a tuning measures 1 plan or more", options.evaluations));
     auto& backend = session.backend();
     (void)tune::require_record_folder();  // before anything is measured
     const auto workload = borrow_workload(op, inputs, segments);
@@ -78,7 +83,8 @@ Tuned tune_workload(Session& session, const Operator& op, std::span<const ArrayV
     listener.search.stops = [&] {
         return std::chrono::duration<double>(Clock::now() - start).count() > options.seconds;
     };
-    const auto found = tuning.run(meter, {.evaluations = options.evaluations}, listener);
+    const auto found =
+        tuning.run(meter, {.evaluations = static_cast<std::size_t>(options.evaluations)}, listener);
     tuned.file = tuning.path();
     tuned.reason = found.reason;
     if (!found.winner)

@@ -10,8 +10,8 @@ namespace segfold {
 
 /// How long a tuning may take.
 struct TuneOptions {
-    double seconds = 60;
-    std::size_t evaluations = 200;  ///< plans measured at most
+    double seconds = 60;             ///< more than 0
+    std::int64_t evaluations = 200;  ///< plans measured at most, at least 1
 };
 
 /// What a tuning has found.

@@ -244,8 +244,10 @@ void Call::take_word(std::string_view word, nb::handle value)
         words_.trusts_tables = value_of<bool>(word, value, "True or False");
     else if (is("assume_finite"))
         words_.assumes_finite = value_of<bool>(word, value, "True or False");
-    else if (is("longest"))
+    else if (is("longest")) {
         words_.longest = value_of<std::int64_t>(word, value, "the number of elements of the longest segment");
+        require_longest(words_.longest);
+    }
 }
 
 std::vector<std::string> Call::field_names() const

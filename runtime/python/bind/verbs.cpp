@@ -149,9 +149,10 @@ nb::dict tune(PyOperator& op, const nb::args& arrays, const nb::kwargs& words)
 {
     TuneOptions options;
     if (words.contains("seconds"))
-        options.seconds = nb::cast<double>(words["seconds"]);
+        options.seconds = value_of<double>("seconds", words["seconds"], "a number of seconds");
     if (words.contains("evaluations"))
-        options.evaluations = nb::cast<std::size_t>(words["evaluations"]);
+        options.evaluations = value_of<std::int64_t>("evaluations", words["evaluations"],
+                                                     "the number of plans to measure at most");
     Call call(op, arrays, words, {"seconds", "evaluations"});
     if (call.is_on_device())
         throw InputError("tuning copies arrays of the host to the GPU by itself; give copies on the host");

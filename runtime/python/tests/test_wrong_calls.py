@@ -138,6 +138,12 @@ CASES = [
     (lambda: SUM(X, check="yes"), TypeError, "check= takes True or False, and 'yes' is given"),
     (lambda: sf.bench(SUM, X, repeats=0), sf.InputError, "repeats is 0; each plan is timed 1 time or more"),
     (lambda: sf.bench(SUM, X, repeats="3"), TypeError, "repeats= takes how often each plan is timed, and '3' is given"),
+    (lambda: sf.tune(SUM, X, seconds=-1), sf.InputError, "seconds is -1; a tuning takes more than 0"),
+    (lambda: sf.tune(SUM, X, seconds="1"), TypeError, "seconds= takes a number of seconds, and '1' is given"),
+    (lambda: sf.tune(SUM, X, evaluations=0), sf.InputError, "evaluations is 0; a tuning measures 1 plan or more"),
+    (lambda: sf.tune(SUM, X, evaluations=-1), sf.InputError, "evaluations is -1; a tuning measures 1 plan or more"),
+    (lambda: sf.plan(SUM, X, longest=-1), sf.InputError,
+     "longest is -1; it is the number of elements of the longest segment, or 0 where nobody knows"),
     # Operators.
     (lambda: sf.operator("sums"), sf.InputError, None),
     (lambda: SUM.results, sf.InputError, 'operator sum is of no type yet: sum(x: T); choose one by typed("f32")'),
