@@ -38,6 +38,17 @@ Law law_called(const std::string& word)
                     word));
 }
 
+/// ", and nothing is called 'y'": some keys of a dictionary that no parameter has.
+std::string text_of_unknown(const std::vector<std::string_view>& keys)
+{
+    constexpr std::size_t kMostShown = 3;
+    const auto shown = std::min(keys.size(), kMostShown);
+    std::string text;
+    for (std::size_t i = 0; i < shown; ++i)
+        text += fmt::format("{}'{}'", i == 0 ? ", and nothing is called " : ", ", keys[i]);
+    return keys.size() > shown ? text + ", ..." : text;
+}
+
 bool is_dictionary(nb::handle object) { return PyDict_Check(object.ptr()) != 0; }
 
 const std::byte* end_of(const ArrayView& view)
@@ -74,11 +85,14 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
                                         parameters.begin());
     };
     std::size_t given = 0;
+    std::vector<std::string_view> others;  // in a dictionary
     const auto take_dictionary = [&](const nb::dict& dictionary) {
         for (const auto [key, value] : dictionary) {
             const auto column = column_of(word_of(key));
-            if (column == parameters.size())
-                continue;  // a table of many columns is given as it is
+            if (column == parameters.size()) {
+                others.push_back(word_of(key));  // a table of many columns is given as it is
+                continue;
+            }
             columns[column] = nb::borrow(value);
             ++given;
         }
@@ -113,13 +127,13 @@ Call::Call(PyOperator& op, const nb::args& positional, const nb::kwargs& named,
         }
     }
     if (given < parameters.size()) {
-        if (given == 0)
+        if (given == 0 && others.empty())
             require_inputs(op.is_generic() ? op.typed(op.types().front()).op : op.fixed().op, 0);
         for (std::size_t i = 0; i < columns.size(); ++i)
             if (!columns[i].is_valid())
-                throw InputError(fmt::format("operator {} has no {} for '{}'; it takes {}", op.name(),
+                throw InputError(fmt::format("operator {} has no {} for '{}'{}; it takes {}", op.name(),
                                              parameters[i].scalar ? "number" : "array", parameters[i].name,
-                                             op.signature()));
+                                             text_of_unknown(others), op.signature()));
     }
     take_columns(op, columns);
     for (const auto& [label, object] : segment_objects_) {
