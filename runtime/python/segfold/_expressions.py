@@ -21,8 +21,8 @@ def place():
 
 
 def refuse(message, hint="", at=None):
-    """Raises SpecError with the line of the caller's code."""
-    file, line = at or place()
+    """Raises SpecError with the line of the caller's code, or with ``at`` where that is known."""
+    file, line = at if at and at[0] else place()
     _segfold.raise_spec_error(file, line, message, hint)
 
 

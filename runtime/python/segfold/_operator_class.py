@@ -58,6 +58,8 @@ def _of_class(made, words):
     columns = _columns(inspect.get_annotations(made, eval_str=True), at)
     _refuse_unknown_names(made, [column.name for column in columns], at)
     laws = getattr(made, "laws", ())
+    if not isinstance(laws, (str, list, tuple, set, frozenset)):
+        refuse(f"laws of operator {made.__name__} are {laws!r}", f'laws are names, as in laws = "{", ".join(_LAWS)}"', at)
     laws = [law.strip() for law in laws.split(",")] if isinstance(laws, str) else list(laws)
     for law in laws:
         if law not in _LAWS:
@@ -99,6 +101,9 @@ def _of_function(function, words):
     unknown = [word for word in words if word not in allowed]
     if unknown:
         raise TypeError(f"operator() of a function takes {', '.join(allowed)}, and {', '.join(unknown)} are given")
+    if not hasattr(function, "__code__") and not inspect.get_annotations(function):
+        refuse(f"{function!r} is no function of Python code, and cannot be traced",
+               "write one of two values with types: def total(a: sf.f32, b: sf.f32)")
     at = _place_of(function)
     names = list(inspect.signature(function).parameters)
     if len(names) != 2:
@@ -113,7 +118,7 @@ def _of_function(function, words):
     columns = [_Column("x", kind)]
     if lift is not None:
         lifted = _columns(inspect.get_annotations(lift, eval_str=True), at) if callable(lift) else []
-        columns = lifted or [_Column(name, kind) for name in inspect.signature(lift).parameters]
+        columns = lifted or [_Column(name, kind) for name in _arguments_of(f"lift of operator {function.__name__}", lift)]
     return _build(
         at=at,
         name=function.__name__ if function.__name__.isidentifier() else "expression",
@@ -124,6 +129,14 @@ def _of_function(function, words):
         laws={law: bool(words.get(law)) for law in _LAWS},
         declared=[],
     )
+
+
+def _arguments_of(what, function):
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):  # no callable, or one that tells nothing
+        pass
+    refuse(f"{what} is {function!r}, which cannot be traced", "write a function of Python code")
 
 
 def _place_of(definition):
@@ -168,6 +181,8 @@ def _declared_results(results, at):
         return []
     if isinstance(results, (Type, each)):
         results = {"result": results}
+    elif not isinstance(results, dict) and not inspect.isclass(results):
+        refuse(f"results are {results!r}", "write results = dict(mean=sf.f32, rest=sf.each(sf.f32))", at)
     elif not isinstance(results, dict):
         results = inspect.get_annotations(results, eval_str=True)
     declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
@@ -210,7 +225,7 @@ class _Tracer:
         return Table(column.name, column.type) if column.is_table else make("name", (column.name,), (), column.type)
 
     def arguments(self, part, function):
-        given = list(inspect.signature(function).parameters)
+        given = _arguments_of(f"{part} of operator {self.name}", function)
         if part == "append" and not given:
             refuse(f"append of operator {self.name} takes no state", "it takes a state and then columns", _place_of(function))
         if part in ("lift", "append", "map"):
@@ -312,6 +327,17 @@ def _run(function, arguments):
     return returned, {name: value for name, value in found.items() if all(value is not given for given in arguments)}
 
 
+def _identity_of(name, field, identity, at):
+    if identity is None:
+        return None
+    try:
+        return as_value(identity)
+    except _segfold.SpecError:
+        pass
+    refuse(f"the identity of field '{field}' of operator {name} is {identity!r}",
+           "it is a number or a constant, as in sf.f32(0), sf.lowest(sf.f32) or sf.inf", at)
+
+
 def _build(at, name, description, columns, fields, parts, laws, declared):
     for part in ("lift", "combine"):
         if parts[part] is None:
@@ -322,6 +348,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
         refuse(f"operator {name} has fields with an identity and fields without", "all have one, or none", at)
     if keyword.iskeyword(name):
         name += "_"
+    fields = [(field, kind, _identity_of(name, field, identity, at)) for field, kind, identity in fields]
     tracer = _Tracer(name, columns, fields, declared)
     state_results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
     keeps_results = parts["map"] is None or bool(tracer.results)
@@ -332,7 +359,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
         if part in ("empty", "map") and parts[part] is not None and not tracer.results:
             tracer.results = state_results
         blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
-    names = list(inspect.signature(parts["combine"]).parameters)
+    names = _arguments_of(f"combine of operator {name}", parts["combine"])
     return _segfold.traced_operator({
         "file": at[0],
         "line": at[1],
@@ -341,7 +368,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
         "parameters": [column._replace(type=column.type.name) for column in columns],
         "results": [(result, kind.name) for result, kind in tracer.results] if keeps_results else [],
         "outputs": [(output, kind.name) for output, kind in tracer.outputs],
-        "state": [(field, kind.name, None if identity is None else tracer.node(as_value(identity), {}, {}))
+        "state": [(field, kind.name, None if identity is None else tracer.node(identity, {}, {}))
                   for field, kind, identity in fields],
         "earlier": names[0],
         "later": names[1],

@@ -53,9 +53,9 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
         if "{" not in definition and definition.isidentifier():
             return _segfold.standard_operator(definition)
         return _segfold.operator_of_text("operator", definition)
-    if isinstance(definition, type) or callable(definition):
+    if callable(definition) and not isinstance(definition, trace.Type):
         return trace.operator_of(definition, **words)
-    raise TypeError(f"operator() takes a text, a path, a class or a function, and a {type(definition).__name__} is given")
+    raise TypeError(f"operator() takes a text, a path, a class or a function, and {definition!r} is given")
 
 
 def _refuse_words(words, what):

@@ -133,17 +133,17 @@ def logical_not(a):
 
 def lowest(type):
     """The lowest value of a number type; -inf is not one."""
-    return make("limit", ("lowest", type.name), (), type)
+    return _limit("lowest", type)
 
 
 def highest(type):
     """The highest value of a number type; inf is not one."""
-    return make("limit", ("highest", type.name), (), type)
+    return _limit("highest", type)
 
 
 def epsilon(type):
     """The distance from 1 to the next number of a floating-point type."""
-    return make("limit", ("epsilon", type.name), (), type)
+    return _limit("epsilon", type)
 
 
 def index():
@@ -196,6 +196,12 @@ class scalar:
 
     def __init__(self, type):
         self.type = type
+
+
+def _limit(name, type):
+    if not isinstance(type, Type):
+        refuse(f"{name} takes a type of segfold, and {type!r} is given", f"write sf.{name}(sf.f32)")
+    return make("limit", (name, type.name), (), type)
 
 
 def _common(what, values):

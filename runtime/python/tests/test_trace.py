@@ -392,3 +392,32 @@ def test_a_misspelt_part_is_refused(more, message):
     with pytest.raises(sf.SpecError, match=re.escape(message)):
         sf.operator(class_with(**more))
     assert sf.operator(class_with(_half=0.5, __doc__="Halves.")).name == "total"
+
+
+def total(a: sf.f32, b: sf.f32):
+    return a + b
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: sf.operator(max, identity=0), "<built-in function max> is no function of Python code, and cannot be traced; write"),
+        (lambda: sf.operator(np.add), "<ufunc 'add'> is no function of Python code, and cannot be traced; write"),
+        (lambda: sf.operator(total, lift=max), "lift of operator total is <built-in function max>, which cannot be traced; write"),
+        (lambda: sf.operator(class_with(combine=3)), "combine of operator total is 3, which cannot be traced; write"),
+        (lambda: sf.operator(class_with(combine=np.add)), "test_trace.py:"),
+        (lambda: sf.lowest("f32"), "lowest takes a type of segfold, and 'f32' is given; write sf.lowest(sf.f32)"),
+        (lambda: sf.epsilon(np.float32), "epsilon takes a type of segfold, and <class 'numpy.float32'> is given; write"),
+        (lambda: sf.operator(class_with(laws=3)), "laws of operator total are 3; laws are names, as in laws = "),
+        (lambda: sf.operator(class_with(results=3)), "results are 3; write results = dict("),
+        (lambda: sf.operator(total, identity="zero"), "the identity of field 'value' of operator total is 'zero'; it is a number"),
+    ],
+)
+def test_what_is_no_part_is_said_in_words(make, message):
+    with pytest.raises(sf.SpecError, match=re.escape(message)):
+        make()
+
+
+def test_a_type_is_no_operator():
+    with pytest.raises(TypeError, match="a text, a path, a class or a function, and segfold.i32 is given"):
+        sf.operator(sf.i32, identity=0)
