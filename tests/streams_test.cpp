@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
@@ -104,6 +105,34 @@ TEST(Streams, GeneratorsNeedNoLength)
         EXPECT_EQ(gathered(stream), wanted(workload)) << n;
         EXPECT_EQ(stream.num_elements(), n);
     }
+}
+
+TEST(Streams, GeneratorsEndTogether)
+{
+    auto session = reference_session();
+    const auto op = standard_operator("dot_f32");
+    const auto ones = [](std::int64_t n) {
+        return generated_source(Type::f32, [n](Array& into) mutable {
+            const auto values = into.as<float>();
+            const auto count = std::min<std::int64_t>(n, std::ssize(values));
+            std::fill_n(values.begin(), count, 1.0F);
+            n -= count;
+            return count;
+        });
+    };
+    for (const std::int64_t first : {0, 7, 8, 9, 16})
+        for (const std::int64_t second : {0, 7, 8, 9, 16}) {
+            StreamInput input;
+            input.parameters.push_back(ones(first));
+            input.parameters.push_back(ones(second));
+            StreamOptions options;
+            options.memory_bytes = 16 * 8;
+            Stream stream(session, op, std::move(input), options);
+            if (first == second)
+                EXPECT_EQ(gathered(stream).size(), 1U);
+            else
+                EXPECT_THROW(gathered(stream), InputError) << first << " and " << second;
+        }
 }
 
 TEST(Streams, SharesCoverEverythingOnce)
