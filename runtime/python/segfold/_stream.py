@@ -70,9 +70,9 @@ def stream(
         operator,
         [_source(column) for column in _apart(columns)],
         layout,
-        uniform or 0,
+        0 if uniform is None else _integer("uniform", uniform, "the length of each segment, an integer"),
         None if marks is None else _source(marks),
-        num_elements,
+        _length(num_elements),
         _bytes(memory),
         backend,
         device,
@@ -100,10 +100,23 @@ def _bytes(memory):
         if found is None:
             raise _segfold.InputError(f"memory is {memory!r}; it is a number of bytes, or a text such as '512M'")
         memory = int(found[1]) * _UNITS[found[2]]
+    return _integer("memory", memory, "a number of bytes, an integer, or a text such as '512M'")
+
+
+def _length(num_elements):
+    if num_elements is None:
+        return None
+    length = _integer("num_elements", num_elements, "how many elements iterables give, an integer")
+    if length < 0:
+        raise _segfold.InputError(f"num_elements is {length}; it is 0 or more")
+    return length
+
+
+def _integer(word, value, wanted):
     try:
-        return max(-_MOST, min(_operator.index(memory), _MOST))
+        return max(-_MOST, min(_operator.index(value), _MOST))
     except TypeError:
-        raise TypeError(f"memory= takes a number of bytes, an integer, or a text such as '512M', and {memory!r} is given") from None
+        raise TypeError(f"{word}= takes {wanted}, and {value!r} is given") from None
 
 
 def _is_array(value):

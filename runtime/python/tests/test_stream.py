@@ -133,6 +133,8 @@ def test_a_stream_may_be_left():
         ({"memory": -1}, "a bound of -1 bytes leaves no room for a slice: .* give 8 bytes or more"),
         ({"memory": -(1 << 80)}, "leaves no room for a slice: .* give 8 bytes or more"),
         ({"uniform": 10, "num_elements": N + 10}, "were announced"),
+        ({"uniform": 0}, "the uniform length is 0; it must be at least 1"),
+        ({"num_elements": -1}, "num_elements is -1; it is 0 or more"),
     ],
 )
 def test_what_is_wrong_is_said(x, words, message):
@@ -141,13 +143,22 @@ def test_what_is_wrong_is_said(x, words, message):
         list(sf.stream(sf.standard.sum, column, **{"num_elements": N, **words}, **BACKEND))
 
 
-def test_a_bound_is_an_integer(x):
-    assert list(sf.stream(sf.standard.sum, x, memory=1 << 80, **BACKEND))[0] == x.sum(dtype=np.int32)
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        ({"memory": 1e9}, "memory= takes a number of bytes, an integer, or a text such as '512M', and 1000000000.0 is given"),
+        ({"uniform": 2.5}, "uniform= takes the length of each segment, an integer, and 2.5 is given"),
+        ({"num_elements": 2.5}, "num_elements= takes how many elements iterables give, an integer, and 2.5 is given"),
+    ],
+)
+def test_sizes_are_integers(x, words, message):
     with pytest.raises(TypeError) as caught:
-        sf.stream(sf.standard.sum, x, memory=1e9, **BACKEND)
-    assert str(caught.value) == (
-        "memory= takes a number of bytes, an integer, or a text such as '512M', and 1000000000.0 is given"
-    )
+        sf.stream(sf.standard.sum, x, **words, **BACKEND)
+    assert str(caught.value) == message
+
+
+def test_a_bound_may_be_more_than_there_is(x):
+    assert list(sf.stream(sf.standard.sum, x, memory=1 << 80, **BACKEND))[0] == x.sum(dtype=np.int32)
 
 
 def test_arrays_of_an_iterator_are_of_one_type():
