@@ -17,8 +17,7 @@ Array borrow(const ArrayView& view, std::string_view what)
             fmt::format("{} lie on a device; fold takes arrays of the host: make a plan for those of "
                         "a device",
                         what));
-    if (view.length < 0 || (view.data == nullptr && view.length != 0))
-        throw InputError(fmt::format("{} have {} elements and no address", what, view.length));
+    require_address(what, view.data, view.length);
     return Array::borrow(view.type, view.data, static_cast<std::size_t>(view.length));
 }
 
@@ -95,6 +94,14 @@ void require_longest(std::int64_t longest)
             fmt::format("longest is {}; it is the number of elements of the longest segment, or "
                         "0 where nobody knows",
                         longest));
+}
+
+void require_address(std::string_view what, const void* data, std::int64_t length)
+{
+    if (length < 0)
+        throw InputError(fmt::format("{} have a length of {}; a length is not negative", what, length));
+    if (data == nullptr && length != 0)
+        throw InputError(fmt::format("{} have {} elements and no address", what, length));
 }
 
 void require_inputs(const Operator& op, std::size_t count)

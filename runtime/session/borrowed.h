@@ -2,6 +2,7 @@
 // Workloads made of arrays that a caller lends.
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "runtime/data/workload.h"
 #include "runtime/session/segments_view.h"
@@ -26,6 +27,9 @@ std::optional<std::int64_t> longest_segment(const SegmentsView& segments, std::i
 
 /// Throws InputError for a caller's length of the longest segment that is none.
 void require_longest(std::int64_t longest);
+
+/// Throws InputError for a length that is negative, and for elements without an address.
+void require_address(std::string_view what, const void* data, std::int64_t length);
 
 /// Throws InputError unless there is an array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);

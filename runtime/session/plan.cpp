@@ -77,6 +77,11 @@ PlanSizes plan_sizes(const SegmentsView& view, std::int64_t num_elements)
 {
     if (num_elements < 0)
         throw InputError(fmt::format("{} elements; a number of them is not negative", num_elements));
+    for (const auto* array : {&view.first, &view.second})
+        if (array->length < 0)
+            throw InputError(
+                fmt::format("an array of segments by {} has a length of {}; a length is not negative",
+                            name(view.kind), array->length));
     PlanSizes plan;
     plan.kind = view.kind;
     auto& sizes = plan.sizes;

@@ -1,0 +1,56 @@
+// Wrong arrays, wrong options and objects that were moved from: refused in words, on every back end of the
+// host.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "dsl/error.h"
+#include "runtime/session/operator_laws.h"
+#include "segfold/segfold.h"
+#include "tests/row_cases.h"
+
+namespace segfold::test {
+namespace {
+
+template <class Call>
+std::string message_of(Call call)
+{
+    try {
+        call();
+    } catch (const InputError& error) {
+        return error.what();
+    }
+    return "nothing was thrown";
+}
+
+const std::vector<int> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
+const std::vector<int> kOffsets = {0, 3, 5, 5, 9};
+
+Session session_on(const std::string& backend)
+{
+    SessionOptions options;
+    options.backend = backend;
+    return Session(options);
+}
+
+class Misuse : public testing::TestWithParam<const char*> {
+protected:
+    Session session_ = session_on(GetParam());
+    const Operator sum_ = standard_operator("sum_i32");
+};
+
+TEST_P(Misuse, LengthsThatAreNegative)
+{
+    const ArrayView x(Type::i32, kValues.data(), -1), starts(Type::i32, kOffsets.data(), -1);
+    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {x}, whole()); }),
+              "the elements of 'x' have a length of -1; a length is not negative");
+    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {kValues}, offsets(starts)); }),
+              "the offsets have a length of -1; a length is not negative");
+    EXPECT_EQ(message_of([&] { (void)session_.plan(sum_, lengths(starts), 9); }),
+              "an array of segments by lengths has a length of -1; a length is not negative");
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
+
+}  // namespace
+}  // namespace segfold::test
