@@ -39,6 +39,20 @@ protected:
     const Operator sum_ = standard_operator("sum_i32");
 };
 
+TEST_P(Misuse, ResultsWithoutAnAddress)
+{
+    const MutableArrayView nowhere(Type::i32, nullptr, 4), none(Type::i32, nullptr, 0);
+    const std::string refused = "the results of 'result' have 4 elements and no address";
+    EXPECT_EQ(
+        message_of([&] { (void)session_.fold(sum_, {kValues}, offsets(kOffsets), {.results = {nowhere}}); }),
+        refused);
+    auto plan = session_.plan(sum_, offsets(kOffsets), 9);
+    EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(kOffsets), {nowhere}); }), refused);
+    const std::vector<int> nothing, start = {0};
+    (void)session_.fold(sum_, {nothing}, offsets(start), {.results = {none}});
+    session_.plan(sum_, offsets(start), 0).run({nothing}, offsets(start), {none});
+}
+
 TEST_P(Misuse, LengthsThatAreNegative)
 {
     const ArrayView x(Type::i32, kValues.data(), -1), starts(Type::i32, kOffsets.data(), -1);

@@ -265,8 +265,12 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         if (input.type == parameter.type && is_placed &&
             (parameter.scalar  ? input.length == 1
              : parameter.table ? input.length % width == 0
-                               : input.length == sizes.num_elements * width))
+                               : input.length == sizes.num_elements * width)) {
+            if (input.length < 0 || (input.data == nullptr && input.length != 0))
+                require_address(fmt::format("the elements of '{}'", parameter.name), input.data,
+                                input.length);
             continue;
+        }
         const bool is_in_rows = parameter.row && !parameter.table && input.length % width == 0;
         require_array(fmt::format("the {} of '{}'", is_in_rows ? "rows" : "elements", parameter.name),
                       input.type, is_in_rows ? input.length / width : input.length, input.place,
@@ -298,8 +302,11 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         const auto& field = op.map ? fields[i] : op.results[i];
         const auto needed =
             i + op.outputs.size() >= num_fields ? sizes.num_elements * sizes.num_features : room;
-        if (result.type == field.type && result.place == place && result.length >= needed)
+        if (result.type == field.type && result.place == place && result.length >= needed) {
+            if (result.data == nullptr && needed != 0)
+                require_address(fmt::format("the results of '{}'", field.name), result.data, result.length);
             continue;
+        }
         const bool is_in_rows = has_rows(op) && result.length % sizes.num_features == 0;
         const auto width = is_in_rows ? sizes.num_features : 1;
         require_array(fmt::format("the {} of '{}'", is_in_rows ? "rows" : "results", field.name), result.type,

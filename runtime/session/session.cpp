@@ -128,6 +128,8 @@ void copy_results(const Results& results, std::span<const MutableArrayView> into
             throw InputError(
                 fmt::format("the results of '{}' are {} values, and the array for them has room for {}",
                             field, array.length(), target.length));
+        require_address(fmt::format("the results of '{}'", field), target.data,
+                        static_cast<std::int64_t>(array.length()));
         if (array.bytes() != 0)
             std::memcpy(target.data, array.data(), array.bytes());
     }
