@@ -64,6 +64,40 @@ TEST_P(Misuse, LengthsThatAreNegative)
               "an array of segments by lengths has a length of -1; a length is not negative");
 }
 
+TEST_P(Misuse, ObjectsThatWereMovedFrom)
+{
+    const std::string no_session = "this session has been moved from; use the one that it was moved to";
+    const std::string no_plan = "this plan has been moved from; use the one that it was moved to";
+    auto plan = session_.plan(sum_, whole(), 9);
+    auto session = std::move(session_);
+    auto other = std::move(plan);
+    int sum = 0;
+    const MutableArrayView into(Type::i32, &sum, 1);
+    // NOLINTBEGIN(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {kValues}, whole()); }), no_session);
+    EXPECT_EQ(message_of([&] { (void)session_.plan(sum_, whole(), 9); }), no_session);
+    EXPECT_EQ(message_of([&] { (void)session_.laws(sum_); }), no_session);
+    EXPECT_EQ(message_of([&] { (void)session_.prove(sum_); }), no_session);
+    EXPECT_EQ(message_of([&] { session_.forget_records(); }), no_session);
+    EXPECT_EQ(message_of([&] { (void)session_.backend(); }), no_session);
+    EXPECT_EQ(message_of([&] { (void)session_.catalogue(); }), no_session);
+    EXPECT_EQ(message_of([&] { plan.run({kValues}, whole(), {into}); }), no_plan);
+    EXPECT_EQ(message_of([&] { plan.resize(whole(), 3); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.copy(); }), no_plan);
+    EXPECT_EQ(message_of([&] { plan.move_to(nullptr); }), no_plan);
+    EXPECT_EQ(message_of([&] { plan.require_tables_read_inside(); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.stage(); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.source(); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.explain(); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.warnings(); }), no_plan);
+    EXPECT_EQ(message_of([&] { (void)plan.scratch_bytes(); }), no_plan);
+    // NOLINTEND(bugprone-use-after-move)
+    other.run({kValues}, whole(), {into});
+    EXPECT_EQ(sum, 36);
+    plan = std::move(other);
+    plan.run({kValues}, whole(), {into});
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
 
 }  // namespace

@@ -247,10 +247,17 @@ Plan::~Plan() = default;
 Plan::Plan(Plan&&) noexcept = default;
 Plan& Plan::operator=(Plan&&) noexcept = default;
 
+Plan::State& Plan::state() const
+{
+    if (!state_)
+        throw InputError("this plan has been moved from; use the one that it was moved to");
+    return *state_;
+}
+
 void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
                std::span<const MutableArrayView> results, CUstream_st* stream)
 {
-    auto& state = *state_;
+    auto& state = this->state();
     const std::lock_guard lock(state.mutex);
     const auto& op = state.parts.op;
     const auto place = state.is_on_device ? Place::device : Place::host;
@@ -328,68 +335,68 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
 
 void Plan::resize(const SegmentsView& segments, std::int64_t num_elements)
 {
-    const std::lock_guard lock(state_->mutex);
-    const auto sizes = sizes_of_plan(state_->parts.options, segments, num_elements);
-    const auto& now = state_->sizes;
+    const std::lock_guard lock(state().mutex);
+    const auto sizes = sizes_of_plan(state().parts.options, segments, num_elements);
+    const auto& now = state().sizes;
     if (sizes.kind != now.kind || sizes.sizes.index_bits != now.sizes.index_bits ||
         sizes.key_bytes != now.key_bytes)
         throw InputError(
             fmt::format("resize() takes other numbers of elements and segments; the plan of {} is for "
                         "segments by {} with {}-bit indices",
-                        state_->parts.op.name, name(now.form), now.sizes.index_bits));
-    if (state_->device)
-        state_->device = std::make_unique<DevicePlan>(*state_->device, sizes);
-    state_->sizes = sizes;
-    if (state_->native)
-        state_->load_native();
+                        state().parts.op.name, name(now.form), now.sizes.index_bits));
+    if (state().device)
+        state().device = std::make_unique<DevicePlan>(*state().device, sizes);
+    state().sizes = sizes;
+    if (state().native)
+        state().load_native();
 }
 
 Plan Plan::copy() const
 {
-    const std::lock_guard lock(state_->mutex);
-    return Plan(std::make_unique<State>(*state_));
+    const std::lock_guard lock(state().mutex);
+    return Plan(std::make_unique<State>(state()));
 }
 
 void Plan::move_to(CUstream_st* stream)
 {
-    if (state_->device)
-        state_->device->move_to(stream);
+    if (state().device)
+        state().device->move_to(stream);
 }
 
 void Plan::require_tables_read_inside(CUstream_st* stream)
 {
-    if (!state_->device)
+    if (!state().device)
         return;  // the host's back ends throw when they run
-    const auto tables = state_->device->tables_read_outside(stream);
+    const auto tables = state().device->tables_read_outside(stream);
     if (!tables.empty())
         throw InputError(fmt::format("operator {} has read outside of {} '{}'; such reads give 0",
-                                     state_->parts.op.name, tables.size() == 1 ? "the table" : "the tables",
+                                     state().parts.op.name, tables.size() == 1 ? "the table" : "the tables",
                                      fmt::join(tables, "', '")));
 }
 
 const std::string& Plan::stage() const
 {
-    return state_->choice ? state_->choice->stage->name : state_->nothing;
+    return state().choice ? state().choice->stage->name : state().nothing;
 }
 
 const std::string& Plan::source() const
 {
-    return state_->choice ? state_->choice->emitted.source : state_->nothing;
+    return state().choice ? state().choice->emitted.source : state().nothing;
 }
 
 std::vector<std::pair<std::string, std::string>> Plan::explain() const
 {
-    if (!state_->choice)
+    if (!state().choice)
         return {};
-    const std::lock_guard lock(state_->mutex);
-    auto explanation = state_->explained();
+    const std::lock_guard lock(state().mutex);
+    auto explanation = state().explained();
     explanation.scratch_bytes = scratch_bytes();
-    explanation.on_host = !state_->device;
+    explanation.on_host = !state().device;
     return segfold::explain(explanation);
 }
 
-const std::vector<std::string>& Plan::warnings() const { return state_->warnings; }
+const std::vector<std::string>& Plan::warnings() const { return state().warnings; }
 
-std::int64_t Plan::scratch_bytes() const { return state_->device ? state_->device->scratch_bytes() : 0; }
+std::int64_t Plan::scratch_bytes() const { return state().device ? state().device->scratch_bytes() : 0; }
 
 }  // namespace segfold

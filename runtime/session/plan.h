@@ -45,7 +45,8 @@ struct PlanOptions {
 /// On a GPU a run queues kernels on the caller's stream: it allocates nothing, waits for nothing, and may be
 /// captured into a graph. Scratch memory belongs to the plan, so one stream at a time may run it: the stream
 /// of the first run keeps it until move_to(); each further stream takes a copy(). On other back ends a run
-/// takes arrays of the host and has ended when it returns. Copies share the compiled program.
+/// takes arrays of the host and has ended when it returns. Copies share the compiled program. Each call
+/// throws InputError after the plan was moved from.
 class Plan {
 public:
     ~Plan();
@@ -92,6 +93,9 @@ public:
     explicit Plan(std::unique_ptr<State> state);
 
 private:
+    /// Throws InputError after a move.
+    [[nodiscard]] State& state() const;
+
     std::unique_ptr<State> state_;
 };
 

@@ -167,29 +167,37 @@ Session::Session(std::unique_ptr<Backend> backend, SessionOptions options)
 Session::~Session() = default;
 Session::Session(Session&&) noexcept = default;
 
-OperatorLaws Session::laws(const Operator& op) { return state_->laws(op); }
+Session::State& Session::state() const
+{
+    if (!state_)
+        throw InputError("this session has been moved from; use the one that it was moved to");
+    return *state_;
+}
+
+OperatorLaws Session::laws(const Operator& op) { return state().laws(op); }
 LawReport Session::prove(const Operator& op, double seconds)
 {
     prove::ProofOptions options;
     options.seconds = seconds;
-    return state_->laws(op, &options).report;
+    return state().laws(op, &options).report;
 }
 void Session::forget_records()
 {
-    const std::lock_guard lock(state_->mutex);
-    state_->store.reset();
+    auto& state = this->state();
+    const std::lock_guard lock(state.mutex);
+    state.store.reset();
 }
 
-Backend& Session::backend() { return *state_->running(); }
-const Catalogue& Session::catalogue() { return state_->catalogue(*state_->running()); }
+Backend& Session::backend() { return *state().running(); }
+const Catalogue& Session::catalogue() { return state().catalogue(*state().running()); }
 
 Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                        const std::string& without_records)
 {
-    const auto backend = state_->running();
+    const auto backend = state().running();
     if (!backend->runs_stages())
         return {};
-    const auto laws = on_data(state_->laws(workload.op), workload);
+    const auto laws = on_data(state().laws(workload.op), workload);
     auto problem = make_problem(workload, laws);
     problem.target = backend->target();
     std::optional<ScratchRoom> room;
@@ -199,10 +207,10 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
                            device_bytes(workload);
                 },
                 sizes_of(workload.segments, workload.num_features), gpu->multiprocessors};
-    auto chosen = choose_among(state_->catalogue(*backend, request.is_reproducible), problem,
+    auto chosen = choose_among(state().catalogue(*backend, request.is_reproducible), problem,
                                shape_of(workload), laws, request, without_records, room ? &*room : nullptr);
     chosen.warnings = law_warnings(laws, workload.op);
-    if (auto note = backend->note(); !note.empty() && !state_->has_told_note.exchange(true))
+    if (auto note = backend->note(); !note.empty() && !state().has_told_note.exchange(true))
         chosen.warnings.push_back(std::move(note));
     return chosen;
 }
@@ -210,7 +218,7 @@ Chosen Session::choose(const Workload& workload, const PlanRequest& request,
 Chosen Session::choose(const Problem& problem, const Shape& shape, const OperatorLaws& laws,
                        const PlanRequest& request, const std::string& without_records)
 {
-    return choose_among(state_->catalogue(*state_->running(), request.is_reproducible), problem, shape, laws,
+    return choose_among(state().catalogue(*state().running(), request.is_reproducible), problem, shape, laws,
                         request, without_records);
 }
 
@@ -220,15 +228,15 @@ Chosen Session::choose_among(const Catalogue& catalogue, const Problem& problem,
 {
     Chosen chosen;
     auto reason = without_records;
-    if (reason.empty() && !state_->options.asks_records)
+    if (reason.empty() && !state().options.asks_records)
         reason = "the session asks no records";
     if (reason.empty())
-        reason = reason_without_records(request, *state_->running());
+        reason = reason_without_records(request, *state().running());
     if (reason.empty() && has_rows(problem.op))
         reason = "records do not tell rows of different lengths apart, and none is asked";
     if (reason.empty())
         chosen.lookup =
-            tune::look_up(*state_->records(), {*state_->running()->identity(), problem, shape, catalogue});
+            tune::look_up(*state().records(), {*state().running()->identity(), problem, shape, catalogue});
     else
         chosen.lookup.reason = reason;
     chosen.without_identity = laws.without_identity;
@@ -249,8 +257,8 @@ Results Session::run(const Workload& workload, const Chosen& chosen, RunTimes* t
 
 Results Session::run(const Workload& workload, const PlanText* plan, RunTimes* times)
 {
-    const auto backend = state_->running();
-    const std::lock_guard lock(*state_->run_mutex);
+    const auto backend = state().running();
+    const std::lock_guard lock(*state().run_mutex);
     return backend->run(workload, plan, {}, times);
 }
 
@@ -258,7 +266,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
                      const FoldOptions& options)
 {
     const auto workload = borrow_workload(op, inputs, segments);
-    const auto backend = state_->running();
+    const auto backend = state().running();
     std::optional<PlanChoice> plan;
     std::vector<std::string> chosen_warnings;
     Results results;
@@ -299,16 +307,16 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
 Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_t num_elements,
                    const PlanOptions& options)
 {
-    const auto backend = state_->running();
-    const auto& catalogue = state_->catalogue(*backend, options.request.is_reproducible);
-    PlanParts parts{op, backend, &catalogue, state_->laws(op), nullptr, "", options, state_->run_mutex};
+    const auto backend = state().running();
+    const auto& catalogue = state().catalogue(*backend, options.request.is_reproducible);
+    PlanParts parts{op, backend, &catalogue, state().laws(op), nullptr, "", options, state().run_mutex};
     parts.reason = reason_without_records(options.request, *backend);
-    if (parts.reason.empty() && !state_->options.asks_records)
+    if (parts.reason.empty() && !state().options.asks_records)
         parts.reason = "the session asks no records";
     if (parts.reason.empty() && has_rows(op))
         parts.reason = "records do not tell rows of different lengths apart, and none is asked";
     if (parts.reason.empty())
-        parts.records = state_->records();
+        parts.records = state().records();
     return make_plan(std::move(parts), segments, num_elements);
 }
 

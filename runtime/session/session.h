@@ -51,7 +51,7 @@ struct FoldOptions {
 /// Everything that folding needs: a back end, the stages, the laws that were judged, the tuning records.
 ///
 /// Back end, laws and records are set up on first use. Several threads may use a session;
-/// runs of one session take turns.
+/// runs of one session take turns. Each call throws InputError after the session was moved from.
 class Session {
 public:
     /// Throws InputError for options that exclude each other.
@@ -108,6 +108,9 @@ private:
                                       const std::string& without_records, const ScratchRoom* room = nullptr);
 
     struct State;
+    /// Throws InputError after a move.
+    [[nodiscard]] State& state() const;
+
     std::unique_ptr<State> state_;
 };
 
