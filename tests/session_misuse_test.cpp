@@ -98,6 +98,24 @@ TEST_P(Misuse, ObjectsThatWereMovedFrom)
     plan.run({kValues}, whole(), {into});
 }
 
+TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
+{
+    const auto op = over_rows(sum_);
+    const std::vector<int> numbers(12, 1);
+    std::vector<int> sums(2);
+    auto plan = session_.plan(op, whole(), 6, {.num_features = 2});
+    EXPECT_EQ(
+        message_of([&] { plan.run({rows_of(numbers, 3)}, whole(), {sums}); }),
+        "'x' has rows of 3 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
+        "2), or make another plan");
+    EXPECT_EQ(
+        message_of([&] { plan.run({numbers}, whole(), {sums}); }),
+        "'x' has rows of 1 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
+        "2), or make another plan");
+    plan.run({rows_of(numbers, 2)}, whole(), {sums});
+    EXPECT_EQ(sums, (std::vector{6, 6}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
 
 }  // namespace

@@ -269,6 +269,11 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         const auto& input = inputs[i];
         const auto width = parameter.row ? sizes.num_features : 1;
         const bool is_placed = input.place == place || (parameter.scalar && input.place == Place::host);
+        if (parameter.row && input.num_features != sizes.num_features)
+            throw InputError(fmt::format(
+                "'{}' has rows of {} features, and the plan of {} was made for rows of {}; lend it "
+                "as rows_of(array, {}), or make another plan",
+                parameter.name, input.num_features, op.name, sizes.num_features, sizes.num_features));
         if (input.type == parameter.type && is_placed &&
             (parameter.scalar  ? input.length == 1
              : parameter.table ? input.length % width == 0
