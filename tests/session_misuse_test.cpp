@@ -116,6 +116,48 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     EXPECT_EQ(sums, (std::vector{6, 6}));
 }
 
+/// Not misuse: without, a caller of a plan never learns how many segments there are.
+TEST_P(Misuse, SegmentsThatAreFoundAreTold)
+{
+    const std::vector<std::int16_t> keys_of = {7, 7, 7, 2, 2, 9, 9, 9, 9};
+    const std::vector<std::uint8_t> flags_of = {1, 0, 0, 1, 0, 1, 0, 0, 0};
+    std::vector<std::int16_t> found_keys(9, -1);
+    std::vector<int> num_found(1, -1), results(9, -1);
+    const auto view = keys(keys_of, found_keys, num_found);
+    const auto expect_told = [&] {
+        EXPECT_EQ(num_found[0], 3);
+        EXPECT_EQ(found_keys, (std::vector<std::int16_t>{7, 2, 9, -1, -1, -1, -1, -1, -1}));
+        num_found[0] = -1;
+        found_keys.assign(9, -1);
+    };
+    auto plan = session_.plan(sum_, view, 9);
+    plan.run({kValues}, view, {results});
+    EXPECT_EQ(results, (std::vector{8, 6, 22, -1, -1, -1, -1, -1, -1}));
+    expect_told();
+    (void)session_.fold(sum_, {kValues}, view);
+    expect_told();
+    plan.run({kValues}, keys(keys_of), {results});
+    EXPECT_EQ(num_found[0], -1) << "without an array for it";
+    session_.plan(sum_, flags(flags_of), 9).run({kValues}, flags(flags_of, num_found), {results});
+    EXPECT_EQ(num_found[0], 3);
+
+    const auto refused = [&](const SegmentsView& segments) {
+        return message_of([&] { plan.run({kValues}, segments, {results}); });
+    };
+    std::vector<std::int64_t> wide(1);
+    EXPECT_EQ(refused(keys(keys_of, found_keys, wide)), "num_found are i64; the plan takes i32");
+    EXPECT_EQ(refused(keys(keys_of, std::span(found_keys).first(3), num_found)),
+              "found_keys are 3; the plan is for at least 9");
+    EXPECT_EQ(refused(keys(keys_of, found_keys, MutableArrayView(Type::i32, nullptr, 1))),
+              "num_found have 1 elements and no address");
+    EXPECT_EQ(message_of([&] {
+                  (void)session_.fold(sum_, {kValues},
+                                      keys(keys_of, std::span(found_keys).first(2), num_found));
+              }),
+              "found_keys are 3 values, and the array for them has room for 2");
+    EXPECT_EQ(num_found[0], 3) << "nothing is written where something does not fit";
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "dsl/error.h"
 #include "runtime/data/shape.h"
@@ -52,6 +53,20 @@ std::int64_t greatest(std::int64_t count, Length length)
     for (std::int64_t s = 0; s < count; ++s)
         longest = std::max(longest, static_cast<std::int64_t>(length(s)));
     return longest;
+}
+
+/// Room on the host for `count` values of a type that segments were found by.
+void require_room(std::string_view what, const MutableArrayView& room, Type type, std::int64_t count)
+{
+    if (room.type != type || room.place != Place::host)
+        throw InputError(fmt::format("{} are {} on the host, and the array for them holds {}{}", what,
+                                     name(type), name(room.type),
+                                     room.place == Place::device ? " on a device" : ""));
+    if (room.length < count)
+        throw InputError(fmt::format("{} are {} values, and the array for them has room for {}", what, count,
+                                     room.length));
+    if (room.data == nullptr && count != 0)
+        require_address(what, room.data, room.length);
 }
 
 template <class T>
@@ -114,6 +129,24 @@ void require_inputs(const Operator& op, std::size_t count)
     throw InputError(fmt::format("operator {} takes {} array{} ({}), and {} {} given", op.name, names.size(),
                                  names.size() == 1 ? "" : "s", fmt::join(names, ", "), count,
                                  count == 1 ? "is" : "are"));
+}
+
+void store_found(const Segments& found, const SegmentsView& into)
+{
+    const bool has_keys = found.keys && is_lent(into.found_keys);
+    const bool has_number = is_found(found.form) && is_lent(into.num_found);
+    if (has_keys)
+        require_room("found_keys", into.found_keys, found.keys->type(), found.num_segments);
+    if (has_number)
+        require_room("num_found", into.num_found, found.index_type(), 1);
+    if (has_keys && found.keys->bytes() != 0)
+        std::memcpy(into.found_keys.data, found.keys->data(), found.keys->bytes());
+    if (has_number && into.num_found.type == Type::i64)
+        std::memcpy(into.num_found.data, &found.num_segments, sizeof found.num_segments);
+    if (has_number && into.num_found.type == Type::i32) {
+        const auto narrow = static_cast<std::int32_t>(found.num_segments);
+        std::memcpy(into.num_found.data, &narrow, sizeof narrow);
+    }
 }
 
 std::int64_t num_features_of(const Operator& op, std::span<const ArrayView> inputs)

@@ -34,4 +34,15 @@ void require_address(std::string_view what, const void* data, std::int64_t lengt
 /// Throws InputError unless there is an array for each parameter.
 void require_inputs(const Operator& op, std::size_t count);
 
+/// Whether the caller has lent memory.
+[[nodiscard]] inline bool is_lent(const MutableArrayView& array)
+{
+    return array.data != nullptr || array.length != 0;
+}
+
+/// Writes how many segments there are, and the key of each, where `into` lends memory for them.
+///
+/// Throws InputError where that does not fit; nothing is written then.
+void store_found(const Segments& found, const SegmentsView& into);
+
 }  // namespace segfold

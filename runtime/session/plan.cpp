@@ -235,6 +235,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
     for (std::size_t i = 0; i < results.size(); ++i)
         if (found[i].array.bytes() != 0)
             std::memcpy(results[i].data, found[i].array.data(), found[i].array.bytes());
+    store_found(workload.segments, segments);
 }
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)
@@ -324,16 +325,22 @@ void Plan::run(std::span<const ArrayView> inputs, const SegmentsView& segments,
         require_array(fmt::format("the {} of '{}'", is_in_rows ? "rows" : "results", field.name), result.type,
                       result.length / width, result.place, field.type, needed / width, place, true);
     }
+    if (is_found(state.sizes.form)) {
+        const auto require = [&](const MutableArrayView& array, std::string_view what, Type type,
+                                 std::int64_t length) {
+            if (!state.device && !is_lent(array))
+                return;
+            require_array(what, array.type, array.length, array.place, type, length, place, true);
+            if (array.data == nullptr && length != 0)
+                require_address(what, array.data, array.length);
+        };
+        require(segments.num_found, "num_found", index_type(sizes.index_bits), 1);
+        if (state.sizes.form == SegmentForm::keys)
+            require(segments.found_keys, "found_keys", segments.first.type, sizes.num_elements);
+    }
     if (!state.device) {
         state.run_on_host(inputs, segments, results);
         return;
-    }
-    if (is_found(state.sizes.form)) {
-        require_array("num_found", segments.num_found.type, segments.num_found.length,
-                      segments.num_found.place, index_type(sizes.index_bits), 1, place, true);
-        if (state.sizes.form == SegmentForm::keys)
-            require_array("found_keys", segments.found_keys.type, segments.found_keys.length,
-                          segments.found_keys.place, segments.first.type, sizes.num_elements, place, true);
     }
     state.device->run(inputs, segments, results, stream);
 }

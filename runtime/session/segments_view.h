@@ -11,8 +11,8 @@ struct SegmentsView {
     std::int64_t uniform_length = 0;
     ArrayView first;              ///< offsets, lengths, begins, flags or keys
     ArrayView second;             ///< ends
-    MutableArrayView found_keys;  ///< keys on a device: the key of each run
-    MutableArrayView num_found;   ///< flags and keys on a device: how many segments there are, one index
+    MutableArrayView found_keys;  ///< keys: the key of each run; needed on a device
+    MutableArrayView num_found;   ///< flags and keys: how many segments there are, one index; likewise
 
     [[nodiscard]] Place place() const { return first.place; }
 };
@@ -65,7 +65,9 @@ namespace detail {
 {
     return detail::segments_by(LayoutKind::flags, values);
 }
-/// The same on a device, where the kernel finds the segments: results need room for one of every element.
+/// The same, where the fold is to say how many segments it has found: `num_found` is one i32, or one i64 for
+/// a plan of 64-bit indices. On a device the kernel finds them. A plan's results need room for one of every
+/// element.
 [[nodiscard]] inline SegmentsView flags(const ArrayView& values, const MutableArrayView& num_found)
 {
     auto view = flags(values);
@@ -78,8 +80,9 @@ namespace detail {
 {
     return detail::segments_by(LayoutKind::keys, values);
 }
-/// The same on a device, where the kernel finds the segments: results and `found_keys` need room for one of
-/// every element; `num_found` is one i32, or one i64 for a plan of 64-bit indices.
+/// The same, where the fold is to say how many segments it has found, and the key of each: `num_found` is one
+/// i32, or one i64 for a plan of 64-bit indices. On a device the kernel finds them. A plan's results and
+/// `found_keys` need room for one of every element.
 [[nodiscard]] inline SegmentsView keys(const ArrayView& values, const MutableArrayView& found_keys,
                                        const MutableArrayView& num_found)
 {

@@ -299,6 +299,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
             folded.check_.push_back("thrust has no say: " + validation.without_thrust);
         folded.agrees_ = validation.agrees();
     }
+    store_found(workload.segments, segments);
     if (!options.results.empty())
         copy_results(folded.results_, options.results);
     return folded;
