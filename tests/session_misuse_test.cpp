@@ -116,6 +116,21 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     EXPECT_EQ(sums, (std::vector{6, 6}));
 }
 
+TEST_P(Misuse, MoreSlicesThanElements)
+{
+    const std::vector<int> values = {1, 2, 4}, begins = {0, 0, 0}, ends = {3, 3, 2};
+    for (const auto most : {std::int64_t{1'000'000'000}, std::numeric_limits<std::int64_t>::max()}) {
+        for (const bool is_reproducible : {false, true}) {
+            FoldOptions options;
+            options.num_slices = most;
+            options.plan.is_reproducible = is_reproducible;
+            EXPECT_EQ(session_.fold(sum_, {values}, whole(), options).values<int>(), (std::vector{7}));
+            EXPECT_EQ(session_.fold(sum_, {values}, ranges(begins, ends), options).values<int>(),
+                      (std::vector{7, 7, 3}));
+        }
+    }
+}
+
 /// Not misuse: without, a caller of a plan never learns how many segments there are.
 TEST_P(Misuse, SegmentsThatAreFoundAreTold)
 {

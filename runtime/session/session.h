@@ -44,7 +44,8 @@ struct FoldOptions {
     /// The caller's memory for the results, one array for each result field; results are returned without it.
     std::vector<MutableArrayView> results = {};
     /// Slices into which the elements are cut, each folded alone; 0: one piece. Results are the same but
-    /// for rounding, and with a reproducible plan the same for any number from 1 on.
+    /// for rounding, and with a reproducible plan the same for any number from 1 on. More slices than
+    /// elements are as many as there are elements.
     std::int64_t num_slices = 0;
 };
 

@@ -131,6 +131,14 @@ void make_reproducible(SliceProblem& problem, const Catalogue& catalogue)
 
 namespace {
 
+/// No more slices than there are items: more would fold nothing.
+std::int64_t slices_with_items(const Workload& workload, std::int64_t num_slices)
+{
+    if (num_slices <= std::max<std::int64_t>(1, workload.segments.num_elements))
+        return num_slices;
+    return std::min(num_slices, std::max<std::int64_t>(1, Slicer(workload, 1).cut(1)));
+}
+
 /// Says that a stage takes no pieces of segments, and why none of the segments is left for it.
 [[noreturn]] void refuse_pieces(const Stage& stage, const Problem& pieces, const Catalogue& catalogue)
 {
@@ -186,6 +194,7 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
         throw InputError("the number of slices is " + std::to_string(num_slices) + "; it must be at least 1");
     require_slices(problem.op);
     check_workload(workload);
+    num_slices = slices_with_items(workload, num_slices);
     const Slicer slicer(workload, num_slices, problem.order == JoinOrder::blocks ? kJoinBlock : 0);
     const auto shape = shape_of(workload.segments);
     const auto share = [&](std::int64_t count) { return (count + num_slices - 1) / num_slices; };
@@ -216,10 +225,10 @@ Sliced fold_sliced(std::span<Session* const> devices, const Workload& workload, 
     for (auto* device : devices)
         made.push_back(slice_device(*device));
     auto own = options;
-    own.has_pieces_alone = options.num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
-                                                      !Slicer(workload, options.num_slices).has_inner());
-    auto sliced =
-        fold_sliced(made, slice_problem(session, workload.op, laws, own), workload, options.num_slices);
+    own.num_slices = slices_with_items(workload, options.num_slices);
+    own.has_pieces_alone = own.num_slices > 0 && (workload.segments.form == SegmentForm::whole ||
+                                                  !Slicer(workload, own.num_slices).has_inner());
+    auto sliced = fold_sliced(made, slice_problem(session, workload.op, laws, own), workload, own.num_slices);
     sliced.warnings = law_warnings(laws, workload.op);
     if (sliced.plan)
         sliced.without_identity = laws.without_identity;

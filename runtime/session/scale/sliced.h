@@ -14,7 +14,7 @@ namespace segfold {
 
 /// How a workload is sliced.
 struct SliceOptions {
-    std::int64_t num_slices = 1;
+    std::int64_t num_slices = 1;       ///< no more are made than there are elements in segments
     PlanRequest plan = {};             ///< of the segments that lie inside slices
     std::string without_records = {};  ///< why no tuning record is asked; empty: they are
     /// No segment lies inside a slice but one that is given as whole: `plan` is of the pieces then.
