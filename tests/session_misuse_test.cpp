@@ -116,6 +116,22 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     EXPECT_EQ(sums, (std::vector{6, 6}));
 }
 
+TEST_P(Misuse, OptionsThatNoPlanCanHave)
+{
+    const auto refused = [&](const Operator& op, const PlanOptions& options) {
+        return message_of([&] { (void)session_.plan(op, whole(), 9, options); });
+    };
+    EXPECT_EQ(refused(sum_, {.longest = -1}),
+              "the longest segment is said to have -1 elements; a number of them is not negative, and 0 says "
+              "that it is not known");
+    EXPECT_EQ(refused(over_rows(sum_), {.num_features = 0}),
+              "the plan of sum is for rows of 0 features; a row has at least 1");
+    EXPECT_EQ(
+        refused(sum_, {.num_features = 4}),
+        "the plan is for rows of 4 features, and operator sum has no rows; leave the number of features "
+        "at 1");
+}
+
 TEST_P(Misuse, MoreSlicesThanElements)
 {
     const std::vector<int> values = {1, 2, 4}, begins = {0, 0, 0}, ends = {3, 3, 2};

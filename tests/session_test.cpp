@@ -90,7 +90,9 @@ TEST(Session, PlansOfMoreThanMemoryHoldsAreRefused)
               "the plan is for 4611686018427387904 elements; it can have 281474976710656 at most");
     PlanOptions options;
     options.num_features = 1 << 20;
-    EXPECT_EQ(message_of([&] { (void)session.plan(op, whole(), std::int64_t{1} << 40, options); }),
+    const auto rows = parse_operator(
+        "test", "operator o(x: row i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }");
+    EXPECT_EQ(message_of([&] { (void)session.plan(rows, whole(), std::int64_t{1} << 40, options); }),
               "the plan is for 1099511627776 elements of 1048576 features; it can have 268435456 at most");
 }
 

@@ -145,6 +145,23 @@ namespace {
 /// No memory has more numbers; products of sizes of a plan with the bytes of a number stay within 64 bits.
 constexpr std::int64_t kMostNumbers = std::int64_t{1} << 48;
 
+void require_options(const Operator& op, const PlanOptions& options)
+{
+    if (options.longest < 0)
+        throw InputError(
+            fmt::format("the longest segment is said to have {} elements; a number of them is not negative, "
+                        "and 0 says that it is not known",
+                        options.longest));
+    if (options.num_features < 1)
+        throw InputError(fmt::format("the plan of {} is for rows of {} features; a row has at least 1",
+                                     op.name, options.num_features));
+    if (options.num_features != 1 && !has_rows(op))
+        throw InputError(
+            fmt::format("the plan is for rows of {} features, and operator {} has no rows; leave "
+                        "the number of features at 1",
+                        options.num_features, op.name));
+}
+
 /// With the length of rows, which segments do not tell.
 PlanSizes sizes_of_plan(const PlanOptions& options, const SegmentsView& segments, std::int64_t num_elements)
 {
@@ -240,6 +257,7 @@ void Plan::State::run_on_host(std::span<const ArrayView> inputs, const SegmentsV
 
 Plan make_plan(PlanParts parts, const SegmentsView& segments, std::int64_t num_elements)
 {
+    require_options(parts.op, parts.options);
     return Plan(std::make_unique<Plan::State>(std::move(parts), segments, num_elements));
 }
 
