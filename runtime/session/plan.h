@@ -56,8 +56,9 @@ public:
     /// Folds: an array for each parameter, the arrays of segments, an array for each result field.
     ///
     /// On a GPU all lie on the device; a scalar may lie on the host as well, and is read before the run
-    /// returns. Throws InputError for an array whose number, type, length or place is
-    /// not the plan's, before anything is queued.
+    /// returns. Results may be longer than the plan's; what lies behind these stays as it is. Throws
+    /// InputError for an array whose number, type, length, rows or place are not the plan's, or that has no
+    /// address, before anything is queued.
     void run(std::span<const ArrayView> inputs, const SegmentsView& segments,
              std::span<const MutableArrayView> results, CUstream_st* stream = nullptr);
     void run(std::initializer_list<ArrayView> inputs, const SegmentsView& segments,
