@@ -97,28 +97,51 @@ private:
     StateField declared_;
 };
 
+/// Which field of an array is meant, and the line that says it.
+class ArrayEntry {
+public:
+    ArrayEntry(int number, SourceLocation at = SourceLocation::current())
+        : number_(number), position_(place(at))
+    {}
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] Position position() const { return position_; }
+
+private:
+    int number_;
+    Position position_;
+};
+
 /// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
 template <ValueType T, int N>
 class FieldArray {
 public:
     static_assert(N > 0 && N <= 256, "segfold: an array has 1 to 256 entries");
 
-    explicit FieldArray(const std::string& name, SourceLocation at = SourceLocation::current())
+    explicit FieldArray(const std::string& name, SourceLocation at = SourceLocation::current()) : name_(name)
     {
         for (int k = 0; k < N; ++k)
             entries_.emplace_back(name + "_" + std::to_string(k), at);
     }
     FieldArray(const std::string& name, const Argument<T>& identity,
                SourceLocation at = SourceLocation::current())
+        : name_(name)
     {
         for (int k = 0; k < N; ++k)
             entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
     }
 
-    Field<T>& operator[](int k) { return entries_.at(static_cast<std::size_t>(k)); }
-    const Field<T>& operator[](int k) const { return entries_.at(static_cast<std::size_t>(k)); }
+    /// Throws SpecError where the array has no such entry.
+    Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
+    const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
 
 private:
+    [[nodiscard]] std::size_t checked(const ArrayEntry& entry) const
+    {
+        require_entry(name_, entry.number(), N, entry.position());
+        return static_cast<std::size_t>(entry.number());
+    }
+
+    std::string name_;
     std::vector<Field<T>> entries_;
 };
 

@@ -222,6 +222,14 @@ Term place_handle(const char* name, Position at)
     refuse_outside(std::string(name) + "()", at);
 }
 
+void require_entry(const std::string& array, int number, int count, Position at)
+{
+    if (number < 0 || number >= count)
+        throw spec_error(
+            nullptr, at, "'" + array + "' has no entry " + std::to_string(number),
+            count == 1 ? "its only one is 0" : "they run from 0 to " + std::to_string(count - 1));
+}
+
 Making::Making(const Recording& recording, std::optional<Operand> operand)
     : home_(recording.home()), operand_(operand), outer_(t_making)
 {

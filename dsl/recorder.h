@@ -57,6 +57,8 @@ void set_handle(const Term& target, const Term& value, Position at);
 Term let_handle(const std::string& name, const Term& value, Type type, Position at);
 /// A name that the language gives: index, position, segment, length.
 Term place_handle(const char* name, Position at);
+/// Throws SpecError unless an array of `count` fields has entry `number`.
+void require_entry(const std::string& array, int number, int count, Position at);
 
 /// While it lives, the states that are made are an operand of a recording, or what it sets, or are declared.
 class Making {

@@ -210,6 +210,48 @@ TEST(DefinePlaces, OutsideOfEveryPart)
            "HERE: n" + rule);
 }
 
+TEST(DefinePlaces, EntriesThatAnArrayDoesNotHave)
+{
+    struct Bins : State {
+        FieldArray<int, 4> bins{"bins", 0};
+    };
+    struct One : State {
+        FieldArray<int, 1> bin{"bin"};
+    };
+    expect(refusal([] {
+               return define<Bins>("bins", [](auto& op) {
+                   Column<int> x(op, "x");
+                   op.lift([&](Bins& s) {
+                       for (int k = 0; k <= 4; ++k)
+                           s.bins[k] = x;  // HERE
+                   });
+               });
+           }),
+           "HERE: 'bins' has no entry 4; they run from 0 to 3");
+    expect(refusal([] {
+               return define<Bins>("bins", [](auto& op) {
+                   Column<int> x(op, "x");
+                   op.lift([&](Bins& s) {
+                       for (int k = 0; k < 4; ++k)
+                           s.bins[k] = x;
+                   });
+                   op.combine([](const Bins& a, const Bins& b, Bins& s) {
+                       s.bins[0] = a.bins[0] + b.bins[-1];  // HERE
+                   });
+               });
+           }),
+           "HERE: 'bins' has no entry -1; they run from 0 to 3");
+    expect(refusal([] {
+               return define<One>("one", [](auto& op) {
+                   Column<int> x(op, "x");
+                   op.lift([&](One& s) {
+                       s.bin[1] = x;  // HERE
+                   });
+               });
+           }),
+           "HERE: 'bin' has no entry 1; its only one is 0");
+}
+
 TEST(DefinePlaces, AFaultLeavesNothingBehind)
 {
     const auto throws = [](auto& op, auto) { op.lift([](auto&) { throw SpecError("mine"); }); };
