@@ -34,11 +34,11 @@ std::vector<DeclaredParameter> declared_parameters(std::string name, std::string
 /// The short form of the command line: one column `x`, one state field `value`, combine given as an
 /// expression of `a` and `b`, the other parts optional (empty texts are left out).
 struct ShortForm {
-    std::string combine;    ///< "max(a, b)"
-    Type type = Type::f32;  ///< of the column and the state
-    std::string identity;   ///< "lowest(f32)"; empty: a semigroup
-    std::string lift;       ///< of x; empty: x itself
-    std::string finish;     ///< of value; empty: value itself
+    std::string combine = {};   ///< "max(a, b)"
+    Type type = Type::f32;      ///< of the column and the state
+    std::string identity = {};  ///< "lowest(f32)"; empty: a semigroup
+    std::string lift = {};      ///< of x; empty: x itself
+    std::string finish = {};    ///< of value; empty: value itself
     bool commutative = false;
 };
 

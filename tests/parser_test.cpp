@@ -341,6 +341,9 @@ TEST(Parser, ShortFormFillsInTheRest)
     form = {};
     form.combine = "b";
     EXPECT_FALSE(parse_short_form(form).has_identity());
+    // A compiler warns of members that are left out where they have no initializer.
+    EXPECT_TRUE(same(parse_short_form({.combine = "a + b", .identity = "0"}),
+                     parse_short_form({"a + b", Type::f32, "0", "", "", false})));
 }
 
 TEST(Parser, ShortFormMessagesNameTheirFlag)
