@@ -122,8 +122,7 @@ TEST_P(Misuse, OptionsThatNoPlanCanHave)
         return message_of([&] { (void)session_.plan(op, whole(), 9, options); });
     };
     EXPECT_EQ(refused(sum_, {.longest = -1}),
-              "the longest segment is said to have -1 elements; a number of them is not negative, and 0 says "
-              "that it is not known");
+              "longest is -1; it is the number of elements of the longest segment, or 0 where nobody knows");
     EXPECT_EQ(refused(over_rows(sum_), {.num_features = 0}),
               "the plan of sum is for rows of 0 features; a row has at least 1");
     EXPECT_EQ(

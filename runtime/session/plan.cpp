@@ -147,11 +147,7 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 48;
 
 void require_options(const Operator& op, const PlanOptions& options)
 {
-    if (options.longest < 0)
-        throw InputError(
-            fmt::format("the longest segment is said to have {} elements; a number of them is not negative, "
-                        "and 0 says that it is not known",
-                        options.longest));
+    require_longest(options.longest);
     if (options.num_features < 1)
         throw InputError(fmt::format("the plan of {} is for rows of {} features; a row has at least 1",
                                      op.name, options.num_features));

@@ -6,7 +6,6 @@
 #include "dsl/error.h"
 #include "dsl/warnings.h"
 #include "runtime/backends/cuda/context.h"
-#include "runtime/session/borrowed.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"
@@ -30,7 +29,6 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     Chosen chosen;
     auto& explanation = chosen.explanation;
     const auto& options = parts.options;
-    require_longest(options.longest);
     auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
     laws.knows_data = false;
     if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity) {
