@@ -13,6 +13,7 @@
 #include "dsl/error.h"
 #include "dsl/parser.h"
 #include "dsl/standard_operators.h"
+#include "runtime/data/index_at.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"
 #include "runtime/regress/smallest_configuration.h"
@@ -233,6 +234,15 @@ inline Segments segments_in_form(SegmentForm form, std::vector<std::int64_t> len
         default:
             return segments_from_offsets(index_array(offsets_of(lengths)), n);
     }
+}
+
+/// The same lengths in the opposite order.
+inline Segments backwards(const Segments& segments)
+{
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t s = segments.num_segments; s > 0; --s)
+        lengths.push_back(index_at(segments.offsets, s) - index_at(segments.offsets, s - 1));
+    return segments_in_form(segments.form, lengths);
 }
 
 /// Shapes on which a rung crosses its borders: parts of a tile, a tile, several, and for `whole` three
