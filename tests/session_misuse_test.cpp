@@ -4,34 +4,12 @@
 
 #include <limits>
 
-#include "dsl/error.h"
 #include "runtime/session/operator_laws.h"
-#include "segfold/segfold.h"
+#include "tests/front_door.h"
 #include "tests/row_cases.h"
 
 namespace segfold::test {
 namespace {
-
-template <class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
-const std::vector<int> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
-const std::vector<int> kOffsets = {0, 3, 5, 5, 9};
-
-Session session_on(const std::string& backend)
-{
-    SessionOptions options;
-    options.backend = backend;
-    return Session(options);
-}
 
 class Misuse : public testing::TestWithParam<const char*> {
 protected:
@@ -43,11 +21,11 @@ TEST_P(Misuse, ResultsWithoutAnAddress)
 {
     const MutableArrayView nowhere(Type::i32, nullptr, 4), none(Type::i32, nullptr, 0);
     const std::string refused = "the results of 'result' have 4 elements and no address";
-    EXPECT_EQ(
-        message_of([&] { (void)session_.fold(sum_, {kValues}, offsets(kOffsets), {.results = {nowhere}}); }),
-        refused);
+    EXPECT_EQ(message_of<InputError>(
+                  [&] { (void)session_.fold(sum_, {kValues}, offsets(kOffsets), {.results = {nowhere}}); }),
+              refused);
     auto plan = session_.plan(sum_, offsets(kOffsets), 9);
-    EXPECT_EQ(message_of([&] { plan.run({kValues}, offsets(kOffsets), {nowhere}); }), refused);
+    EXPECT_EQ(message_of<InputError>([&] { plan.run({kValues}, offsets(kOffsets), {nowhere}); }), refused);
     const std::vector<int> nothing, start = {0};
     (void)session_.fold(sum_, {nothing}, offsets(start), {.results = {none}});
     session_.plan(sum_, offsets(start), 0).run({nothing}, offsets(start), {none});
@@ -56,11 +34,11 @@ TEST_P(Misuse, ResultsWithoutAnAddress)
 TEST_P(Misuse, LengthsThatAreNegative)
 {
     const ArrayView x(Type::i32, kValues.data(), -1), starts(Type::i32, kOffsets.data(), -1);
-    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {x}, whole()); }),
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {x}, whole()); }),
               "the elements of 'x' have a length of -1; a length is not negative");
-    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {kValues}, offsets(starts)); }),
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, offsets(starts)); }),
               "the offsets have a length of -1; a length is not negative");
-    EXPECT_EQ(message_of([&] { (void)session_.plan(sum_, lengths(starts), 9); }),
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, lengths(starts), 9); }),
               "an array of segments by lengths has a length of -1; a length is not negative");
 }
 
@@ -74,23 +52,23 @@ TEST_P(Misuse, ObjectsThatWereMovedFrom)
     int sum = 0;
     const MutableArrayView into(Type::i32, &sum, 1);
     // NOLINTBEGIN(bugprone-use-after-move): what this test is about
-    EXPECT_EQ(message_of([&] { (void)session_.fold(sum_, {kValues}, whole()); }), no_session);
-    EXPECT_EQ(message_of([&] { (void)session_.plan(sum_, whole(), 9); }), no_session);
-    EXPECT_EQ(message_of([&] { (void)session_.laws(sum_); }), no_session);
-    EXPECT_EQ(message_of([&] { (void)session_.prove(sum_); }), no_session);
-    EXPECT_EQ(message_of([&] { session_.forget_records(); }), no_session);
-    EXPECT_EQ(message_of([&] { (void)session_.backend(); }), no_session);
-    EXPECT_EQ(message_of([&] { (void)session_.catalogue(); }), no_session);
-    EXPECT_EQ(message_of([&] { plan.run({kValues}, whole(), {into}); }), no_plan);
-    EXPECT_EQ(message_of([&] { plan.resize(whole(), 3); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.copy(); }), no_plan);
-    EXPECT_EQ(message_of([&] { plan.move_to(nullptr); }), no_plan);
-    EXPECT_EQ(message_of([&] { plan.require_tables_read_inside(); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.stage(); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.source(); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.explain(); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.warnings(); }), no_plan);
-    EXPECT_EQ(message_of([&] { (void)plan.scratch_bytes(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, whole()); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, whole(), 9); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.laws(sum_); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { session_.forget_records(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.backend(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.catalogue(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { plan.run({kValues}, whole(), {into}); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.resize(whole(), 3); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.copy(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.move_to(nullptr); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.require_tables_read_inside(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.stage(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.source(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.explain(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.warnings(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.scratch_bytes(); }), no_plan);
     // NOLINTEND(bugprone-use-after-move)
     other.run({kValues}, whole(), {into});
     EXPECT_EQ(sum, 36);
@@ -105,11 +83,11 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
     std::vector<int> sums(2);
     auto plan = session_.plan(op, whole(), 6, {.num_features = 2});
     EXPECT_EQ(
-        message_of([&] { plan.run({rows_of(numbers, 3)}, whole(), {sums}); }),
+        message_of<InputError>([&] { plan.run({rows_of(numbers, 3)}, whole(), {sums}); }),
         "'x' has rows of 3 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
         "2), or make another plan");
     EXPECT_EQ(
-        message_of([&] { plan.run({numbers}, whole(), {sums}); }),
+        message_of<InputError>([&] { plan.run({numbers}, whole(), {sums}); }),
         "'x' has rows of 1 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
         "2), or make another plan");
     plan.run({rows_of(numbers, 2)}, whole(), {sums});
@@ -119,7 +97,7 @@ TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
 TEST_P(Misuse, OptionsThatNoPlanCanHave)
 {
     const auto refused = [&](const Operator& op, const PlanOptions& options) {
-        return message_of([&] { (void)session_.plan(op, whole(), 9, options); });
+        return message_of<InputError>([&] { (void)session_.plan(op, whole(), 9, options); });
     };
     EXPECT_EQ(refused(sum_, {.longest = -1}),
               "longest is -1; it is the number of elements of the longest segment, or 0 where nobody knows");
@@ -172,7 +150,7 @@ TEST_P(Misuse, SegmentsThatAreFoundAreTold)
     EXPECT_EQ(num_found[0], 3);
 
     const auto refused = [&](const SegmentsView& segments) {
-        return message_of([&] { plan.run({kValues}, segments, {results}); });
+        return message_of<InputError>([&] { plan.run({kValues}, segments, {results}); });
     };
     std::vector<std::int64_t> wide(1);
     EXPECT_EQ(refused(keys(keys_of, found_keys, wide)), "num_found are i64; the plan takes i32");
@@ -180,7 +158,7 @@ TEST_P(Misuse, SegmentsThatAreFoundAreTold)
               "found_keys are 3; the plan is for at least 9");
     EXPECT_EQ(refused(keys(keys_of, found_keys, MutableArrayView(Type::i32, nullptr, 1))),
               "num_found have 1 elements and no address");
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(message_of<InputError>([&] {
                   (void)session_.fold(sum_, {kValues},
                                       keys(keys_of, std::span(found_keys).first(2), num_found));
               }),

@@ -5,34 +5,12 @@
 #include <numeric>
 #include <thread>
 
-#include "dsl/error.h"
 #include "runtime/session/choice.h"
 #include "runtime/session/explanation.h"
-#include "segfold/segfold.h"
+#include "tests/front_door.h"
 
 namespace segfold::test {
 namespace {
-
-template <class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
-
-const std::vector<int> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
-const std::vector<int> kOffsets = {0, 3, 5, 5, 9};
-
-Session session_on(const std::string& backend)
-{
-    SessionOptions options;
-    options.backend = backend;
-    return Session(options);
-}
 
 std::vector<int> sums(const Folded& folded)
 {
