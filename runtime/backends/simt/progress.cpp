@@ -73,7 +73,7 @@ void Worker::check_deadlock(Block& block)
                        describe_waits(block), launch_.block_threads - block.live, replay_text(launch_)));
 }
 
-// Told at once where this worker has called itself stuck: others do not wait for its next round.
+// A worker that has called itself stuck takes that back at once: others may look before its next round.
 void Worker::made_strong_progress()
 {
     ++strong_progress_;
@@ -102,9 +102,9 @@ void Worker::next_round()
         mine.stuck_at.store(0, std::memory_order_release);
     idle_rounds_ = any ? 0 : idle_rounds_ + 1;
     weak_rounds_ = strong ? 0 : weak_rounds_ + 1;
-    if (idle_rounds_ > kIdleRounds && all_are_stuck(launch_.progress, idle_rounds_, seen_total_))
+    if (idle_rounds_ > kIdleRounds && all_are_stuck(launch_.progress, idle_rounds_, seen_total_)) {
         report_stuck();
-    else if (weak_rounds_ > kWeakRounds) {
+    } else if (weak_rounds_ > kWeakRounds) {
         is_called_stuck_ = true;
         if (all_are_stuck(launch_.strong_progress, weak_rounds_, seen_strong_total_))
             report_stuck();
