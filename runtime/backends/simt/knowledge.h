@@ -34,6 +34,9 @@ using Knowledge = std::shared_ptr<const KnowledgeNode>;
 /// The union; either argument itself when it holds the other.
 Knowledge join(const Knowledge& a, const Knowledge& b);
 
+/// Adds `more` to `knowledge`, which stays the set that it is when it holds all of it.
+void learn(Knowledge& knowledge, const Knowledge& more);
+
 /// `knowledge` and `cover` of the block with number `block`.
 Knowledge extend(const Knowledge& knowledge, std::uint32_t block, Cover cover);
 

@@ -23,7 +23,7 @@ void note_published(Block& block, Order& order, Knowledge Order::*into, const Kn
 {
     if (published == nullptr)
         return;
-    order.*into = join(order.*into, published);
+    learn(order.*into, published);
     block.uses_order = true;
 }
 
@@ -32,6 +32,13 @@ void take_deferred(Worker& worker, Block& block, Order& order)
     const Place flag = std::exchange(order.deferred, Place{});
     if (flag.cell != nullptr)
         note_published(block, order, &Order::pending, published_at(worker, block.number, flag));
+}
+
+/// Adds to `knowledge` what the flags said that `order`'s thread has read since its last fence.
+void take_pending(Knowledge& knowledge, Order& order)
+{
+    if (order.pending != nullptr)
+        learn(knowledge, std::exchange(order.pending, nullptr));
 }
 
 /// The accesses that are over for the running thread within its own block. Starts a new phase, so that what
@@ -81,7 +88,7 @@ void fence(Worker& worker, unsigned scope)
     Block& block = worker.block();
     Order& order = worker.order();
     take_deferred(worker, block, order);
-    order.known = join(order.known, std::exchange(order.pending, nullptr));
+    take_pending(order.known, order);
     order.published_block = extend(join(block.known, order.known), block.number, release_cover(worker));
     if (scope == kSegfoldScopeDevice)
         order.published_device = order.published_block;
@@ -102,10 +109,10 @@ void publish(Worker& worker, const Place& flag)
     Extra& extra = flag.shadow->require_extra(*flag.cell);
     if (std::exchange(extra.launch, worker.launch().first_number) != worker.launch().first_number)
         extra.device = extra.block = nullptr;
-    extra.device = join(extra.device, device);
+    learn(extra.device, device);
     if (std::exchange(extra.block_number, block.number) != block.number)
         extra.block = nullptr;
-    extra.block = join(extra.block, within);
+    learn(extra.block, within);
 }
 
 void note_flag(Worker& worker, const Place& flag)
@@ -132,10 +139,11 @@ void order_block(Worker& worker, Block& block)
 {
     for (Order& order : block.order) {
         take_deferred(worker, block, order);
-        block.known = join(block.known,
-                           join(std::exchange(order.known, nullptr), std::exchange(order.pending, nullptr)));
+        learn(block.known, order.known);
+        order.known = nullptr;
+        take_pending(block.known, order);
         // A fence before the barrier counts for whoever writes a flag after it, as it does on the hardware.
-        block.published = join(block.published, order.published_device);
+        learn(block.published, order.published_device);
     }
 }
 
@@ -170,12 +178,15 @@ void order_warp(Worker& worker, Block& block, Warp& warp, std::uint32_t mask)
     };
     for_each_order([&](Order& order) {
         take_deferred(worker, block, order);
-        all = join(all, join(order.known, std::exchange(order.pending, nullptr)));
-        published = join(published, order.published_device);
+        learn(all, order.known);
+        take_pending(all, order);
+        learn(published, order.published_device);
     });
     for_each_order([&](Order& order) {
-        order.known = all;
-        order.published_device = published;
+        if (order.known != all)
+            order.known = all;
+        if (order.published_device != published)
+            order.published_device = published;
     });
 }
 
