@@ -141,10 +141,10 @@ Knowledge extend_at(const Knowledge& knowledge, std::uint32_t block, Cover&& cov
                                                 : std::move(cover));
     auto node = std::make_shared<Inner>(height);
     const unsigned own = digit(block, height);
-    for (unsigned i = 0; i < kFanOut; ++i) {
-        const auto& child = child_of(knowledge, height, i);
-        node->children[i] = i == own ? extend_at(child, block, std::move(cover), height - 1) : child;
-    }
+    for (unsigned i = 0; i < kFanOut; ++i)
+        if (i != own)
+            node->children[i] = child_of(knowledge, height, i);
+    node->children[own] = extend_at(child_of(knowledge, height, own), block, std::move(cover), height - 1);
     return node;
 }
 
