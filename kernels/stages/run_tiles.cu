@@ -28,7 +28,8 @@
 //% let     two_waves = per_half <= 11 ? 11 : per_half <= 13 ? 13 : per_half <= 15 ? 15 : 11
 //% let     one_wave = per_block <= 7 ? 7 : per_block <= 11 ? 11 : per_block <= 13 ? 13 : 15
 //% let     light_warps = per_block <= 15 ? one_wave : two_waves
-//% let     wide_warps = is_little ? 7 : state_bytes == 12 ? 11 : 8
+//% let     is_second_wave = keys && state_bytes == 8 && num_elements > 3 * 132 * 4096
+//% let     wide_warps = is_little || is_second_wave ? 7 : state_bytes == 12 ? 11 : 8
 //% let     most_warps = keys && uses_length ? (state_bytes <= 4 ? 11 : 7) : 15
 //% prefer  block_threads = 32 + 32 * min(most_warps, state_bytes <= 4 ? light_warps : wide_warps)
 //% let     items = ceil_div(items_per_thread * 4, max(4, state_bytes))
