@@ -16,6 +16,8 @@ from segfold import _segfold  # noqa: E402
 
 _ERRORS = """import typing
 
+__version__: str
+
 
 class Error(Exception):
     \"\"\"{Error}\"\"\"

@@ -55,7 +55,7 @@ def _of_class(made, words):
     if unknown:
         raise TypeError(f"operator() of a class takes {' and '.join(_LAWS)}, and {', '.join(unknown)} are given")
     at = _place_of(made)
-    columns = _columns(inspect.get_annotations(made, eval_str=True), at)
+    columns = _columns(_annotations(made), at)
     _refuse_unknown_names(made, [column.name for column in columns], at)
     laws = getattr(made, "laws", ())
     if not isinstance(laws, (str, list, tuple, set, frozenset)):
@@ -68,10 +68,10 @@ def _of_class(made, words):
         refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
     state = made.state
     fields = []
-    for name, kind in inspect.get_annotations(state, eval_str=True).items() if inspect.isclass(state) else ():
+    for name, kind in _annotations(state).items() if inspect.isclass(state) else ():
         if not isinstance(kind, Type):
             refuse(f"state field '{name}' has no type of segfold", f"write {name}: sf.f32 = 0", at)
-        fields.append((name, kind, vars(state).get(name)))
+        fields.append((name, kind, _attributes(state).get(name)))
     if not fields:
         refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
     return _build(
@@ -80,14 +80,25 @@ def _of_class(made, words):
         description=inspect.getdoc(made) if made.__doc__ else "",
         columns=columns,
         fields=fields,
-        parts={part: vars(made).get(part) for part in _PARTS},
+        parts={part: _attributes(made).get(part) for part in _PARTS},
         laws={law: law in laws or bool(words.get(law)) for law in _LAWS},
         declared=_declared_results(getattr(made, "results", None), at),
     )
 
 
+def _attributes(made):
+    """What a class and those that it inherits from hold, by name; not what every class has."""
+    held = {name: value for base in reversed(made.__mro__[:-1]) for name, value in vars(base).items()}
+    return {name: value.__func__ if isinstance(value, staticmethod) else value for name, value in held.items()}
+
+
+def _annotations(made):
+    """Those of a class and of those that it inherits from, theirs first."""
+    return {name: kind for base in reversed(made.__mro__[:-1]) for name, kind in inspect.get_annotations(base, eval_str=True).items()}
+
+
 def _refuse_unknown_names(made, columns, at):
-    for name, value in vars(made).items():
+    for name, value in _attributes(made).items():
         if name.startswith("_") or name in _NAMES or name in columns:
             continue
         near = difflib.get_close_matches(name, _NAMES, 1)
@@ -141,8 +152,9 @@ def _arguments_of(what, function):
 
 def _place_of(definition):
     code = getattr(definition, "__code__", None)
-    if code is None:
-        code = next((part.__code__ for part in vars(definition).values() if hasattr(part, "__code__")), None)
+    if code is None and isinstance(definition, type):
+        parts = [*vars(definition).values(), *_attributes(definition).values()]
+        code = next((part.__code__ for part in parts if hasattr(part, "__code__")), None)
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
 

@@ -4,6 +4,8 @@ from typing import Any
 
 import typing
 
+__version__: str
+
 
 class Error(Exception):
     """The base of all errors of segfold."""

@@ -14,7 +14,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # more is as much
 _LAYOUTS = ("offsets", "lengths", "flags", "keys")
 
-_open = weakref.WeakSet()
+_open: weakref.WeakSet = weakref.WeakSet()
 
 
 @atexit.register

@@ -297,7 +297,14 @@ def test_stubs_say_what_is_there():
     tree = ast.parse((sources / "segfold" / "trace.pyi").read_text())
     stubbed = {node.name for node in tree.body if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
     stubbed |= {node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)}
-    assert stubbed == set(sf.trace.__all__)
+    told = next(ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+    assert stubbed == set(told) == set(sf.trace.__all__)
+    value = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Value")
+    declared = {node.name for node in value.body if isinstance(node, ast.FunctionDef)}
+    operations = {name for name, function in vars(sf.trace.Value).items() if name.startswith("__") and callable(function)}
+    # What only refuses is not declared, nor what every object has.
+    silent = "init hash bool iter float int round floor ceil floordiv rfloordiv array_ufunc".split()
+    assert declared == operations - {f"__{name}__" for name in silent}
     assert (sources / "segfold" / "py.typed").exists()
 
 

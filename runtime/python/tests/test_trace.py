@@ -394,6 +394,56 @@ def test_a_misspelt_part_is_refused(more, message):
     assert sf.operator(class_with(_half=0.5, __doc__="Halves.")).name == "total"
 
 
+class Sum:
+    """A sum of which others are made."""
+
+    x: sf.f32
+
+    class state:
+        total: sf.f64 = 0
+
+    @staticmethod
+    def lift(x):
+        return sf.f64(x)
+
+    def combine(a, b):
+        return a + b
+
+
+class Mean(Sum):
+    class state(Sum.state):
+        count: sf.i64 = 0
+
+    def lift(x, w):
+        return dict(total=sf.f64(x * w), count=1)
+
+    def combine(a, b):
+        return dict(total=a.total + b.total, count=a.count + b.count)
+
+    def finish(s):
+        return s.total / sf.f64(s.count)
+
+    w: sf.f32
+
+
+def test_parts_are_inherited():
+    class Half(Sum):
+        def finish(s):
+            return s / sf.f64(2)
+
+    half = sf.operator(Half)
+    assert half(np.float32([1, 2, 3]), backend="reference")[0] == 3
+    mean = sf.operator(Mean)
+    assert str(mean).startswith("operator Mean(x: f32, w: f32)"), str(mean)
+    assert mean(dict(x=np.float32([1, 2, 3]), w=np.float32([2, 2, 2])), backend="reference")[0] == 4
+    Sum.hlaf = 1
+    try:
+        with pytest.raises(sf.SpecError, match="nothing in operator Half is called 'hlaf'"):
+            sf.operator(Half)
+    finally:
+        del Sum.hlaf
+
+
 def total(a: sf.f32, b: sf.f32):
     return a + b
 
