@@ -247,6 +247,26 @@ TEST(Npy, ReplacesTheFileBehindALink)
     EXPECT_EQ(read_npy(target).as<std::int32_t>()[0], 5);
 }
 
+TEST(Npy, MakesTheFileThatALinkLeadsTo)
+{
+    const TemporaryFolder folder;
+    std::filesystem::create_symlink("second.npy", folder.file("link.npy"));
+    std::filesystem::create_symlink(folder.file("target.npy"), folder.file("second.npy"));
+    write_npy(folder.file("link.npy"), make_array<std::int32_t>(Type::i32, {5}));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link.npy")));
+    EXPECT_TRUE(std::filesystem::is_symlink(folder.file("second.npy")));
+    EXPECT_EQ(read_npy(folder.file("target.npy")).as<std::int32_t>()[0], 5);
+
+    const auto circle = folder.file("circle.npy");
+    std::filesystem::create_symlink(circle, circle);
+    try {
+        write_npy(circle, make_array<std::int32_t>(Type::i32, {5}));
+        FAIL() << "a circle of links was written to";
+    } catch (const InputError& error) {
+        EXPECT_EQ(error.what(), circle + ": cannot be written: its links lead in a circle");
+    }
+}
+
 TEST(Npy, SurvivesDamage)
 {
     const TemporaryFolder folder;

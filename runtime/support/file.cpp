@@ -24,12 +24,22 @@ namespace {
 constexpr std::size_t kLargestTransfer = std::size_t{1} << 30;
 constexpr std::size_t kFirstStreamBytes = std::size_t{1} << 16;
 
-/// The path with symbolic links followed, so that a rename replaces the file and not the link.
+/// The path with symbolic links followed, so that a rename replaces the file and not the link. A link may
+/// lead to a file that is yet to be made.
 std::string follow_links(const std::string& path)
 {
+    constexpr int kMostLinks = 40;  // as many as Linux follows
     std::error_code error;
-    const std::filesystem::path target = std::filesystem::canonical(path, error);
-    return error ? path : target.string();
+    std::filesystem::path target = std::filesystem::canonical(path, error);
+    if (!error)
+        return target.string();
+    target = path;
+    for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
+        if (links == kMostLinks)
+            refuse(path, "cannot be written: its links lead in a circle");
+        target = target.parent_path() / std::filesystem::read_symlink(target, error);
+    }
+    return target.string();
 }
 
 std::mutex kept_mutex;
