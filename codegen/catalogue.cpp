@@ -175,8 +175,9 @@ void require_own_vocabulary(const std::filesystem::path& root, std::vector<std::
         const auto files = vocabulary_files();
         const auto own = std::ranges::find(files, path.substr(kFolder.size()), &EmbeddedFile::path);
         if (own == files.end() || read_file(root / path) != own->text)
-            throw InputError((root / path).generic_string() +
-                             ": is not the program's, and --kernels does not replace the vocabulary");
+            throw InputError(
+                (root / path).generic_string() +
+                ": is not the program's, and a folder of kernels does not replace the vocabulary");
         return true;
     });
 }
@@ -287,7 +288,8 @@ Catalogue Catalogue::overlaid(const std::string& directory)
 {
     const std::filesystem::path root(directory);
     if (!std::filesystem::is_directory(root))
-        throw InputError(directory + ": is no folder; --kernels takes one with files as in kernels/");
+        throw InputError(directory +
+                         ": is no folder; a folder of kernels has stages and parts as kernels/ has");
     auto paths = kernel_files(root);
     require_own_vocabulary(root, paths);
     constexpr std::string_view kFolders[] = {"stages/", "ladder/", "probes/", "parts/"};

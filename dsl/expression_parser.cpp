@@ -81,7 +81,7 @@ void ExpressionParser::refuse_generic(Position position)
 {
     if (std::exchange(refused_generic_, true))
         throw Silence();
-    cursor_.fail(position, "this operator is written for a type T", "say which with --type, e.g. --type f32");
+    cursor_.fail(position, "this operator is written for a type T", "say which T is, e.g. f32 (--type f32)");
 }
 
 Type ExpressionParser::type()

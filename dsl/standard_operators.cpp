@@ -157,7 +157,7 @@ Operator standard_operator(std::string_view name, std::optional<Type> type)
     const auto [stem, named_type] = known(name);
     if (type && named_type && *type != *named_type)
         throw InputError("operator '" + std::string(name) + "' is for " +
-                         std::string(segfold::name(*named_type)) + ", but --type says " +
+                         std::string(segfold::name(*named_type)) + ", but the type asked for is " +
                          std::string(segfold::name(*type)) + "; give one of them");
     Type chosen = named_type                   ? *named_type
                   : type                       ? *type

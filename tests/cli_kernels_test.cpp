@@ -147,13 +147,14 @@ TEST_F(KernelsTest, FaultsNameTheFileOfTheFolder)
 TEST_F(KernelsTest, FoldersThatReplaceNothingAreRefused)
 {
     EXPECT_EQ(refusal({"stages", "--kernels", "none"}),
-              "segfold: none: is no folder; --kernels takes one with files as in kernels/\n");
+              "segfold: none: is no folder; a folder of kernels has stages and parts as kernels/ has\n");
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
               "segfold: own: holds no .cu and no .cuh file in a folder stages, ladder, probes or parts\n");
     fs::copy(SEGFOLD_SOURCE_DIR "/kernels/vocabulary", folder_.file("own/vocabulary"));
     (void)folder_.write("own/vocabulary/table.cuh", "");
     EXPECT_EQ(refusal({"stages", "--kernels", "own"}),
-              "segfold: own/vocabulary/table.cuh: is not the program's, and --kernels does not replace the "
+              "segfold: own/vocabulary/table.cuh: is not the program's, and a folder of kernels does not "
+              "replace the "
               "vocabulary\n");
     fs::remove_all(folder_.file("own/vocabulary"));
     (void)folder_.write("own/leap.cu", leap());

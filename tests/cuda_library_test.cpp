@@ -46,7 +46,7 @@ TEST_F(CudaLibrary, MissingDriverSaysWhereItWasLookedFor)
                   (void)open_driver({folder_, "/nowhere"});
               }),
               "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
-                  ", /nowhere; use --backend cpu");
+                  ", /nowhere; use the back end cpu (--backend cpu)");
 }
 
 TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
@@ -54,7 +54,8 @@ TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
     EXPECT_EQ(failure([&] { (void)open_nvrtc({folder_}); }),
               "no CUDA compiler on this machine: looked for libnvrtc.so.13 or libnvrtc.so.12 in " +
                   folder_.string() +
-                  "; install the CUDA toolkit or point SEGFOLD_TOOLKIT at its folder, or use --backend cpu");
+                  "; install the CUDA toolkit or point SEGFOLD_TOOLKIT at its folder, or use the back end "
+                  "cpu (--backend cpu)");
 }
 
 TEST_F(CudaLibrary, AnOlderDriverPrefersItsOwnNvrtc)
@@ -69,8 +70,8 @@ TEST_F(CudaLibrary, DamagedLibraryIsReportedWithTheLoadersReason)
     std::ofstream(file) << "no shared object";
     const std::string text = failure([&] { (void)open_driver({folder_}); });
     EXPECT_EQ(text, "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
-                        "; use --backend cpu\nfound, but the loader refused it: " + file.string() +
-                        ": file too short");
+                        "; use the back end cpu (--backend cpu)\nfound, but the loader refused it: " +
+                        file.string() + ": file too short");
 }
 
 TEST_F(CudaLibrary, LibraryWithoutAnEntryPointIsNamed)
@@ -129,7 +130,8 @@ TEST_F(CudaLibrary, NoDeviceHasAReasonAndADeviceHasNone)
     EXPECT_EQ(devices().empty(), !no_device_reason().empty());
     if (!devices().empty())
         GTEST_SKIP() << "this machine has a GPU";
-    EXPECT_NE(no_device_reason().find("use --backend cpu"), std::string::npos) << no_device_reason();
+    EXPECT_NE(no_device_reason().find("use the back end cpu (--backend cpu)"), std::string::npos)
+        << no_device_reason();
     EXPECT_EQ(failure([] { (void)device(0); }), no_device_reason());
 }
 

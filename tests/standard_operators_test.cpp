@@ -302,7 +302,7 @@ TEST(StandardOperators, Refusals)
               "unknown operator 'summ'; 'segfold operators' lists those that come with the program; "
               "did you mean 'sum'?");
     EXPECT_EQ(refusal("sum_f32", Type::f64),
-              "operator 'sum_f32' is for f32, but --type says f64; give one of them");
+              "operator 'sum_f32' is for f32, but the type asked for is f64; give one of them");
     EXPECT_EQ(refusal("trace_f32"),
               "operator 'trace' is not defined for f32; it takes i8, i16, i32, i64, u8, u16, u32 and u64");
     EXPECT_EQ(refusal("log_sum_exp", Type::i32),

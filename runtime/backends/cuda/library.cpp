@@ -119,7 +119,7 @@ Driver open_initialised_driver()
                                       opened.library.path(), describe(opened, result));
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
         message += fmt::format("; CUDA_VISIBLE_DEVICES is '{}'", visible);
-    throw DeviceError(message + "; use --backend cpu");
+    throw DeviceError(message + "; use the back end cpu (--backend cpu)");
 }
 
 // The caller holds toolkit_mutex.
@@ -204,9 +204,9 @@ Driver open_driver(const std::vector<fs::path>& places)
         if (!attempt.failure.empty())
             failures.push_back(attempt.failure);
     }
-    throw DeviceError(
-        fmt::format("no NVIDIA driver on this machine: looked for {} in {}; use --backend cpu{}", kDriverName,
-                    list_places(places), list_failures(failures)));
+    throw DeviceError(fmt::format(
+        "no NVIDIA driver on this machine: looked for {} in {}; use the back end cpu (--backend cpu){}",
+        kDriverName, list_places(places), list_failures(failures)));
 }
 
 Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
@@ -229,7 +229,7 @@ Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
         names += (names.empty() ? "" : " or ") + nvrtc_name(major);
     throw DeviceError(
         fmt::format("no CUDA compiler on this machine: looked for {} in {}; install the CUDA toolkit or "
-                    "point SEGFOLD_TOOLKIT at its folder, or use --backend cpu{}",
+                    "point SEGFOLD_TOOLKIT at its folder, or use the back end cpu (--backend cpu){}",
                     names, list_places(places), list_failures(failures)));
 }
 
