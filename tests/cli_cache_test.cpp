@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cuda/compiler_identity.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/kernel_entry.h"
@@ -71,7 +72,7 @@ protected:
 
 TEST_F(CacheVerb, ShowsNothingWhereNothingIs)
 {
-    EXPECT_EQ(folder_.run({"cache", "list"}).output, "no kernels in " + path() + "\n");
+    EXPECT_EQ(folder_.run({"cache", "list"}).output, "nothing in " + path() + "\n");
     EXPECT_EQ(folder_.run({"cache", "verify"}).output, "0 files in " + path() + ", 0 damaged\n");
     EXPECT_EQ(folder_.run({"cache", "clear"}).output, "removed 0 files of 0 bytes from " + path() + "\n");
     EXPECT_EQ(json("stat")["state"], "on");
@@ -142,6 +143,44 @@ TEST_F(CacheVerb, UnusableFoldersAreInputErrorsButForStat)
         folder_.run({"cache", "stat"}).errors,
         "segfold: SEGFOLD_CACHE_BYTES is 'lots'; it takes a number of bytes from 1 to 2^50, e.g. 268435456 "
         "or 256M (K, M, G are powers of 1024)\n");
+}
+
+/// Whether a C++ compiler is there, and the back end cpu makes libraries.
+bool makes_libraries() { return cpu::reason_without_compiler().empty(); }
+
+TEST_F(CacheVerb, LibrariesOfTheBackEndCpuAreThereToo)
+{
+    if (!makes_libraries())
+        GTEST_SKIP() << cpu::reason_without_compiler();
+    const std::vector<std::string> run = {"run",     "sum_i32",      "--layout",  "uniform=4",
+                                          "--input", "[1, 2, 3, 4]", "--backend", "cpu"};
+    ASSERT_EQ(folder_.run(run).errors, "");
+    EXPECT_EQ(json("stat")["libraries"], 1);
+    EXPECT_EQ(json("stat")["kernels"], 0);
+    const auto file = json("list")["files"][0];
+    EXPECT_EQ(file["kind"], "library");
+    EXPECT_NE(folder_.run({"cache", "list"}).output.find("C++ of the back end cpu"), std::string::npos);
+    const auto library = path() + "/" + file["file"].get<std::string>();
+    auto bytes = read_text(library);
+    bytes[bytes.size() / 2] ^= 1;
+    (void)folder_.write("kernels/" + fs::path(library).filename().string(), bytes);
+    EXPECT_EQ(json("verify", 1)["files"][0]["damage"], "its SHA-256 does not hold");
+    ASSERT_EQ(folder_.run(run).errors, "") << "a damaged library is made anew";
+    EXPECT_EQ(json("verify")["damaged"], 0);
+    EXPECT_EQ(json("clear")["removed"], 1);
+}
+
+TEST_F(CacheVerb, LibrariesThatCannotBeKeptAreToldOfOnce)
+{
+    if (!makes_libraries())
+        GTEST_SKIP() << cpu::reason_without_compiler();
+    fs::create_directory(path());
+    fs::permissions(path(), fs::perms::all);
+    const auto result = folder_.run(
+        {"run", "sum_i32", "--layout", "uniform=4", "--input", "[1, 2, 3, 4]", "--backend", "cpu"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "segfold: warning: compiled libraries are not kept: " + path() +
+                                 " may be written by others (mode 0777); chmod 0700 makes it private\n");
 }
 
 }  // namespace

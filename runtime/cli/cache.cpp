@@ -1,4 +1,4 @@
-// segfold cache: the compiled kernels that are kept on disk.
+// segfold cache: what was compiled or proved, and is kept on disk.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/kernel_entry.h"
 #include "runtime/cli/json.h"
@@ -25,10 +26,11 @@ namespace {
 constexpr std::int64_t kNanoseconds = 1'000'000'000;
 constexpr std::size_t kShownDigits = 12;
 
-/// A file of the cache: a kernel, a record of a compiler, verdicts on laws, or what is wrong with it.
+/// A file of the cache: a kernel, a library of the back end cpu, a record of a compiler, verdicts on laws, or
+/// what is wrong with it.
 struct Stored {
     cache::FileInfo file;
-    bool is_kernel = false, has_laws = false;
+    bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
     std::string compiler;            ///< of a record
     prove::StoredVerdicts verdicts;  ///< of laws
@@ -36,7 +38,10 @@ struct Stored {
 
     [[nodiscard]] std::string_view kind() const
     {
-        return is_kernel ? "kernel" : has_laws ? prove::kVerdictKind : "compiler";
+        return is_kernel    ? "kernel"
+               : is_library ? cpu::kLibraryKind
+               : has_laws   ? prove::kVerdictKind
+                            : "compiler";
     }
 
     [[nodiscard]] std::string key() const { return file.name.substr(0, file.name.find('.')); }
@@ -47,6 +52,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
     Stored stored;
     stored.file = file;
     stored.is_kernel = file.name.ends_with(fmt::format(".{}", cuda::kKernelKind));
+    stored.is_library = file.name.ends_with(fmt::format(".{}", cpu::kLibraryKind));
     stored.has_laws = file.name.ends_with(fmt::format(".{}", prove::kVerdictKind));
     const auto bytes = folder.peek(file.name);
     try {
@@ -54,6 +60,8 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
             throw InputError("is not readable, no regular file of this user alone, or beyond the bound");
         if (stored.has_laws)
             stored.verdicts = prove::decode_verdicts(*bytes);
+        else if (stored.is_library)
+            (void)cpu::unseal_library(*bytes);
         else if (!stored.is_kernel)
             stored.compiler = cuda::decode_identity(*bytes).version;
         else if (stored.entry = cuda::decode_entry(*bytes); stored.entry.key != stored.key())
@@ -81,6 +89,10 @@ struct Contents {
     [[nodiscard]] std::int64_t kernels() const
     {
         return std::ranges::count_if(files, [](const Stored& stored) { return stored.is_kernel; });
+    }
+    [[nodiscard]] std::int64_t libraries() const
+    {
+        return std::ranges::count_if(files, [](const Stored& stored) { return stored.is_library; });
     }
     [[nodiscard]] std::int64_t damaged() const
     {
@@ -138,6 +150,8 @@ Json cache_json(const Stored& stored)
         document["prover"] = stored.verdicts.prover;
         return document;
     }
+    if (stored.is_library)
+        return document;
     if (!stored.is_kernel) {
         document["compiler"] = stored.compiler;
         return document;
@@ -164,11 +178,9 @@ Json cache_json(const Contents& contents, bool only_damaged)
     for (const auto& stored : contents.files)
         if (!only_damaged || !stored.damage.empty())
             files.push_back(cache_json(stored));
-    return {{"folder", contents.path()},
-            {"kernels", contents.kernels()},
-            {"damaged", contents.damaged()},
-            {"bytes", contents.bytes()},
-            {"files", std::move(files)}};
+    return {{"folder", contents.path()},         {"kernels", contents.kernels()},
+            {"libraries", contents.libraries()}, {"damaged", contents.damaged()},
+            {"bytes", contents.bytes()},         {"files", std::move(files)}};
 }
 
 int list(bool json)
@@ -194,11 +206,13 @@ int list(bool json)
         else if (stored.is_kernel)
             table.add({stored.entry.name, stored.entry.architecture, stored.entry.compiler, bytes,
                        fmt::format("{:.1f} ms", stored.entry.compiled.seconds * 1e3), age, key});
+        else if (stored.is_library)
+            table.add({"C++ of the back end cpu", "", "", bytes, "", age, key});
         else if (stored.has_laws)
             table.add({fmt::format("laws of {} ({})", stored.verdicts.name, stored.verdicts.prover), "", "",
                        bytes, "", age, key});
     }
-    write_output(table.empty() ? fmt::format("no kernels in {}\n", contents.path()) : table.print());
+    write_output(table.empty() ? fmt::format("nothing in {}\n", contents.path()) : table.print());
     return 0;
 }
 
@@ -225,6 +239,7 @@ int stat(bool json)
         print_facts({{"kernel cache", state},
                      {"folder", contents.path()},
                      {"kernels", std::to_string(contents.kernels())},
+                     {"libraries", std::to_string(contents.libraries())},
                      {"damaged", std::to_string(contents.damaged())},
                      {"bytes", fmt::format("{} of at most {}", contents.bytes(), settings.most_bytes)}}));
     return 0;

@@ -9,6 +9,7 @@
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
 #include "dsl/suggest.h"
+#include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/cli/json_schema.h"
 #include "runtime/cli/language_page.h"
@@ -95,8 +96,9 @@ bool asks_for_help(const Words& words)
 int run_verb(const Verb& verb, const Words& words)
 {
     const int exit_code = verb.run(words);
-    if (const auto note = cuda::take_cache_note())
-        write_error("warning: " + *note);
+    for (const auto& note : {cuda::take_cache_note(), cpu::take_library_note()})
+        if (note)
+            write_error("warning: " + *note);
     return exit_code;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "dsl/error.h"
 #include "runtime/support/cache_folder.h"
@@ -23,7 +24,6 @@ namespace {
 
 // Part of every key: another number and no old file is found.
 constexpr int kFormat = 1;
-constexpr std::string_view kKind = "library";
 
 /// Values are those that the text says: nothing is reassociated, products and sums are not contracted. That
 /// operations raise no exceptions and set no errno lets loops with conditions become vectors.
@@ -52,31 +52,39 @@ std::string read_file(const std::string& path)
 /// A library as it is kept: its digest, then its bytes.
 std::string seal(const std::string& library) { return cache::sha256_hex(library) + "\n" + library; }
 
-std::optional<std::string> unseal(const std::string& bytes)
-{
-    constexpr std::size_t kDigits = 64;
-    if (bytes.size() <= kDigits || bytes[kDigits] != '\n')
-        return std::nullopt;
-    auto library = bytes.substr(kDigits + 1);
-    if (cache::sha256_hex(library) != std::string_view(bytes).substr(0, kDigits))
-        return std::nullopt;
-    return library;
-}
+/// Why libraries are not kept, until somebody has taken it.
+struct Note {
+    std::mutex mutex;
+    std::optional<std::string> text;
+    bool was_noted = false;
 
-/// The folder of libraries, beside the kernels; null where there is no cache.
+    /// Keeps the first reason.
+    void set(std::string_view reason)
+    {
+        const std::lock_guard lock(mutex);
+        if (!std::exchange(was_noted, true))
+            text = fmt::format("compiled libraries are not kept: {}", reason);
+    }
+};
+
+Note note;
+
+/// The folder of the cache; null where there is none, and every process compiles anew.
 cache::Folder* open_folder()
 {
     static const std::unique_ptr<cache::Folder> folder = []() -> std::unique_ptr<cache::Folder> {
         const auto settings = cache::settings_from_environment();
-        if (!settings.is_on || settings.folder.empty())
+        if (!settings.is_on)
             return nullptr;
+        if (settings.folder.empty()) {
+            note.set(cache::kNoFolder);
+            return nullptr;
+        }
         try {
-            // Its own folder: what lies among the kernels is taken for one.
-            auto path = settings.folder;
-            path += "-cpu";
-            return std::make_unique<cache::Folder>(path, settings.most_bytes);
-        } catch (const InputError&) {
-            return nullptr;  // then every process compiles anew
+            return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
+        } catch (const InputError& error) {
+            note.set(error.what());
+            return nullptr;
         }
     }();
     return folder.get();
@@ -163,17 +171,37 @@ std::string NativeCompiler::compile(std::string_view source) const
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled)
 {
     auto* folder = open_folder();
-    const auto name = cache::file_name(compiler.key(source), kKind);
+    const auto name = cache::file_name(compiler.key(source), kLibraryKind);
     was_compiled = false;
-    if (folder != nullptr)
-        if (const auto bytes = folder->read(name))
-            if (auto library = unseal(*bytes))
-                return *library;
+    if (const auto bytes = folder != nullptr ? folder->read(name) : std::nullopt)
+        try {
+            return unseal_library(*bytes);
+        } catch (const InputError&) {
+            // What is damaged is compiled anew, and replaced.
+        }
     was_compiled = true;
     auto library = compiler.compile(source);
     if (folder != nullptr)
-        (void)folder->write(name, seal(library));  // a full disk costs the next process a compilation
+        if (const auto reason = folder->write(name, seal(library)); !reason.empty())
+            note.set(fmt::format("{}: {}", folder->path().string(), reason));
     return library;
+}
+
+std::string unseal_library(const std::string& bytes)
+{
+    constexpr std::size_t kDigits = 64;
+    if (bytes.size() <= kDigits || bytes[kDigits] != '\n')
+        throw InputError("is no library of the back end cpu");
+    auto library = bytes.substr(kDigits + 1);
+    if (cache::sha256_hex(library) != std::string_view(bytes).substr(0, kDigits))
+        throw InputError("its SHA-256 does not hold");
+    return library;
+}
+
+std::optional<std::string> take_library_note()
+{
+    const std::lock_guard lock(note.mutex);
+    return std::exchange(note.text, std::nullopt);
 }
 
 }  // namespace segfold::cpu

@@ -1,10 +1,14 @@
 #pragma once
 // From a native text to the bytes of a shared library: the system's compiler, and the cache of what it made.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace segfold::cpu {
+
+/// The kind of file in the cache's folder.
+inline constexpr std::string_view kLibraryKind = "library";
 
 /// The system's C++ compiler with the flags of native texts.
 class NativeCompiler {
@@ -39,6 +43,12 @@ private:
 ///
 /// `was_compiled` tells whether the compiler ran.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
+
+/// The shared library that a file of the cache's folder holds. Throws InputError where it is damaged.
+[[nodiscard]] std::string unseal_library(const std::string& bytes);
+
+/// Why libraries are not kept, once; nothing where they are, or after it was said.
+[[nodiscard]] std::optional<std::string> take_library_note();
 
 /// The model of the processor and what it can do, as the system lists it.
 [[nodiscard]] std::string processor_identity();

@@ -121,9 +121,7 @@ KernelCache::KernelCache(const cache::Settings& settings)
     if (!settings.is_on)
         return;
     if (settings.folder.empty()) {
-        note_ =
-            "compiled kernels are not kept: none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names a "
-            "folder; SEGFOLD_CACHE=off says nothing of it";
+        note_ = fmt::format("compiled kernels are not kept: {}", cache::kNoFolder);
         return;
     }
     try {
