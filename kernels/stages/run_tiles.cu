@@ -6,7 +6,8 @@
 //% needs   associative, state_bytes <= 48, !uses_position, !uses_segment
 //% let     most_light = element_bytes == 1 ? 5242880 : element_bytes == 2 ? 4194304 : 3670016
 //% let     most_pairs = element_bytes >= 8 ? (flags ? 2621440 : 2097152) : flags ? 5242880 : 3407872
-//% let     most_wide = state_bytes <= 12 ? 4194304 : state_bytes <= 16 ? 2621440 : state_bytes <= 24 ? 2097152 : 1310720
+//% let     most_rich = state_bytes > 12 ? 2621440 : flags ? 4718592 : 4194304
+//% let     most_wide = state_bytes <= 24 ? most_rich : 1310720
 //% let     most = state_bytes <= 4 ? most_light : state_bytes <= 8 ? most_pairs : most_wide
 //% suits   num_elements > 0 && num_elements <= most ? 110 : 5
 //% tune    block_threads = 256, 128, 288, 384, 448, 512
