@@ -266,6 +266,8 @@ private:
     Term term_;
 };
 
+namespace detail {
+
 /// Says at compile time that two operands are of different types.
 template <class L, class R>
 Value<L> refuse_mixed(const Value<L>& left)
@@ -278,59 +280,61 @@ Value<L> refuse_mixed(const Value<L>& left)
 template <class L, class R>
 concept Mixed = !std::same_as<L, R>;
 
+}  // namespace detail
+
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator+(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator+(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator-(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator-(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator*(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator*(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator/(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator/(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator%(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator%(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator<<(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator<<(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator>>(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator>>(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator&(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator&(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator|(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator|(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator^(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator^(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator==(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator==(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator!=(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator!=(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator<(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator<(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator<=(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator<=(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator>(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator>(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator>=(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator>=(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator&&(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator&&(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 template <class L, class R>
-requires Mixed<L, R> Value<L>
-operator||(const Value<L>& a, const Value<R>& /*b*/) { return refuse_mixed<L, R>(a); }
+requires detail::Mixed<L, R> Value<L>
+operator||(const Value<L>& a, const Value<R>& /*b*/) { return detail::refuse_mixed<L, R>(a); }
 
 }  // namespace segfold
