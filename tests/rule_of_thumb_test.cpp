@@ -243,6 +243,23 @@ TEST(RuleOfThumb, RunStreamTakesAsManySlicesAsOneWaveNeeds)
     EXPECT_EQ(slices(SegmentForm::flags, 8 * kWave, 7), 8);
 }
 
+/// Three blocks of 288 threads reside on each of 132 multiprocessors; four of 256 do.
+TEST(RuleOfThumb, RunTilesTakesSmallerBlocksBeyondOneWave)
+{
+    const auto& stage = Catalogue::standard().stage("run_tiles");
+    constexpr std::int64_t kWave = 3 * 132 * 4096;
+    const auto threads = [&](const std::string& op, SegmentForm form, std::int64_t elements) {
+        const Shape shape{elements, elements / 32, 32};
+        return default_configuration(stage, plan_facts(Problem(standard_operator(op), form), shape))
+            .at("block_threads");
+    };
+    for (const auto* op : {"sum_f64", "argmax_f32"}) {
+        EXPECT_EQ(threads(op, SegmentForm::keys, kWave), 288) << op;
+        EXPECT_EQ(threads(op, SegmentForm::keys, kWave + 1), 256) << op;
+        EXPECT_EQ(threads(op, SegmentForm::flags, kWave + 1), 288) << op << ": four blocks reside";
+    }
+}
+
 TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
 {
     const auto chosen = [](const std::string& op, SegmentForm form, std::int64_t elements,
