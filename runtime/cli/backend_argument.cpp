@@ -78,7 +78,7 @@ std::string no_timed_device(bool runs_cuda_stage)
     if (name == "cuda" || make_backend(name)->identity())
         return "";
     const auto reason = cuda::no_device_reason();
-    return reason.substr(0, reason.find("; use --backend"));  // which measures nothing
+    return reason.substr(0, reason.find("; use the back end"));  // which measures nothing
 }
 
 void require_timed_device(const Arguments& arguments)
