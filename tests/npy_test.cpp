@@ -1,6 +1,7 @@
 #include "runtime/data/npy.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -256,6 +257,16 @@ TEST(Npy, MakesTheFileThatALinkLeadsTo)
     EXPECT_TRUE(std::filesystem::is_symlink(folder.file("link.npy")));
     EXPECT_TRUE(std::filesystem::is_symlink(folder.file("second.npy")));
     EXPECT_EQ(read_npy(folder.file("target.npy")).as<std::int32_t>()[0], 5);
+
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    std::filesystem::create_symlink("/proc/self/fd/" + std::to_string(ends[1]), folder.file("pipe.npy"));
+    write_npy(folder.file("pipe.npy"), make_array<std::int32_t>(Type::i32, {5}));
+    char begin[7] = {};
+    EXPECT_EQ(read(ends[0], begin, 6), 6);
+    EXPECT_STREQ(begin, "\x93NUMPY");
+    close(ends[0]);
+    close(ends[1]);
 
     const auto circle = folder.file("circle.npy");
     std::filesystem::create_symlink(circle, circle);

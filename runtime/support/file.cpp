@@ -33,6 +33,10 @@ std::string follow_links(const std::string& path)
     std::filesystem::path target = std::filesystem::canonical(path, error);
     if (!error)
         return target.string();
+    // What is there without a path of its own, as behind /dev/stdout, is opened by the link.
+    struct stat status {};
+    if (stat(path.c_str(), &status) == 0)
+        return path;
     target = path;
     for (int links = 0; std::filesystem::is_symlink(target, error); ++links) {
         if (links == kMostLinks)
