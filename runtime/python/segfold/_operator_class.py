@@ -153,8 +153,9 @@ def _arguments_of(what, function):
 def _place_of(definition):
     code = getattr(definition, "__code__", None)
     if code is None and isinstance(definition, type):
-        parts = [*vars(definition).values(), *_attributes(definition).values()]
-        code = next((part.__code__ for part in parts if hasattr(part, "__code__")), None)
+        parts = [part for base in definition.__mro__[:-1] for part in vars(base).values()]
+        codes = (getattr(getattr(part, "__func__", part), "__code__", None) for part in parts)
+        code = next((code for code in codes if code), None)
     return (code.co_filename, code.co_firstlineno) if code else ("", 0)
 
 
@@ -196,7 +197,7 @@ def _declared_results(results, at):
     elif not isinstance(results, dict) and not inspect.isclass(results):
         refuse(f"results are {results!r}", "write results = dict(mean=sf.f32, rest=sf.each(sf.f32))", at)
     elif not isinstance(results, dict):
-        results = inspect.get_annotations(results, eval_str=True)
+        results = _annotations(results)
     declared = [(name, kind.type if isinstance(kind, each) else kind, isinstance(kind, each)) for name, kind in results.items()]
     for name, type, _ in declared:
         if not isinstance(type, Type):

@@ -436,6 +436,23 @@ def test_parts_are_inherited():
     mean = sf.operator(Mean)
     assert str(mean).startswith("operator Mean(x: f32, w: f32)"), str(mean)
     assert mean(dict(x=np.float32([1, 2, 3]), w=np.float32([2, 2, 2])), backend="reference")[0] == 4
+
+    class Both(Mean):
+        class results:
+            mean: sf.f64
+
+        def finish(s):
+            return dict(mean=s.total / sf.f64(s.count))
+
+    class Three(Both):
+        class results(Both.results):
+            total: sf.f64
+
+        def finish(s):
+            return dict(mean=s.total / sf.f64(s.count), total=s.total)
+
+    three = sf.operator(Three)(dict(x=np.float32([1, 2, 3]), w=np.float32([2, 2, 2])), backend="reference")
+    assert (three.mean[0], three.total[0]) == (4, 12)
     Sum.hlaf = 1
     try:
         with pytest.raises(sf.SpecError, match="nothing in operator Half is called 'hlaf'"):
