@@ -281,7 +281,7 @@ int verify(bool json)
             text += fmt::format("{}/{}: {}\n", contents.path(), stored.file.name, stored.damage);
     text += fmt::format("{} in {}, {} damaged{}\n", count_text(std::ssize(contents.files), "file"),
                         contents.path(), contents.damaged(),
-                        exit_code == 0 ? "" : "; what is damaged is compiled anew when it is needed");
+                        exit_code == 0 ? "" : "; what is damaged is made anew when it is needed");
     write_output(text);
     return exit_code;
 }
