@@ -14,9 +14,9 @@
 #include "codegen/mention.h"
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 

@@ -6,9 +6,9 @@
 
 #include "codegen/line_break.h"
 #include "dsl/error.h"
-#include "dsl/parser.h"
+#include "dsl/message/visible.h"
 #include "dsl/printer.h"
-#include "dsl/visible.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

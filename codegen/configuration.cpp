@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {

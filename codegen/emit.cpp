@@ -15,8 +15,8 @@
 #include "codegen/operator_section.h"
 #include "codegen/tile_section.h"
 #include "codegen/weave.h"
-#include "dsl/byte_sum.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
+#include "dsl/rewrite/byte_sum.h"
 
 namespace segfold {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "dsl/parser.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

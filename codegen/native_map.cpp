@@ -7,7 +7,7 @@
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
 #include "codegen/vocabulary.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 namespace {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "codegen/operator_section.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 

@@ -19,7 +19,7 @@
 #include "codegen/rows_section.h"
 #include "codegen/shuffle_call.h"
 #include "codegen/vocabulary.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 namespace {

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {

@@ -10,7 +10,7 @@
 #include "codegen/kernel_parameters.h"
 #include "codegen/mention.h"
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "dsl/byte_sum.h"
 #include "dsl/layout.h"
 #include "dsl/operator.h"
-#include "dsl/short_counts.h"
-#include "dsl/short_places.h"
+#include "dsl/rewrite/byte_sum.h"
+#include "dsl/rewrite/short_counts.h"
+#include "dsl/rewrite/short_places.h"
 
 namespace segfold {
 

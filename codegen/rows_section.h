@@ -7,7 +7,7 @@
 
 #include "codegen/dialect.h"
 #include "codegen/operator_section.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 
 namespace segfold {
 

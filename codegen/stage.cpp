@@ -4,7 +4,7 @@
 #include <array>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {

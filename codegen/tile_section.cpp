@@ -12,7 +12,7 @@
 #include "codegen/line_break.h"
 #include "codegen/map_section.h"
 #include "codegen/vocabulary.h"
-#include "dsl/byte_sum.h"
+#include "dsl/rewrite/byte_sum.h"
 
 namespace segfold {
 namespace {

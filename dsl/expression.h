@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dsl/source.h"
+#include "dsl/message/source.h"
 #include "dsl/type.h"
 
 namespace segfold {

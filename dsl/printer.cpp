@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 
 namespace segfold {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/half.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/timing.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/data/resolve.h"

@@ -2,15 +2,15 @@
 #include <gtest/gtest.h>
 
 #include "dsl/append.h"
-#include "dsl/check.h"
-#include "dsl/define.h"
+#include "dsl/check/check.h"
+#include "dsl/cpp/define.h"
 #include "dsl/error.h"
-#include "dsl/laws.h"
-#include "dsl/parser.h"
+#include "dsl/laws/laws.h"
 #include "dsl/printer.h"
-#include "dsl/product.h"
-#include "dsl/short_places.h"
-#include "dsl/standard_operators.h"
+#include "dsl/rewrite/short_places.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/session/choice.h"
 #include "tests/appending_operators.h"
 

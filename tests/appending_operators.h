@@ -1,6 +1,6 @@
 #pragma once
 // Operators with an append of their own: exact, and the order of elements shows in every bit.
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 
 namespace segfold::test {
 

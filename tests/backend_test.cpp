@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/bench/bench_workload.h"
 #include "runtime/cli/verbs.h"

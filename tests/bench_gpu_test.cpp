@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cuda/cuda_timing.h"
 #include "runtime/backends/cuda/device.h"

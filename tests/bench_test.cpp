@@ -6,8 +6,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/cases.h"

@@ -5,8 +5,8 @@
 #include <random>
 
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/judge/compare.h"
 #include "tests/library_cases.h"

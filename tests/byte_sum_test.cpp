@@ -1,11 +1,11 @@
 // Sums of bytes in 32 bits: which operators are such sums, what is appended, and the instruction that adds.
-#include "dsl/byte_sum.h"
+#include "dsl/rewrite/byte_sum.h"
 
 #include <gtest/gtest.h>
 
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/equal_results.h"
 #include "tests/stage_cases.h"
 

@@ -6,8 +6,8 @@
 
 #include "codegen/embedded_kernels.h"
 #include "codegen/emit.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/files.h"
 
 namespace segfold {

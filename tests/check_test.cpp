@@ -1,14 +1,14 @@
 // What check() makes of an operator, and what it refuses of operators built in C++.
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/random_operator.h"
 
 namespace segfold {

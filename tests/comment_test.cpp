@@ -9,9 +9,9 @@
 
 #include "codegen/emit.h"
 #include "codegen/peer.h"
-#include "dsl/define.h"
-#include "dsl/parser.h"
+#include "dsl/cpp/define.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/data/resolve.h"
 #include "runtime/judge/tolerance.h"
 #include "tests/small_workloads.h"

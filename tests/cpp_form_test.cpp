@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "dsl/define.h"
-#include "dsl/parser.h"
+#include "dsl/cpp/define.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 #include "tests/standard_in_cpp.h"
 
 namespace segfold {

@@ -16,7 +16,7 @@
 #include "codegen/operator_section.h"
 #include "codegen/peer.h"
 #include "codegen/tile_section.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/bench/peer_library.h"

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "tests/random_operator.h"
 
 namespace segfold {

@@ -132,7 +132,7 @@ protected:
         folder_ = pattern;
         // Read once for all statements.
         const auto header = (folder_ / "define.h").string();
-        std::ofstream(header) << "#include \"dsl/define.h\"\n";
+        std::ofstream(header) << "#include \"dsl/cpp/define.h\"\n";
         const auto result = run({"-x", "c++-header", header, "-o", header + ".gch"});
         ASSERT_EQ(result.status, 0) << result.output;
     }
@@ -193,7 +193,7 @@ TEST_F(DefineCompile, UsingNamespaceStdDoesNoHarm)
 #include <cmath>
 #include <cstdlib>
 #include <valarray>
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 struct Range : segfold::State { Field<float> low{"low", 0}, high{"high", 0}; };
 auto range()
 {

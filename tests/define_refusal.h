@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 
 namespace segfold {
 

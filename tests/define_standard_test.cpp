@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/standard_in_cpp.h"
 #include "tests/write_back_in_cpp.h"
 

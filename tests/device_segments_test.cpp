@@ -9,7 +9,7 @@
 #include "codegen/catalogue.h"
 #include "codegen/emit.h"
 #include "dsl/embedded_file.h"
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/bound_plan.h"
 #include "tests/simt_kernels/run.h"
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "dsl/define.h"
-#include "dsl/parser.h"
+#include "dsl/cpp/define.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "readme_example.h"
 #include "tests/evaluate.h"
 #include "tests/readme_rules.h"

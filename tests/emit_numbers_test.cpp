@@ -5,7 +5,7 @@
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/stage_cases.h"
 
 namespace segfold {

@@ -9,8 +9,8 @@
 
 #include "codegen/line_break.h"
 #include "codegen/line_map.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/cpu_time.h"
 #include "tests/files.h"
 #include "tests/golden.h"

@@ -11,9 +11,9 @@
 
 #include "codegen/emit.h"
 #include "codegen/operator_section.h"
-#include "dsl/check.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/check/check.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/support/process.h"

@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "tests/meaning_cases.h"
 #include "tests/random_associative.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/evaluator.h"
-#include "dsl/parser.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 

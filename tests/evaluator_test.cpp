@@ -1,6 +1,6 @@
 // The parts of operators run state by state: places, tables, conditionals, identities, empty segments,
 // precision. Single operations are in evaluator_arithmetic_test.cpp.
-#include "dsl/evaluator.h"
+#include "dsl/evaluation/evaluator.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/evaluate.h"
 
 namespace segfold {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "dsl/parser.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

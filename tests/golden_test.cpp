@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "codegen/emit.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/support/sha256.h"
 #include "tests/cli_program.h"
 #include "tests/golden.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codegen/cuda_names.h"
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 

@@ -4,10 +4,10 @@
 
 #include <random>
 
-#include "dsl/evaluator.h"
-#include "dsl/laws.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/laws/laws.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

@@ -1,13 +1,13 @@
 // The law checker: what must be refuted is, with a small counter-example; what holds is not.
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/cpu_time.h"
 
 namespace segfold {

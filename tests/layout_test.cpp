@@ -6,7 +6,7 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/judge/compare.h"

@@ -21,7 +21,7 @@
 #include <sstream>
 
 #include "codegen/catalogue.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/check.h"
-#include "dsl/parser.h"
+#include "dsl/check/check.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 #include "runtime/judge/reference.h"
 #include "tests/edge_values.h"
 #include "tests/random_operator.h"

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/catalogue.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/session/session.h"

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/emit.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/files.h"
 #include "tests/golden.h"
 #include "tests/row_cases.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/bench/loaded_probe.h"
 #include "runtime/bench/transfer.h"

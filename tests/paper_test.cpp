@@ -7,7 +7,7 @@
 #include "codegen/catalogue.h"
 #include "codegen/configuration.h"
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/cli/paper_view.h"
 #include "tests/files.h"
 

@@ -1,5 +1,5 @@
 // Reading operators, and refusing quickly whatever a text may hold. The messages are in tests/errors.
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 
 #include <gtest/gtest.h>
 

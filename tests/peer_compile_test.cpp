@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <future>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile.h"
 #include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/bench/peer_library.h"

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

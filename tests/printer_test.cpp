@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "dsl/laws.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/laws/laws.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/random_operator.h"
 
 namespace segfold {

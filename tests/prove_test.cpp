@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/files.h"
 
 namespace segfold {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "tests/edge_values.h"
 #include "tests/stage_cases.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "dsl/operator.h"
 
 namespace segfold {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/data/resolve.h"
 #include "runtime/support/segment_blocks.h"
 #include "tests/small_workloads.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/compile.h"
 #include "runtime/backends/cuda/cubin.h"
 #include "runtime/backends/cuda/library.h"

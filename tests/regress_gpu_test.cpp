@@ -1,7 +1,7 @@
 // Relations and ratios of times on a GPU; a kernel made slower is found, the same one is not.
 #include <gtest/gtest.h>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/data/resolve.h"

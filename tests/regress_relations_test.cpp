@@ -6,7 +6,7 @@
 #include <set>
 #include <sstream>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/regress/derived_operators.h"
 #include "runtime/regress/relations.h"
 #include "tests/cli_program.h"

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "dsl/check.h"
-#include "dsl/parser.h"
+#include "dsl/check/check.h"
+#include "dsl/text/parser.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/resolve.h"
 #include "tests/stage_cases.h"

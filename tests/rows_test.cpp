@@ -5,10 +5,10 @@
 #include <cstring>
 #include <numeric>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/rows.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/launch_plan.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/data/npy.h"

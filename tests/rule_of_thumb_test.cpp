@@ -8,8 +8,8 @@
 
 #include "codegen/catalogue.h"
 #include "codegen/configuration.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/files.h"
 
 namespace segfold {

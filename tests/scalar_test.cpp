@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 #include "dsl/error.h"
 #include "segfold/segfold.h"
 #include "tests/cli_program.h"

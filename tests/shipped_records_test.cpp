@@ -8,8 +8,8 @@
 #include <set>
 #include <string>
 
-#include "dsl/check.h"
-#include "dsl/standard_operators.h"
+#include "dsl/check/check.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/session/lookup.h"
 
 namespace segfold::tune {

@@ -1,13 +1,13 @@
 // Operators whose counts stand in 32 bits against those as they are written: the same results, or the same
 // operator where a field may be below zero or count an element twice.
-#include "dsl/short_counts.h"
+#include "dsl/rewrite/short_counts.h"
 
 #include <gtest/gtest.h>
 
 #include "codegen/problem.h"
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/equal_results.h"
 
 namespace segfold {

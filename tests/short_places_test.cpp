@@ -1,13 +1,13 @@
 // Operators whose places stand in 32 bits against those as they are written: the same results, or the same
 // operator where a field is more than a place.
-#include "dsl/short_places.h"
+#include "dsl/rewrite/short_places.h"
 
 #include <gtest/gtest.h>
 
 #include "codegen/problem.h"
-#include "dsl/parser.h"
 #include "dsl/printer.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/equal_results.h"
 
 namespace segfold {

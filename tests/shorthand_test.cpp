@@ -3,11 +3,11 @@
 
 #include <string>
 
-#include "dsl/define.h"
-#include "dsl/parser.h"
+#include "dsl/cpp/define.h"
 #include "dsl/printer.h"
-#include "dsl/product.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

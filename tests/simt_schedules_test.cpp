@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "codegen/catalogue.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "tests/simt_kernels/run.h"
 #include "tests/small_workloads.h"

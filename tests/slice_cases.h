@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/product.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/workload.h"
 #include "tests/stage_cases.h"

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "dsl/rows.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/reference.h"
 #include "runtime/session/scale/border_join.h"

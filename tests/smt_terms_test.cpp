@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "dsl/evaluator.h"
-#include "dsl/law_elements.h"
-#include "dsl/parser.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/laws/elements.h"
 #include "dsl/smt/script.h"
+#include "dsl/text/parser.h"
 #include "runtime/prove/solver.h"
 
 namespace segfold {

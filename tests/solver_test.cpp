@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/prove/prove.h"
 #include "tests/cli_program.h"
 

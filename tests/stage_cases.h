@@ -11,8 +11,8 @@
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/data/index_at.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/workload.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/evaluator.h"
-#include "dsl/standard_operators.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/text/standard_operators.h"
 #include "tests/cli_program.h"
 
 namespace segfold {

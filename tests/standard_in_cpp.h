@@ -2,7 +2,7 @@
 // Every standard operator, defined in C++ as shortly as dsl/standard/*.seg says it.
 #include <type_traits>
 
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 
 namespace segfold::in_cpp {
 

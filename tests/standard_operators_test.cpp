@@ -1,5 +1,5 @@
 // The standard operators, for every type, against folds written in C++.
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/evaluator.h"
+#include "dsl/evaluation/evaluator.h"
 #include "dsl/half.h"
 #include "dsl/printer.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dsl/check.h"
-#include "dsl/parser.h"
+#include "dsl/check/check.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"

@@ -6,9 +6,9 @@
 
 #include "codegen/emit.h"
 #include "codegen/peer.h"
-#include "dsl/interpreter.h"
-#include "dsl/parser.h"
-#include "dsl/table_reads.h"
+#include "dsl/evaluation/interpreter.h"
+#include "dsl/evaluation/table_reads.h"
+#include "dsl/text/parser.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"
 #include "tests/edge_values.h"

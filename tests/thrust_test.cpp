@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/thrust/flat_program.h"
 #include "runtime/data/resolve.h"
 #include "runtime/judge/compare.h"

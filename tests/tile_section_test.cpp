@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "codegen/emit.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

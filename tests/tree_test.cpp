@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/judge/reference.h"
 #include "tests/small_workloads.h"
 

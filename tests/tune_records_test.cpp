@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/session/explanation.h"
 #include "runtime/session/lookup.h"
 #include "runtime/tune/known_trials.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/support/random.h"
 
 namespace segfold::tune {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/tune/shared_texts.h"
 #include "runtime/tune/worker.h"
 #include "tests/files.h"

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/session/operator_laws.h"
 #include "runtime/session/session.h"
 #include "runtime/support/cache_folder.h"

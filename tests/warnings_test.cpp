@@ -1,11 +1,11 @@
 // What an operator's text says and its author can hardly mean: whole messages.
-#include "dsl/warnings.h"
+#include "dsl/check/warnings.h"
 
 #include <gtest/gtest.h>
 
-#include "dsl/define.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/cpp/define.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 
 namespace segfold {
 namespace {

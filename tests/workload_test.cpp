@@ -13,8 +13,8 @@
 #include <set>
 
 #include "dsl/half.h"
-#include "dsl/parser.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/distribution.h"
 #include "runtime/data/generated_arrays.h"

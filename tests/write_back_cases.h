@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 
 namespace segfold::test {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The standard operators that write back, defined in C++.
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 #include "tests/standard_in_cpp.h"
 
 namespace segfold::in_cpp {

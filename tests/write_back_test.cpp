@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "dsl/parser.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/choice.h"

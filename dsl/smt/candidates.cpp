@@ -6,8 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "dsl/check.h"
-#include "dsl/law_constants.h"
+#include "dsl/check/check.h"
+#include "dsl/laws/constants.h"
 
 namespace segfold::smt {
 namespace {

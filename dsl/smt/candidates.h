@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/evaluator.h"
-#include "dsl/law_states.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/laws/states.h"
 
 namespace segfold::smt {
 

@@ -4,7 +4,7 @@
 // Every question is satisfiable exactly where something breaks: "unsat" is a proof.
 #include <span>
 
-#include "dsl/law_judge.h"
+#include "dsl/laws/judge.h"
 #include "dsl/smt/candidates.h"
 #include "dsl/smt/script.h"
 

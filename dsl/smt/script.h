@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/bytecode.h"
+#include "dsl/evaluation/bytecode.h"
 #include "dsl/smt/terms.h"
 
 namespace segfold::smt {

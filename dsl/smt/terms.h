@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "dsl/bytecode.h"
+#include "dsl/evaluation/bytecode.h"
 
 namespace segfold::smt {
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/backend_table.h"
 

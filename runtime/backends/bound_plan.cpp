@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 
 namespace segfold {
 namespace {

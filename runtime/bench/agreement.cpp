@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "dsl/evaluator.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
+#include "dsl/evaluation/evaluator.h"
 #include "runtime/judge/reference.h"
 
 namespace segfold::bench {

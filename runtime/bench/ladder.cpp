@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "dsl/error.h"
-#include "dsl/table_reads.h"
+#include "dsl/evaluation/table_reads.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/bench/probe.h"

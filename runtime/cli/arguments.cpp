@@ -9,7 +9,7 @@
 
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 
 namespace segfold::cli {
 namespace {

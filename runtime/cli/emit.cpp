@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 #include "runtime/cli/emit_compiled.h"
 #include "runtime/cli/form_argument.h"
 #include "runtime/cli/json.h"

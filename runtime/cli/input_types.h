@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "runtime/cli/arguments.h"
 
 namespace segfold::cli {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "dsl/check/warnings.h"
 #include "dsl/printer.h"
-#include "dsl/warnings.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/judge/value_text.h"
 

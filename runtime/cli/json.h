@@ -2,7 +2,7 @@
 // What verbs share of their --json documents. Names are those of the text form and of the C++ code.
 #include "codegen/configuration.h"
 #include "dsl/array.h"
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "dsl/operator.h"
 #include "runtime/judge/compare.h"
 #include "runtime/support/json_value.h"

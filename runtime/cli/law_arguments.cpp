@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/session/operator_laws.h"
 
 namespace segfold::cli {

@@ -2,7 +2,7 @@
 // The flag by which a user vouches for a law.
 #include <vector>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/cli/arguments.h"
 
 namespace segfold::cli {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "dsl/check/warnings.h"
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/product.h"
-#include "dsl/standard_operators.h"
-#include "dsl/suggest.h"
-#include "dsl/warnings.h"
+#include "dsl/message/suggest.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/cli/input_types.h"
 #include "runtime/cli/terminal.h"
 #include "runtime/support/file.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/cli/judge_ranks.h"
 #include "runtime/cli/operator_argument.h"

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include "dsl/check/rows.h"
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/backends/cuda/library.h"
 #include "runtime/cli/regress_parts.h"

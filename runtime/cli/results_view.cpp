@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/interpreter.h"
-#include "dsl/rows.h"
-#include "dsl/suggest.h"
+#include "dsl/evaluation/interpreter.h"
+#include "dsl/message/suggest.h"
 #include "runtime/cli/json.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/npz.h"

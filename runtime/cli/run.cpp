@@ -4,9 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/cli/backend_argument.h"
 #include "runtime/cli/json.h"

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 #include "runtime/backends/backend.h"
 #include "runtime/cli/json.h"
 #include "runtime/cli/results_view.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "dsl/error.h"
-#include "dsl/evaluator.h"
+#include "dsl/evaluation/evaluator.h"
 #include "runtime/cli/workload_argument.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/judge/reference.h"

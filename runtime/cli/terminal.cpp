@@ -11,7 +11,7 @@
 #include <system_error>
 
 #include "dsl/error.h"
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 
 namespace segfold::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/backends/cpu/native_compiler.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/cli/json_schema.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
-#include "dsl/visible.h"
+#include "dsl/message/suggest.h"
+#include "dsl/message/visible.h"
 #include "runtime/data/generated_arrays.h"
 
 namespace segfold::cli {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 #include "runtime/support/segment_blocks.h"
 #include "runtime/support/visit_type.h"
 

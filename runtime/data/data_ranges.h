@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/data/workload.h"
 
 namespace segfold {

@@ -16,7 +16,7 @@
 
 #include "dsl/error.h"
 #include "dsl/half.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/support/file.h"
 #include "runtime/support/visit_type.h"
 

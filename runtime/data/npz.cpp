@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/data/npy.h"
 #include "runtime/data/written_array.h"
 #include "runtime/data/zip.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {

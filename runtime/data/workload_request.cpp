@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/evaluator.h"
-#include "dsl/parser.h"
-#include "dsl/rows.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/text/parser.h"
 #include "runtime/data/generated_arrays.h"
 #include "runtime/data/npz.h"
 #include "runtime/support/file.h"

@@ -14,8 +14,8 @@
 #include "dsl/error.h"
 #include "dsl/half.h"
 #include "dsl/integer_text.h"
-#include "dsl/law_elements.h"
-#include "dsl/visible.h"
+#include "dsl/laws/elements.h"
+#include "dsl/message/visible.h"
 
 namespace segfold {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "dsl/error.h"
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 #include "runtime/data/zip.h"
 #include "runtime/data/zip_format.h"
 #include "runtime/support/refuse.h"

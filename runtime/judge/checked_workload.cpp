@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 #include "runtime/judge/table_check.h"
 
 namespace segfold {

@@ -8,8 +8,8 @@
 #include <map>
 #include <mutex>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/judge/mapped.h"
 #include "runtime/judge/tolerance.h"
 #include "runtime/judge/value_text.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/bytecode.h"
+#include "dsl/evaluation/bytecode.h"
 #include "runtime/data/workload.h"
 #include "runtime/judge/reference.h"
 

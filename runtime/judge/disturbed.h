@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "dsl/bytecode.h"
+#include "dsl/evaluation/bytecode.h"
 #include "runtime/judge/reference.h"
 
 namespace segfold {

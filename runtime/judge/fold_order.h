@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 #include "runtime/support/random.h"
 
 namespace segfold {

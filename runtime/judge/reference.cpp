@@ -4,7 +4,7 @@
 #include <limits>
 #include <mutex>
 
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/support/segment_blocks.h"
 

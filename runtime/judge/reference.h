@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/evaluator.h"
+#include "dsl/evaluation/evaluator.h"
 #include "runtime/data/workload.h"
 
 namespace segfold {

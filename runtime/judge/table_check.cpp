@@ -6,8 +6,8 @@
 #include <mutex>
 #include <numeric>
 
-#include "dsl/evaluator.h"
-#include "dsl/table_reads.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/evaluation/table_reads.h"
 #include "runtime/judge/reference.h"
 #include "runtime/support/parallel.h"
 #include "runtime/support/segment_blocks.h"

@@ -10,7 +10,7 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/bench/record_json.h"
 
 namespace segfold {

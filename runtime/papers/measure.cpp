@@ -7,7 +7,7 @@
 #include <span>
 
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cpu/sequential_fold.h"
 #include "runtime/bench/cases.h"
 #include "runtime/bench/loaded_probe.h"

@@ -2,7 +2,7 @@
 // Judges an operator's laws with Z3, after a search has found no counter-example.
 #include <filesystem>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/prove/solver.h"
 
 namespace segfold::prove {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 
 namespace segfold::prove {
 

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "dsl/laws.h"
-#include "dsl/standard_operators.h"
+#include "dsl/laws/laws.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/prove/solver.h"
 
 namespace segfold::prove {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 
 namespace segfold::prove {
 

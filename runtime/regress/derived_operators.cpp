@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 
 namespace segfold::regress {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "dsl/error.h"
 #include "dsl/half.h"
 #include "runtime/backends/simt/program.h"

@@ -6,9 +6,9 @@
 #include <array>
 #include <cstring>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/backends/simt/program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "dsl/parser.h"
+#include "dsl/text/parser.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/data/resolve.h"
 #include "runtime/regress/trial.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "dsl/error.h"
-#include "dsl/law_elements.h"
+#include "dsl/laws/elements.h"
 #include "runtime/data/data_ranges.h"
 #include "runtime/prove/verdict_cache.h"
 

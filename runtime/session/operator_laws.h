@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codegen/problem.h"
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/data/workload.h"
 #include "runtime/prove/prove.h"
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/data/workload.h"
 #include "runtime/session/borrowed.h"

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "dsl/check/warnings.h"
 #include "dsl/error.h"
-#include "dsl/warnings.h"
 #include "runtime/backends/cuda/context.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/session/plan_state.h"

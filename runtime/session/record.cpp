@@ -13,8 +13,8 @@
 
 #include "codegen/costs.h"
 #include "codegen/weave.h"
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/support/json_value.h"
 
 namespace segfold::tune {

@@ -8,10 +8,10 @@
 #include <map>
 #include <mutex>
 
+#include "dsl/check/rows.h"
+#include "dsl/check/warnings.h"
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "dsl/rows.h"
-#include "dsl/warnings.h"
 #include "runtime/backends/backend.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/session/folded.h"
 #include "runtime/session/plan.h"
 #include "runtime/session/segments_view.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "dsl/visible.h"
+#include "dsl/message/visible.h"
 
 namespace segfold {
 namespace {

@@ -32,7 +32,7 @@
 
 #include "codegen/emit.h"
 #include "dsl/error.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/ahead.h"
 #include "runtime/backends/cuda/compile_batch.h"
 #include "runtime/backends/cuda/context.h"

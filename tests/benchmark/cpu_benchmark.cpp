@@ -35,7 +35,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/layout.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cpu/native_plan.h"
 #include "runtime/backends/cpu/native_program.h"
 #include "runtime/backends/cpu/sequential_fold.h"

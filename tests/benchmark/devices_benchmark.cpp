@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "dsl/layout.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/backends/cuda/device.h"
 #include "runtime/data/resolve.h"
 #include "runtime/session/scale/mpi_world.h"

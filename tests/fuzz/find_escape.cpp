@@ -7,8 +7,8 @@
 
 #include "codegen/emit.h"
 #include "codegen/peer.h"
-#include "dsl/parser.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

@@ -4,11 +4,11 @@
 #include <optional>
 #include <vector>
 
-#include "dsl/check.h"
-#include "dsl/complaints.h"
-#include "dsl/evaluator.h"
-#include "dsl/parser.h"
+#include "dsl/check/check.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/message/complaints.h"
 #include "dsl/printer.h"
+#include "dsl/text/parser.h"
 
 namespace segfold {
 namespace {

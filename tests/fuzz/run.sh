@@ -30,7 +30,7 @@ case $target in
             -DFILES="$words" -P codegen/embed.cmake
         sources="tests/fuzz/emit_fuzz.cpp tests/fuzz/find_escape.cpp $folder/embedded_kernels.cpp $folder/embedded_native_kernels.cpp \
             $folder/vocabulary_files.cpp"
-        for unit in codegen/*.cpp; do
+        for unit in $(find codegen -name '*.cpp'); do
             sources="$sources $unit"
         done
         ;;
@@ -40,7 +40,7 @@ names=$(cd dsl/standard && find . -name '*.seg' | sed 's|^\./||' | LC_ALL=C sort
 cmake -DOUTPUT="$folder/standard_operator_files.cpp" -DSYMBOL=standard_operator_files -DROOT=dsl/standard \
     -DFILES="$names" -P codegen/embed.cmake
 sources="$sources $folder/standard_operator_files.cpp"
-for unit in dsl/*.cpp; do
+for unit in $(find dsl -name '*.cpp'); do
     sources="$sources $unit"
 done
 # shellcheck disable=SC2086

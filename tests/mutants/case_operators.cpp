@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 #include "tests/stage_cases.h"
 
 namespace segfold::test {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <optional>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/backends/cpu/block_interpreter.h"
 #include "runtime/backends/cpu/native_plan.h"

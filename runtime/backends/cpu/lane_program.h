@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 
 namespace segfold::cpu {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
 #include "runtime/backends/bound_plan.h"
 #include "runtime/backends/cuda/kernel_cache.h"
 #include "runtime/backends/cuda/module.h"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 
 namespace segfold {
 

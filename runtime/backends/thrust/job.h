@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "dsl/interpreter.h"
+#include "dsl/evaluation/interpreter.h"
 #include "runtime/backends/thrust/flat_program.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/rows.h"
 #include "runtime/backends/thrust/job.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"

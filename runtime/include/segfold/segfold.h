@@ -11,11 +11,11 @@
 // Link with segfold::segfold. Errors are the classes of dsl/error.h: SpecError for what is wrong with an
 // operator, InputError for arrays and options, DeviceError for device, driver and compilers, InternalError
 // for a fault of segfold's own.
-#include "dsl/define.h"
+#include "dsl/cpp/define.h"
 #include "dsl/error.h"
-#include "dsl/parser.h"
-#include "dsl/product.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/bench/bench_workload.h"
 #include "runtime/session/session.h"
 #include "runtime/tune/tune_workload.h"

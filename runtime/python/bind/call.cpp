@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "dsl/suggest.h"
+#include "dsl/message/suggest.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/borrowed.h"
 

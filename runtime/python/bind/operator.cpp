@@ -11,8 +11,8 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "dsl/product.h"
-#include "dsl/standard_operators.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
 #include "runtime/python/bind/call.h"
 
 namespace segfold::python {

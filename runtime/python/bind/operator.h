@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "dsl/parser.h"
-#include "dsl/rows.h"
+#include "dsl/check/rows.h"
+#include "dsl/text/parser.h"
 #include "runtime/python/bind/plan_cache.h"
 
 namespace segfold::python {

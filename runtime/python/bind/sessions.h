@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "dsl/laws.h"
+#include "dsl/laws/laws.h"
 #include "runtime/session/session.h"
 
 namespace segfold::python {

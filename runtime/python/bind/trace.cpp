@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
 #include "dsl/error.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/python/bind/operator.h"

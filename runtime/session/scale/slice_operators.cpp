@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
-#include "dsl/check.h"
+#include "dsl/check/check.h"
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
-#include "dsl/laws.h"
-#include "dsl/rows.h"
+#include "dsl/laws/laws.h"
 
 namespace segfold {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "dsl/evaluator.h"
+#include "dsl/evaluation/evaluator.h"
 
 namespace segfold {
 

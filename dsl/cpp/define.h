@@ -1,0 +1,334 @@
+#pragma once
+// Operators defined in C++: states with typed fields, columns, tables, results, and the parts made of them.
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dsl/cpp/functions.h"
+#include "dsl/cpp/handles.h"
+#include "dsl/cpp/recorder.h"
+#include "dsl/cpp/source_location.h"
+
+namespace segfold {
+
+/// An operator while it is defined: `S` is its state, or the type of its only field.
+template <class S>
+class Definition : public Recorder {
+public:
+    static constexpr bool kOneField = ValueType<S>;
+
+    Definition(std::string name, SourceLocation at) : Recorder(std::move(name), place(at))
+    {
+        if constexpr (!kOneField) {
+            static_assert(std::derived_from<S, State>,
+                          "segfold: define<S> takes a state: struct S : segfold::State { ... }");
+            const Making making(*this);
+            const S declared;
+        }
+    }
+    Definition(std::string name, const StateField& field, SourceLocation at)
+        : Recorder(std::move(name), place(at))
+    {
+        add_field(field);
+    }
+
+    /// An element as a state: sets every field of `s`, or is the value of the only field.
+    ///
+    ///     op.lift([&](Moments& s) { s.n = 1; s.mean = x; s.m2 = 0; });
+    ///     op.lift(x);
+    template <class Body>
+    Definition& lift(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::lift, place(at));
+        if constexpr (ValueOrPlain<Body>) {
+            static_assert(kOneField,
+                          "segfold: lift of a state sets its fields: op.lift([&](auto& s) { ... })");
+            if constexpr (kOneField)
+                give_field(recording, body, at);
+        } else if constexpr (kOneField) {
+            static_assert(std::is_invocable_v<const Body&>,
+                          "segfold: lift of one field takes no argument: op.lift([&] { return x; })");
+            if constexpr (std::is_invocable_v<const Body&>)
+                give_field_of(recording, at, body);
+        } else {
+            static_assert(std::is_invocable_v<const Body&, S&>,
+                          "segfold: lift takes the state that it sets: op.lift([&](auto& s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (std::is_invocable_v<const Body&, S&>)
+                body(s);
+        }
+        return *this;
+    }
+
+    /// Two neighbouring states as one; the first covers the earlier elements, always.
+    ///
+    ///     op.combine([](Moments a, Moments b, Moments& s) { s.n = a.n + b.n; ... });
+    ///     op.combine([](auto a, auto b) { return a + b; });    // of one field, or of whole states: return a
+    template <class Body>
+    Definition& combine(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::combine, place(at));
+        if constexpr (kOneField) {
+            constexpr bool fits = std::is_invocable_v<const Body&, Value<S>, Value<S>>;
+            static_assert(fits,
+                          "segfold: combine of one field takes two values: op.combine([](auto a, auto b) { "
+                          "return a + b; })");
+            if constexpr (fits)
+                give_field_of(recording, at, body, Value<S>(recording.field(Operand::earlier)),
+                              Value<S>(recording.field(Operand::later)));
+        } else if constexpr (std::is_invocable_v<const Body&, S, S>) {
+            const auto whole =
+                body(make_state(recording, Operand::earlier), make_state(recording, Operand::later));
+            static_assert(std::same_as<std::remove_cv_t<decltype(whole)>, S>,
+                          "segfold: combine of two states returns one of them, or sets a third: "
+                          "op.combine([](auto a, auto b, auto& s) { ... })");
+            if constexpr (std::same_as<std::remove_cv_t<decltype(whole)>, S>)
+                recording.give(whole, place(at));
+        } else {
+            constexpr bool fits = std::is_invocable_v<const Body&, S, S, S&>;
+            static_assert(fits,
+                          "segfold: combine takes the earlier state, the later one and the one that it sets: "
+                          "op.combine([](auto a, auto b, auto& s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (fits)
+                body(make_state(recording, Operand::earlier), make_state(recording, Operand::later), s);
+        }
+        return *this;
+    }
+
+    /// Where it takes fewer steps than lift and combine: a state with an element behind it, which must be
+    /// combine(a, lift). Reads columns and scalars, as lift does; elements come in order of their index.
+    ///
+    ///     op.append([&](Moments a, Moments& s) { s.n = a.n + 1; ... });
+    ///     op.append([&](auto a) { return max(a, x); });    // of one field
+    template <class Body>
+    Definition& append(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::append, place(at));
+        if constexpr (kOneField) {
+            constexpr bool fits = std::is_invocable_v<const Body&, Value<S>>;
+            static_assert(
+                fits,
+                "segfold: append of one field takes its value: op.append([&](auto a) { return max(a, "
+                "x); })");
+            if constexpr (fits)
+                give_field_of(recording, at, body, Value<S>(recording.field(Operand::earlier)));
+        } else {
+            constexpr bool fits = std::is_invocable_v<const Body&, S, S&>;
+            static_assert(
+                fits,
+                "segfold: append takes a state and the one that it sets: op.append([&](auto a, auto& "
+                "s) { ... })");
+            auto s = make_state(recording, {});
+            if constexpr (fits)
+                body(make_state(recording, Operand::earlier), s);
+        }
+        return *this;
+    }
+
+    /// The last state as the results: sets them, or returns the only one.
+    ///
+    ///     op.finish([&](Moments s) { mean = s.mean; variance = s.m2 / cast<float>(s.n); });
+    ///     op.finish([](auto s) { return s.best; });
+    template <class Body>
+    Definition& finish(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
+        Recording recording(*this, Recording::Part::finish, place(at));
+        static_assert(std::is_invocable_v<const Body&, Finished>,
+                      "segfold: finish takes the last state: op.finish([&](auto s) { ... })");
+        if constexpr (std::is_invocable_v<const Body&, Finished>) {
+            const auto state = [&] {
+                if constexpr (kOneField)
+                    return Finished(recording.field(Operand::state));
+                else
+                    return make_state(recording, Operand::state);
+            };
+            if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
+                body(state());
+            else
+                give_result(recording, body(state()), at);
+        }
+        return *this;
+    }
+
+    /// The results of an empty segment, which else are finish of the identity.
+    ///
+    ///     op.empty([&] { mean = nan<float>(); variance = nan<float>(); });
+    ///     op.empty(nan<double>());
+    template <class Body>
+    Definition& empty(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        Recording recording(*this, Recording::Part::empty, place(at));
+        if constexpr (ValueOrPlain<Body>) {
+            give_result(recording, body, at);
+        } else {
+            static_assert(std::is_invocable_v<const Body&>,
+                          "segfold: an empty segment has no state: op.empty([&] { ... })");
+            if constexpr (!std::is_invocable_v<const Body&>)
+                return *this;
+            else if constexpr (std::is_void_v<std::invoke_result_t<const Body&>>)
+                body();
+            else
+                give_result(recording, body(), at);
+        }
+        return *this;
+    }
+
+    /// Write-back: what an element gets, with the finished results of its segment; sets every Each, or
+    /// returns the only one. Its argument, if it takes one, is the state, whose fields are the results where
+    /// there is no finish.
+    ///
+    ///     op.map([&](Pair s) { return exp(x - s.maximum) / s.sum; });
+    ///     op.map([&] { y = x - mean(); });
+    template <class Body>
+    Definition& map(const Body& body, SourceLocation at = SourceLocation::current())
+    {
+        using Finished = typename std::conditional_t<kOneField, OneField<S>, std::type_identity<S>>::type;
+        Recording recording(*this, Recording::Part::map, place(at));
+        if constexpr (ValueOrPlain<Body>) {
+            give_output(recording, body, at);
+        } else if constexpr (std::is_invocable_v<const Body&>) {
+            if constexpr (std::is_void_v<std::invoke_result_t<const Body&>>)
+                body();
+            else
+                give_output(recording, body(), at);
+        } else {
+            static_assert(
+                std::is_invocable_v<const Body&, Finished>,
+                "segfold: map takes the results of its segment, or nothing: op.map([&](auto s) { ... })");
+            if constexpr (std::is_invocable_v<const Body&, Finished>) {
+                const auto state = [&] {
+                    if constexpr (kOneField)
+                        return Finished(recording.field(Operand::state));
+                    else
+                        return make_state(recording, Operand::state);
+                };
+                if constexpr (std::is_void_v<std::invoke_result_t<const Body&, Finished>>)
+                    body(state());
+                else
+                    give_output(recording, body(state()), at);
+            }
+        }
+        return *this;
+    }
+
+    /// The operator, checked. Throws SpecError.
+    Operator build()
+    {
+        if constexpr (kOneField)
+            return Recorder::build(kTypeOf<S>);
+        else
+            return Recorder::build({});
+    }
+
+private:
+    /// A state: without an operand, the one that the part sets.
+    static S make_state(const Recording& recording, std::optional<Operand> operand)
+    {
+        const Making making(recording, operand);
+        return S();
+    }
+
+    template <class T>
+    struct OneField {
+        using type = Value<std::conditional_t<ValueType<T>, T, bool>>;
+    };
+
+    template <class V>
+    static void give_field(Recording& recording, const V& value, const SourceLocation& at)
+    {
+        static_assert(ValueOrPlain<V>, "segfold: this part of one field returns its value");
+        if constexpr (ValueOrPlain<V>)
+            recording.give(Argument<S>(value, at).term(), kTypeOf<S>, place(at));
+    }
+
+    template <class Body, class... Operands>
+    static void give_field_of(Recording& recording, const SourceLocation& at, const Body& body,
+                              const Operands&... operands)
+    {
+        constexpr bool gives = !std::is_void_v<decltype(body(operands...))>;
+        static_assert(gives, "segfold: this part of one field returns its value");
+        if constexpr (gives)
+            give_field(recording, body(operands...), at);
+    }
+
+    template <class V>
+    static void give_output(Recording& recording, const V& value, const SourceLocation& at)
+    {
+        static_assert(ValueOrPlain<V>, "segfold: map returns one value, or sets outputs");
+        if constexpr (ValueOrPlain<V>)
+            recording.give_output(Argument<Common<V>>(value, at).term(),
+                                  AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt, place(at));
+    }
+
+    template <class V>
+    static void give_result(Recording& recording, const V& value, const SourceLocation& at)
+    {
+        static_assert(ValueOrPlain<V>, "segfold: finish and empty return one value, or set results");
+        if constexpr (ValueOrPlain<V>)
+            recording.give(Argument<Common<V>>(value, at).term(),
+                           AnyValue<V> ? std::optional(kTypeOf<Common<V>>) : std::nullopt, place(at));
+    }
+};
+
+/// Defines an operator whose state is `S`; `body` is given a Definition<S>.
+///
+/// Gives the tree that the text form gives. Throws SpecError, whose message begins with the line of the C++
+/// source that is wrong.
+template <class S, class Body>
+Operator define(std::string name, const Body& body, SourceLocation at = SourceLocation::current())
+{
+    Definition<S> op(std::move(name), at);
+    body(op);
+    return op.build();
+}
+
+/// Defines an operator of one field: its operands are values, its only result is called `result` unless
+/// finish or a Result says another.
+template <ValueType T, class Body>
+Operator define(std::string name, const Field<T>& field, const Body& body,
+                SourceLocation at = SourceLocation::current())
+{
+    Definition<T> op(std::move(name), field.declared(), at);
+    body(op);
+    return op.build();
+}
+
+/// `let name = value;`: names a value for the rest of its part, where it is computed once.
+template <ValueOrPlain A>
+auto let(const std::string& name, const A& value, SourceLocation at = SourceLocation::current())
+{
+    using T = Common<A>;
+    return Value<T>(let_handle(name, Argument<T>(value, at).term(), kTypeOf<T>, place(at)));
+}
+
+/// The element's place in the input, in lift and map.
+inline Value<std::int64_t> index(SourceLocation at = SourceLocation::current())
+{
+    return Value<std::int64_t>(place_handle("index", place(at)));
+}
+
+/// The element's place in its segment, in lift and map.
+inline Value<std::int64_t> position(SourceLocation at = SourceLocation::current())
+{
+    return Value<std::int64_t>(place_handle("position", place(at)));
+}
+
+/// The segment's number, in lift, finish, empty and map.
+inline Value<std::int64_t> segment(SourceLocation at = SourceLocation::current())
+{
+    return Value<std::int64_t>(place_handle("segment", place(at)));
+}
+
+/// The number of elements of the segment, in finish, empty and map.
+inline Value<std::int64_t> length(SourceLocation at = SourceLocation::current())
+{
+    return Value<std::int64_t>(place_handle("length", place(at)));
+}
+
+}  // namespace segfold

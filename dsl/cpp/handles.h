@@ -1,0 +1,269 @@
+#pragma once
+// What a definition in C++ is written with: the fields of a state, columns, tables, scalars, rows, results
+// and outputs, as typed handles.
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dsl/cpp/functions.h"
+#include "dsl/cpp/recorder.h"
+#include "dsl/cpp/source_location.h"
+
+namespace segfold {
+
+template <ValueType T>
+class Field;
+template <ValueType T, int N>
+class FieldArray;
+
+/// The base of a state: derive from it and give it fields.
+///
+///     struct Moments : segfold::State {
+///         Field<int> n{"n", 0};
+///         Field<float> mean{"mean", 0}, m2{"m2", 0};
+///     };
+///
+/// Fields have identities, or none of them has one; then the operator is a semigroup.
+struct State {
+    template <class T>
+    using Field = segfold::Field<T>;
+    template <class T, int N>
+    using FieldArray = segfold::FieldArray<T, N>;
+
+    State() : whole_(Making::state()) {}
+    [[nodiscard]] const Term& whole() const { return whole_; }
+
+private:
+    Term whole_;  ///< of an operand: any field of it
+};
+
+/// A field of a state: of an operand it is a value, of the state that a part makes it is set, once.
+template <ValueType T>
+class Field : public Value<T> {
+public:
+    /// A field of an operator without identity.
+    explicit Field(const std::string& name, SourceLocation at = SourceLocation::current())
+        : Field(StateField{name, kTypeOf<T>, std::nullopt, place(at)}, nullptr)
+    {}
+    Field(const std::string& name, const Argument<T>& identity, SourceLocation at = SourceLocation::current())
+        : Field(StateField{name, kTypeOf<T>, identity.term().expression, place(at)}, &identity.term())
+    {}
+    Field(const Field&) = default;
+
+    /// Never chosen: `s.n = a.n` takes the one below, which knows its line.
+    Field& operator=(const Field&) requires(sizeof(T) == 0);
+    Field& operator=(const Argument<T>& value)
+    {
+        set_handle(this->term(), value.term(), value.position());
+        return *this;
+    }
+
+    template <class V>
+    Field& operator+=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator-=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator*=(const V&)
+    {
+        return refuse_change<V>();
+    }
+    template <class V>
+    Field& operator/=(const V&)
+    {
+        return refuse_change<V>();
+    }
+
+    [[nodiscard]] const StateField& declared() const { return declared_; }
+
+private:
+    template <class V>
+    Field& refuse_change()
+    {
+        static_assert(std::is_void_v<V>, "segfold: a field is set once, not changed: s.n = a.n + b.n");
+        return *this;
+    }
+
+    Field(const StateField& field, const Term* identity)
+        : Value<T>(Making::field(field, identity)), declared_(field)
+    {}
+
+    StateField declared_;
+};
+
+/// Which field of an array is meant, and the line that says it.
+class ArrayEntry {
+public:
+    ArrayEntry(int number, SourceLocation at = SourceLocation::current())
+        : number_(number), position_(place(at))
+    {}
+    [[nodiscard]] int number() const { return number_; }
+    [[nodiscard]] Position position() const { return position_; }
+
+private:
+    int number_;
+    Position position_;
+};
+
+/// A fixed array of fields, `bins: i32[8] = 0` of the text form; loops over it are those of C++.
+template <ValueType T, int N>
+class FieldArray {
+public:
+    static_assert(N > 0 && N <= 256, "segfold: an array has 1 to 256 entries");
+
+    explicit FieldArray(const std::string& name, SourceLocation at = SourceLocation::current()) : name_(name)
+    {
+        for (int k = 0; k < N; ++k)
+            entries_.emplace_back(name + "_" + std::to_string(k), at);
+    }
+    FieldArray(const std::string& name, const Argument<T>& identity,
+               SourceLocation at = SourceLocation::current())
+        : name_(name)
+    {
+        for (int k = 0; k < N; ++k)
+            entries_.emplace_back(name + "_" + std::to_string(k), identity, at);
+    }
+
+    /// Throws SpecError where the array has no such entry.
+    Field<T>& operator[](const ArrayEntry& entry) { return entries_[checked(entry)]; }
+    const Field<T>& operator[](const ArrayEntry& entry) const { return entries_[checked(entry)]; }
+
+private:
+    [[nodiscard]] std::size_t checked(const ArrayEntry& entry) const
+    {
+        require_entry(name_, entry.number(), N, entry.position());
+        return static_cast<std::size_t>(entry.number());
+    }
+
+    std::string name_;
+    std::vector<Field<T>> entries_;
+};
+
+/// A column of the input: its value is that of the element.
+template <ValueType T>
+class Column : public Value<T> {
+public:
+    Column(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : Value<T>(op.add_parameter(std::move(name), kTypeOf<T>, false, place(at)))
+    {}
+};
+
+/// An index of a table: a value of any integer type, or a plain integer.
+class TableIndex {
+public:
+    template <ValueOrPlain I>
+    TableIndex(const I& index, SourceLocation at = SourceLocation::current()) : position_(segfold::place(at))
+    {
+        using T = Common<I>;
+        static_assert(IntegerType<T>, "segfold: a table's index is an integer; convert it with cast<int>(i)");
+        if constexpr (IntegerType<T>) {
+            const auto term = Argument<T>(index, at).term();
+            term_ = Plain<I> ? term : Terms::stated(term, kTypeOf<T>);
+        }
+    }
+    [[nodiscard]] const Term& term() const { return term_; }
+    [[nodiscard]] Position position() const { return position_; }
+
+private:
+    Position position_;
+    Term term_;
+};
+
+/// A side table, read at any place: `t[i]`.
+template <ValueType T>
+class Table {
+public:
+    Table(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at)))
+    {}
+    Value<T> operator[](const TableIndex& index) const
+    {
+        return Value<T>(Terms::gather(term_, index.term(), index.position()));
+    }
+
+private:
+    Term term_;
+};
+
+/// One value for all elements, which the launch gives: another one needs no compiling.
+template <ValueType T>
+class Scalar : public Value<T> {
+public:
+    Scalar(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : Value<T>(op.add_scalar(std::move(name), kTypeOf<T>, place(at)))
+    {}
+};
+
+/// A column of rows: its value is one feature of the element's row.
+template <ValueType T>
+class Row : public Value<T> {
+public:
+    Row(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : Value<T>(op.add_parameter(std::move(name), kTypeOf<T>, false, place(at), true))
+    {}
+};
+
+/// A table of rows, read at any place: `t[i]` is one feature of that row.
+template <ValueType T>
+class RowTable {
+public:
+    RowTable(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : term_(op.add_parameter(std::move(name), kTypeOf<T>, true, place(at), true))
+    {}
+    Value<T> operator[](const TableIndex& index) const
+    {
+        return Value<T>(Terms::gather(term_, index.term(), index.position()));
+    }
+
+private:
+    Term term_;
+};
+
+/// An array as long as the input, which map sets: write-back.
+template <ValueType T>
+class Each {
+public:
+    Each(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : term_(op.add_output(std::move(name), kTypeOf<T>, place(at)))
+    {}
+    Each(const Each&) = default;
+    const Each& operator=(const Argument<T>& value) const
+    {
+        set_handle(term_, value.term(), value.position());
+        return *this;
+    }
+
+private:
+    Term term_;
+};
+
+/// A result, which finish and empty set. Without finish, the results are the fields in their order.
+template <ValueType T>
+class Result {
+public:
+    Result(Recorder& op, std::string name, SourceLocation at = SourceLocation::current())
+        : term_(op.add_result(std::move(name), kTypeOf<T>, place(at)))
+    {}
+    Result(const Result&) = default;
+    /// The finished result of the element's segment, in map: `x - mean()`.
+    [[nodiscard]] Value<T> operator()(SourceLocation at = SourceLocation::current()) const
+    {
+        return Value<T>(Term{make_name(term_.name, place(at)), term_.home});
+    }
+    const Result& operator=(const Argument<T>& value) const
+    {
+        set_handle(term_, value.term(), value.position());
+        return *this;
+    }
+
+private:
+    Term term_;
+};
+
+}  // namespace segfold

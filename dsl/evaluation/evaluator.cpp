@@ -1,0 +1,193 @@
+#include "dsl/evaluation/evaluator.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace segfold {
+
+template <class Real>
+Evaluator<Real>::Evaluator(const Bytecode& bytecode, std::vector<TableView> tables)
+    : bytecode_(bytecode),
+      tables_(std::move(tables)),
+      identity_(make_frame(bytecode.identity)),
+      lift_(make_frame(bytecode.lift)),
+      combine_(make_frame(bytecode.combine)),
+      append_(make_frame(bytecode.append)),
+      finish_(make_frame(bytecode.finish)),
+      empty_(make_frame(bytecode.empty)),
+      map_(make_frame(bytecode.map))
+{}
+
+template <class Real>
+auto Evaluator<Real>::make_frame(const Program& program) -> Frame
+{
+    Frame frame{&program, std::vector<Value>(program.num_slots)};
+    for (const auto& constant : program.constants)
+        Machine<Real>::set_constant(frame.slots[constant.slot], constant);
+    return frame;
+}
+
+template <class Real>
+void Evaluator<Real>::run(Frame& frame, Value* out, std::int64_t element)
+{
+    const auto& program = *frame.program;
+    const auto outcome = Machine<Real>::run(program.code.data(), static_cast<int>(program.code.size()),
+                                            frame.slots.data(), tables_.data());
+    if (outcome.failed)
+        report(outcome, element);
+    for (std::size_t i = 0; i < program.outputs.size(); ++i)
+        out[i] = frame.slots[program.outputs[i]];
+}
+
+template <class Real>
+void Evaluator<Real>::report(const Outcome& outcome, std::int64_t element) const
+{
+    throw InputError(outside_message(bytecode_, outcome, tables_[outcome.table].length, element));
+}
+
+template <class Real>
+void Evaluator<Real>::identity(Value* state)
+{
+    if (!bytecode_.has_identity)
+        throw InternalError("identity() of an operator that has none");
+    run(identity_, state);
+}
+
+template <class Real>
+void Evaluator<Real>::lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+                           std::int64_t segment, Value* state)
+{
+    for (std::size_t i = 0; i < columns.size(); ++i)
+        Machine<Real>::load(lift_.slots[i], bytecode_.columns[i], columns[i], index);
+    lift_.slots[columns.size()].bits = static_cast<std::uint64_t>(index);
+    lift_.slots[columns.size() + 1].bits = static_cast<std::uint64_t>(position);
+    lift_.slots[columns.size() + 2].bits = static_cast<std::uint64_t>(segment);
+    run(lift_, state, index);
+}
+
+template <class Real>
+void Evaluator<Real>::lift(const Value* values, std::int64_t index, std::int64_t position,
+                           std::int64_t segment, Value* state)
+{
+    const std::size_t n = bytecode_.columns.size();
+    std::copy_n(values, n, lift_.slots.begin());
+    lift_.slots[n].bits = static_cast<std::uint64_t>(index);
+    lift_.slots[n + 1].bits = static_cast<std::uint64_t>(position);
+    lift_.slots[n + 2].bits = static_cast<std::uint64_t>(segment);
+    run(lift_, state, index);
+}
+
+template <class Real>
+void Evaluator<Real>::combine(const Value* earlier, const Value* later, Value* out)
+{
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(earlier, n, combine_.slots.begin());
+    std::copy_n(later, n, combine_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    run(combine_, out);
+}
+
+template <class Real>
+void Evaluator<Real>::append(const Value* state, const Value* element, Value* out)
+{
+    if (!bytecode_.has_append)
+        throw InternalError("append() of an operator that has none");
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(state, n, append_.slots.begin());
+    std::copy_n(element, bytecode_.columns.size() + 3,
+                append_.slots.begin() + static_cast<std::ptrdiff_t>(n));
+    run(append_, out);
+}
+
+template <class Real>
+void Evaluator<Real>::finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result)
+{
+    const std::size_t n = bytecode_.state.size();
+    std::copy_n(state, n, finish_.slots.begin());
+    finish_.slots[n].bits = static_cast<std::uint64_t>(segment);
+    finish_.slots[n + 1].bits = static_cast<std::uint64_t>(length);
+    run(finish_, result);
+}
+
+template <class Real>
+void Evaluator<Real>::empty(std::int64_t segment, Value* result)
+{
+    if (!bytecode_.has_empty)
+        throw InternalError("empty() of an operator whose empty segments have no result");
+    empty_.slots[0].bits = static_cast<std::uint64_t>(segment);
+    empty_.slots[1].bits = 0;
+    run(empty_, result);
+}
+
+template <class Real>
+void Evaluator<Real>::map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+                          std::int64_t segment, std::int64_t length, const Value* result, Value* out)
+{
+    if (!bytecode_.has_map)
+        throw InternalError("map() of an operator that has none");
+    std::size_t at = 0;
+    for (; at < columns.size(); ++at)
+        Machine<Real>::load(map_.slots[at], bytecode_.columns[at], columns[at], index);
+    for (std::size_t r = 0; r < result_fields(); ++r)
+        map_.slots[at++] = result[r];
+    for (const auto place : {index, position, segment, length})
+        map_.slots[at++].bits = static_cast<std::uint64_t>(place);
+    run(map_, out, index);
+}
+
+template <class Real>
+void Evaluator<Real>::fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
+                           std::int64_t position, std::int64_t segment, Value* state)
+{
+    lift(columns, begin, position, segment, state);
+    const std::size_t num_columns = columns.size();
+    const std::size_t n = state_fields();
+    Value* const lifted = lift_.slots.data();
+    Value* const earlier = combine_.slots.data();
+    Value* const later = earlier + n;
+    const auto& lift_code = bytecode_.lift.code;
+    const auto& combine_code = bytecode_.combine.code;
+    const std::uint16_t* const lift_out = bytecode_.lift.outputs.data();
+    const std::uint16_t* const combine_out = bytecode_.combine.outputs.data();
+    // The earlier operand stays in combine's frame; `state` holds the outputs while they move there.
+    std::copy_n(state, n, earlier);
+    for (std::int64_t i = begin + 1; i < end; ++i) {
+        for (std::size_t c = 0; c < num_columns; ++c)
+            Machine<Real>::load(lifted[c], bytecode_.columns[c], columns[c], i);
+        lifted[num_columns].bits = static_cast<std::uint64_t>(i);
+        lifted[num_columns + 1].bits = static_cast<std::uint64_t>(position + (i - begin));
+        if (const auto outcome = Machine<Real>::run(lift_code.data(), static_cast<int>(lift_code.size()),
+                                                    lifted, tables_.data());
+            outcome.failed)
+            report(outcome, i);
+        for (std::size_t f = 0; f < n; ++f)
+            later[f] = lifted[lift_out[f]];
+        if (const auto outcome = Machine<Real>::run(
+                combine_code.data(), static_cast<int>(combine_code.size()), earlier, tables_.data());
+            outcome.failed)
+            report(outcome, i);
+        for (std::size_t f = 0; f < n; ++f)
+            state[f] = earlier[combine_out[f]];
+        std::copy_n(state, n, earlier);
+    }
+}
+
+std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
+                            std::int64_t element)
+{
+    const auto& table = bytecode.table_names[outcome.table];
+    const auto index = outcome.index_type == Type::u64
+                           ? std::to_string(static_cast<std::uint64_t>(outcome.index))
+                           : std::to_string(outcome.index);
+    const auto read = "element " + std::to_string(element) + " reads " + table + "[" + index + "]";
+    if (table_length == 0)
+        return "table '" + table + "' has no entries; " + read + ", and an empty table cannot be read";
+    if (table_length == 1)
+        return "table '" + table + "' has 1 entry; " + read + ", and its only index is 0";
+    return "table '" + table + "' has " + std::to_string(table_length) + " entries; " + read +
+           ", and indices run from 0 to " + std::to_string(table_length - 1);
+}
+
+template class Evaluator<double>;
+template class Evaluator<long double>;
+
+}  // namespace segfold

@@ -1,0 +1,79 @@
+#pragma once
+// Evaluates an operator on the host, state by state: the definition of what the language means.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dsl/array.h"
+#include "dsl/evaluation/interpreter.h"
+
+namespace segfold {
+
+/// Working precision rounds as the types say; wide precision holds every float in long double.
+enum class Precision : std::uint8_t { working, wide };
+
+/// Runs an operator's parts on states held in slots. One evaluator serves one thread at a time.
+///
+/// Real is double for working precision and long double for wide precision. A state is `state_fields()`
+/// slots.
+template <class Real>
+class Evaluator {
+public:
+    using Value = Slot<Real>;
+
+    /// `tables` are the operator's, in the order of its parameters; both must outlive the evaluator.
+    explicit Evaluator(const Bytecode& bytecode, std::vector<TableView> tables = {});
+
+    [[nodiscard]] std::size_t state_fields() const { return bytecode_.state.size(); }
+    [[nodiscard]] std::size_t result_fields() const { return bytecode_.results.size(); }
+    [[nodiscard]] std::size_t output_fields() const { return bytecode_.outputs.size(); }
+
+    void identity(Value* state);
+    /// Columns are read at `index`. Throws InputError where a table is read outside of its length.
+    void lift(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+              std::int64_t segment, Value* state);
+    /// The same with the columns' values given.
+    void lift(const Value* values, std::int64_t index, std::int64_t position, std::int64_t segment,
+              Value* state);
+    /// `out` may be one of the operands.
+    void combine(const Value* earlier, const Value* later, Value* out);
+    /// Joins an element to `state`; `element` is its columns' values, then index, position and segment.
+    void append(const Value* state, const Value* element, Value* out);
+    void finish(const Value* state, std::int64_t segment, std::int64_t length, Value* result);
+    void empty(std::int64_t segment, Value* result);
+    /// Maps the element at `index`; `result` holds its segment's finished results, `out` receives the
+    /// outputs.
+    void map(std::span<const void* const> columns, std::int64_t index, std::int64_t position,
+             std::int64_t segment, std::int64_t length, const Value* result, Value* out);
+
+    /// Folds the elements `begin` .. `end` - 1, at least one, left to right; the first of them has `position`
+    /// in its segment. Gives what lift and combine in turn give, and is faster.
+    void fold(std::span<const void* const> columns, std::int64_t begin, std::int64_t end,
+              std::int64_t position, std::int64_t segment, Value* state);
+
+private:
+    /// A program with its own slots, constants in place.
+    struct Frame {
+        const Program* program = nullptr;
+        std::vector<Value> slots;
+    };
+
+    static Frame make_frame(const Program& program);
+    /// `element` is the one that is lifted; other parts read no tables.
+    void run(Frame& frame, Value* out, std::int64_t element = 0);
+    [[noreturn]] void report(const Outcome& outcome, std::int64_t element) const;
+
+    const Bytecode& bytecode_;
+    std::vector<TableView> tables_;
+    Frame identity_, lift_, combine_, append_, finish_, empty_, map_;
+};
+
+/// The message about a table that `element` reads outside of its length.
+std::string outside_message(const Bytecode& bytecode, const Outcome& outcome, std::int64_t table_length,
+                            std::int64_t element);
+
+extern template class Evaluator<double>;
+extern template class Evaluator<long double>;
+
+}  // namespace segfold

@@ -1,0 +1,30 @@
+#pragma once
+// Where an operator reads its tables, deduced from the ranges of its data.
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dsl/evaluation/interval.h"
+#include "dsl/operator.h"
+
+namespace segfold {
+
+/// What is known of the data that an operator is lifted from; asked for only where an index depends on it.
+struct ReadRanges {
+    /// The values of a column of integers or bools, of the elements of a table, of index, position, segment.
+    std::function<Interval(const std::string& name)> values;
+    std::function<std::int64_t(const std::string& table)> length;
+};
+
+/// The tables that some element may read outside of their lengths, in the order of the parameters.
+///
+/// Every other table is read inside, whatever the elements are, as long as they lie in the ranges. The sides
+/// of `?:`, `&&` and `||` are analysed with what their condition says of names and of equal expressions.
+[[nodiscard]] std::vector<std::string> unproved_tables(const Operator& op, const ReadRanges& ranges);
+
+/// Whether floating-point arithmetic decides where, or whether, a table is read: then back ends that round
+/// differently may read different places.
+[[nodiscard]] bool reads_by_rounding(const Operator& op);
+
+}  // namespace segfold

@@ -1,0 +1,147 @@
+#pragma once
+// Whether a case breaks a law: both sides of an equation, and what difference between them rounding explains.
+#include <array>
+#include <span>
+#include <vector>
+
+#include "dsl/laws/states.h"
+
+namespace segfold {
+
+/// What the laws say of combine, equation by equation.
+enum class Equation : std::uint8_t {
+    associative,     ///< combine(combine(a, b), c) == combine(a, combine(b, c))
+    identity_left,   ///< combine(identity, a) == a
+    identity_right,  ///< combine(a, identity) == a
+    identity_twice,  ///< combine(identity, identity) == identity
+    commutative,     ///< combine(a, b) == combine(b, a)
+    idempotent,      ///< combine(a, a) == a
+    append,          ///< append(a, x) == combine(a, lift(x)), where b is lift(x)
+    append_first,    ///< append(identity, x) == combine(identity, lift(x)), where a is lift(x)
+};
+
+/// True for the equations of append, whose last state is of one element.
+constexpr bool is_of_append(Equation equation)
+{
+    return equation == Equation::append || equation == Equation::append_first;
+}
+
+/// False for what an operator without identity cannot be asked.
+constexpr bool is_posed(Equation equation, const Bytecode& bytecode)
+{
+    return equation != Equation::append_first || bytecode.has_identity;
+}
+
+/// The equations that a law consists of.
+std::vector<Equation> equations(Law law);
+
+/// How many states the equation speaks of, 0 to 3.
+constexpr std::size_t num_states(Equation equation)
+{
+    switch (equation) {
+        case Equation::associative:
+            return 3;
+        case Equation::commutative:
+        case Equation::append:
+            return 2;
+        case Equation::identity_twice:
+            return 0;
+        default:
+            return 1;
+    }
+}
+
+/// The recipes of a case, as many as the equation has states; their elements follow one another in one
+/// segment, from place number `place` of LawMachine::places() on.
+struct LawCase {
+    std::array<Recipe, 3> recipes;
+    std::size_t place = 0;
+
+    Recipe& operator[](std::size_t i) { return recipes[i]; }
+    const Recipe& operator[](std::size_t i) const { return recipes[i]; }
+};
+
+/// Where the states begin in the segment.
+std::array<std::size_t, 3> starts(const LawCase& recipes);
+
+/// The recipe of state `i` as the equation takes it: of its first element alone, where that is appended.
+Recipe taken(Equation equation, std::size_t i, const Recipe& recipe);
+
+/// Both sides of an equation; `first` and `second` hold what was computed on the way.
+template <class Real>
+struct Sides {
+    explicit Sides(std::size_t num_fields)
+        : left(num_fields), right(num_fields), first(num_fields), second(num_fields)
+    {}
+    std::vector<Slot<Real>> left, right, first, second;
+};
+
+/// The states of a case; those that the equation does not speak of are null. For an equation of append the
+/// last one is the element, as Evaluator::append takes it.
+template <class Real>
+using CaseStates = std::array<const Slot<Real>*, 3>;
+
+/// What comparing both sides in working precision says.
+enum class Agreement : std::uint8_t {
+    equal,
+    rounded,   ///< apart by no more than a few roundings
+    doubtful,  ///< wide precision must decide; for a combine that never rounds: refuted
+};
+
+/// Evaluates both sides of equations and decides whether they differ by more than rounding.
+class LawJudge {
+public:
+    LawJudge(const Operator& op, LawMachine& machine);
+
+    /// Evaluates and compares in working precision; raises `spread` to the relative difference if that is
+    /// larger.
+    Agreement compare(Equation equation, const CaseStates<double>& states, double& spread);
+
+    /// True if the case breaks the equation. What compare() calls doubtful is decided here.
+    bool refutes(Equation equation, const LawCase& recipes);
+
+    /// True if a case was let pass because of a NaN on one side alone, made of elements that are not finite.
+    [[nodiscard]] bool excused_nan() const { return excused_nan_; }
+    void forget_nan() { excused_nan_ = false; }
+
+    /// The sides that were evaluated last in working precision.
+    [[nodiscard]] const Sides<double>& sides() const { return sides_; }
+
+private:
+    /// All of a case in one precision.
+    template <class Real>
+    struct Evaluation {
+        explicit Evaluation(std::size_t num_fields)
+            : states(3, std::vector<Slot<Real>>(num_fields)), sides(num_fields)
+        {}
+        std::vector<std::vector<Slot<Real>>> states;
+        Sides<Real> sides;
+    };
+
+    /// The largest finite float of a case, no less than the least normal number, and whether the states and
+    /// all that was computed from them are finite.
+    template <class Real>
+    struct Scale {
+        Real largest;
+        bool finite = true;
+    };
+
+    template <class Real>
+    bool evaluate(Equation equation, const LawCase& recipes, Evaluation<Real>& out);
+    template <class Real>
+    void evaluate(Equation equation, const CaseStates<Real>& states, Sides<Real>& sides);
+    template <class Real>
+    [[nodiscard]] Scale<Real> scale(Equation equation, const CaseStates<Real>& states,
+                                    const Sides<Real>& sides) const;
+    bool refutes_in_wide(Equation equation, const LawCase& recipes);
+    [[nodiscard]] bool has_finite_elements(Equation equation, const LawCase& recipes) const;
+
+    LawMachine& machine_;
+    const std::vector<Type>& types_;
+    bool exact_;
+    double tolerance_, least_normal_;
+    bool excused_nan_ = false;
+    Sides<double> sides_;
+};
+
+}  // namespace segfold

@@ -1,0 +1,202 @@
+#include "dsl/laws/states.h"
+
+#include "dsl/laws/constants.h"
+
+namespace segfold {
+namespace {
+
+/// Index and position differ, so that an operator which mixes them up is seen.
+constexpr std::int64_t kFirstIndex = 10;
+constexpr std::int64_t kSegment = 3;
+
+/// Longer than any index or position near the front of a segment.
+constexpr std::int64_t kTableLength = 64;
+
+/// One recipe in so many begins with an element that differs from one of the recipe before by a constant.
+constexpr std::uint64_t kRecipesPerRelation = 4;
+
+/// Places and lengths that the constants of the text suggest, at most.
+constexpr std::size_t kMostSuggested = 8;
+
+/// Elements of long recipes, besides those that the constants suggest.
+constexpr std::size_t kLongLengths[] = {16, 17, 33, 64, 100, 127, 129, 255, 257, 300, 500, 1000};
+constexpr std::size_t kMostLongElements = 1000;
+
+/// A case begins a little below the bounds of narrow types and of the constants of the text.
+std::vector<ElementPlace> choose_places(const Operator& op, const Bytecode& bytecode)
+{
+    std::vector<ElementPlace> places = {{kFirstIndex, 0, kSegment}};
+    if (!uses_name(op.lift, "index") && !uses_name(op.lift, "position") && !uses_name(op.lift, "segment"))
+        return places;
+    const auto add = [&](std::int64_t bound) {
+        places.push_back({bound - 3, 0, bound - 1});
+        places.push_back({2 * bound, bound - 3, bound});
+    };
+    for (const int bits : {31, 32, 7, 8, 15, 16, 24})
+        add(std::int64_t{1} << bits);
+    for (const auto& value : constant_values(bytecode, Type::i64))
+        if (const auto bound = static_cast<std::int64_t>(value.bits);
+            bound > 3 && bound < std::int64_t{1} << 60 && places.size() < 15 + 2 * kMostSuggested)
+            add(bound);
+    return places;
+}
+
+enum class Pattern : std::uint8_t { repeated, ascending, by_turns, simple };
+
+/// Lengths of long recipes.
+std::vector<std::size_t> choose_lengths(const Bytecode& bytecode)
+{
+    std::vector<std::size_t> lengths;
+    for (const auto& value : constant_values(bytecode, Type::u64))
+        if (value.bits > kMostDrawnElements && value.bits <= kMostLongElements &&
+            lengths.size() < kMostSuggested)
+            lengths.push_back(value.bits);
+    lengths.insert(lengths.end(), std::begin(kLongLengths), std::end(kLongLengths));
+    return lengths;
+}
+
+std::vector<Array> draw_tables(const Bytecode& bytecode, std::mt19937_64& random)
+{
+    std::vector<Array> tables;
+    for (const Type type : bytecode.tables) {
+        auto& table = tables.emplace_back(type, static_cast<std::size_t>(kTableLength));
+        for (std::int64_t i = 0; i < kTableLength; ++i) {
+            const bool index = is_integer(type) && i % 2 == 0;
+            Machine<double>::store(index ? draw_index(type, kTableLength, random) : draw_value(type, random),
+                                   type, table.data(), i);
+        }
+    }
+    return tables;
+}
+
+std::vector<TableView> views(const std::vector<Array>& tables)
+{
+    std::vector<TableView> result;
+    for (const auto& table : tables)
+        result.push_back({table.data(), static_cast<std::int64_t>(table.length())});
+    return result;
+}
+
+template <class Real>
+Slot<Real> in_precision(Type type, const Slot<double>& value)
+{
+    Slot<Real> slot{};
+    if (is_float(type))
+        Machine<Real>::set_real(slot, type, Machine<double>::get_real(value, type));
+    else
+        slot.bits = value.bits;
+    return slot;
+}
+
+}  // namespace
+
+LawMachine::LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data)
+    : bytecode_(compile_bytecode(op)),
+      data_(data),
+      places_(choose_places(op, bytecode_)),
+      tables_(draw_tables(bytecode_, random)),
+      working_(bytecode_, views(tables_)),
+      wide_(bytecode_, views(tables_))
+{}
+
+template <class Real>
+bool LawMachine::reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place)
+{
+    auto& evaluator = this->evaluator<Real>();
+    const std::size_t columns = bytecode_.columns.size();
+    std::vector<Slot<Real>> work(columns + num_fields());
+    try {
+        for (std::size_t i = 0; i < recipe.size(); ++i) {
+            for (std::size_t k = 0; k < columns; ++k)
+                work[k] = in_precision<Real>(bytecode_.columns[k], recipe[i][k]);
+            const auto at = static_cast<std::int64_t>(start + i);
+            const auto [index, position, segment] = places_[place];
+            Slot<Real>* lifted = i == 0 ? state : work.data() + columns;
+            evaluator.lift(work.data(), index + at, position + at, segment, lifted);
+            if (i != 0)
+                evaluator.combine(state, lifted, state);
+        }
+    } catch (const InputError&) {
+        return false;
+    }
+    return true;
+}
+
+template <class Real>
+std::vector<Slot<Real>> LawMachine::element(const Element& values, std::size_t start, std::size_t place) const
+{
+    const std::size_t columns = bytecode_.columns.size();
+    std::vector<Slot<Real>> slots(columns + 3);
+    for (std::size_t k = 0; k < columns; ++k)
+        slots[k] = in_precision<Real>(bytecode_.columns[k], values[k]);
+    const auto [index, position, segment] = places_[place];
+    const auto at = static_cast<std::int64_t>(start);
+    slots[columns].bits = static_cast<std::uint64_t>(index + at);
+    slots[columns + 1].bits = static_cast<std::uint64_t>(position + at);
+    slots[columns + 2].bits = static_cast<std::uint64_t>(segment);
+    return slots;
+}
+
+template std::vector<Slot<double>> LawMachine::element(const Element&, std::size_t, std::size_t) const;
+template std::vector<Slot<long double>> LawMachine::element(const Element&, std::size_t, std::size_t) const;
+template bool LawMachine::reach(const Recipe&, std::size_t, Slot<double>*, std::size_t);
+template bool LawMachine::reach(const Recipe&, std::size_t, Slot<long double>*, std::size_t);
+
+std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw)
+{
+    ElementDrawer drawer(machine.bytecode(), kTableLength, draw, random, machine.data());
+    std::vector<Slot<double>> state(machine.num_fields());
+    std::vector<Recipe> recipes;
+    const auto wanted = static_cast<std::size_t>(count);
+    for (std::size_t tries = 0; recipes.size() < wanted && tries < 4 * wanted; ++tries) {
+        Recipe recipe;
+        const std::size_t length = tries < wanted / 2 ? 1 : 1 + random() % kMostDrawnElements;
+        for (std::size_t i = 0; i < length; ++i)
+            if (tries < 3 * kSimpleValues)
+                recipe.push_back(drawer.simple(tries));
+            else if (i == 0 && !recipes.empty() && !machine.bytecode().columns.empty() &&
+                     random() % kRecipesPerRelation == 0)
+                recipe.push_back(drawer.related(recipes.back().back()));
+            else
+                recipe.push_back(drawer.any());
+        // Only a table can refuse an element.
+        if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))
+            recipes.push_back(std::move(recipe));
+    }
+    return recipes;
+}
+
+std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
+                                      Draw draw)
+{
+    ElementDrawer drawer(machine.bytecode(), kTableLength, draw, random, machine.data());
+    const auto lengths = choose_lengths(machine.bytecode());
+    std::vector<Slot<double>> state(machine.num_fields());
+    std::vector<Recipe> recipes;
+    for (std::int64_t n = 0; n < count; ++n) {
+        const auto number = static_cast<std::size_t>(n);
+        // The constants' lengths first, then lengths by lot.
+        const std::size_t length =
+            number < kMostSuggested ? lengths[number] : lengths[random() % lengths.size()];
+        const auto pattern = static_cast<Pattern>(number % 4);
+        const std::size_t period = pattern == Pattern::repeated   ? 1
+                                   : pattern == Pattern::by_turns ? 2
+                                                                  : length;
+        Recipe recipe;
+        for (std::size_t i = 0; i < length; ++i) {
+            if (i >= period)
+                recipe.push_back(recipe[i - period]);
+            else if (pattern == Pattern::ascending && i != 0)
+                recipe.push_back(drawer.next(recipe.back()));
+            else if (pattern == Pattern::by_turns)
+                recipe.push_back(drawer.any());
+            else  // 1, -1, 2, ... where one element is repeated
+                recipe.push_back(drawer.simple(1 + number / 4 + i));
+        }
+        if (machine.bytecode().tables.empty() || machine.reach(recipe, 0, state.data()))
+            recipes.push_back(std::move(recipe));
+    }
+    return recipes;
+}
+
+}  // namespace segfold

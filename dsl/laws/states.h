@@ -1,0 +1,76 @@
+#pragma once
+// States for the search for counter-examples, made of drawn elements by lift and combine, so that each of
+// them can occur.
+#include <random>
+#include <span>
+#include <vector>
+
+#include "dsl/array.h"
+#include "dsl/evaluation/evaluator.h"
+#include "dsl/laws/elements.h"
+
+namespace segfold {
+
+/// How a state is reached: its elements are lifted and combined from left to right.
+using Recipe = std::vector<Element>;
+
+/// Most elements of a drawn recipe.
+inline constexpr std::size_t kMostDrawnElements = 4;
+
+/// Where the first element of a case lies.
+struct ElementPlace {
+    std::int64_t index, position, segment;
+};
+
+/// A bytecode with tables drawn for it, ready to run in both precisions.
+class LawMachine {
+public:
+    /// Elements are drawn from `data` where it is given, which must outlive the machine.
+    LawMachine(const Operator& op, std::mt19937_64& random, const DataRanges* data = nullptr);
+    LawMachine(const LawMachine&) = delete;
+    LawMachine& operator=(const LawMachine&) = delete;
+
+    [[nodiscard]] const Bytecode& bytecode() const { return bytecode_; }
+    [[nodiscard]] const DataRanges* data() const { return data_; }
+    [[nodiscard]] std::size_t num_fields() const { return bytecode_.state.size(); }
+    template <class Real>
+    [[nodiscard]] Evaluator<Real>& evaluator()
+    {
+        if constexpr (sizeof(Real) == sizeof(double))
+            return working_;
+        else
+            return wide_;
+    }
+
+    /// Makes the state of `recipe`, whose first element is element `start` of a case that begins at place
+    /// number `place`; false if a table is read outside of its length.
+    template <class Real>
+    bool reach(const Recipe& recipe, std::size_t start, Slot<Real>* state, std::size_t place = 0);
+
+    /// An element of a case as Evaluator::append takes it: columns, then index, position and segment.
+    template <class Real>
+    std::vector<Slot<Real>> element(const Element& values, std::size_t start, std::size_t place = 0) const;
+
+    /// Where cases begin: near the front, and where narrow conversions of large places wrap. One alone where
+    /// lift does not look at the place.
+    [[nodiscard]] const std::vector<ElementPlace>& places() const { return places_; }
+
+private:
+    Bytecode bytecode_;
+    const DataRanges* data_;
+    std::vector<ElementPlace> places_;
+    std::vector<Array> tables_;
+    Evaluator<double> working_;
+    Evaluator<long double> wide_;
+};
+
+/// Draws `count` recipes, or fewer where a table cannot be read at most of the elements drawn: first single
+/// elements of edge values, then other single ones, then longer recipes.
+std::vector<Recipe> draw_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random, Draw draw);
+
+/// Draws `count` recipes of 16 to 1000 elements, or fewer: one element repeated, ascending ones, a few by
+/// turns, and any. Their lengths are near powers of two and near the constants of the operator's text.
+std::vector<Recipe> draw_long_recipes(LawMachine& machine, std::int64_t count, std::mt19937_64& random,
+                                      Draw draw);
+
+}  // namespace segfold

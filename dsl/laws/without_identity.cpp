@@ -1,0 +1,66 @@
+#include <algorithm>
+
+#include "dsl/laws/laws.h"
+
+namespace segfold {
+namespace {
+
+const StateField& field_of(const Operator& op, const Expression& expression)
+{
+    return *std::ranges::find(op.state, expression->name, &StateField::name);
+}
+
+/// A checked `expression` with every field of the state replaced by its identity, converted to the field's
+/// type: a number alone takes the type that its surroundings want, as 0 in f32(0).
+Expression of_identity(const Operator& op, const Expression& expression)
+{
+    if (expression->kind == ExpressionKind::field) {
+        const auto& field = field_of(op, expression);
+        return with_type(make_convert(field.type, *field.identity), {*field.identity}, field.type);
+    }
+    if (expression->arguments.empty())
+        return expression;
+    std::vector<Expression> arguments;
+    for (const auto& argument : expression->arguments)
+        arguments.push_back(of_identity(op, argument));
+    return with_type(expression, std::move(arguments), *expression->type);
+}
+
+/// Likewise of what is assigned: the result wants the type that the field has.
+Expression assigned_identity(const Operator& op, const Expression& expression)
+{
+    return expression->kind == ExpressionKind::field ? *field_of(op, expression).identity
+                                                     : of_identity(op, expression);
+}
+
+/// What makes the result of an empty segment of the operator's identity.
+Block empty_block(const Operator& op)
+{
+    Block block;
+    if (op.finish) {
+        block = *op.finish;
+        for (auto& let : block.lets)
+            let.value = of_identity(op, let.value);
+        for (auto& assignment : block.assignments)
+            assignment.value = assigned_identity(op, assignment.value);
+        return block;
+    }
+    for (std::size_t i = 0; i < op.results.size(); ++i)
+        block.assignments.push_back({op.results[i].name, *op.state[i].identity, {}});
+    return block;
+}
+
+}  // namespace
+
+Operator without_identity(Operator op)
+{
+    if (!op.has_identity())
+        return op;
+    if (!op.empty)
+        op.empty = empty_block(op);
+    for (auto& field : op.state)
+        field.identity.reset();
+    return op;
+}
+
+}  // namespace segfold

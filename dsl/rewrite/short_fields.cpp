@@ -1,0 +1,70 @@
+#include "dsl/rewrite/short_fields.h"
+
+namespace segfold {
+namespace {
+
+/// `expression` of a finish, with the fields as they were. Only the types that the text names stay; check()
+/// finds the others again.
+Expression lengthen(const Expression& expression, const FieldNames& fields,
+                    const std::set<std::string>& limits)
+{
+    if (expression->kind == ExpressionKind::field && fields.contains(expression->name)) {
+        const auto field = make_field(Operand::state, expression->name);
+        auto whole = make_convert(Type::i64, field);
+        for (const auto& limit : limits)
+            whole = make_conditional(make_binary("==", field, make_limit(limit, Type::i32)),
+                                     make_limit(limit, Type::i64), whole);
+        return whole;
+    }
+    ExpressionNode node = *expression;
+    if (node.kind != ExpressionKind::limit && node.kind != ExpressionKind::convert)
+        node.type = std::nullopt;
+    for (auto& argument : node.arguments)
+        argument = lengthen(argument, fields, limits);
+    return Expression(std::move(node));
+}
+
+Block finish_of(const Operator& op)
+{
+    if (op.finish)
+        return *op.finish;
+    Block block;
+    for (std::size_t i = 0; i < op.results.size(); ++i)
+        block.assignments.push_back({op.results[i].name, make_field(Operand::state, op.state[i].name), {}});
+    return block;
+}
+
+}  // namespace
+
+bool is_comparison(const Expression& expression)
+{
+    static const std::set<std::string> symbols = {"==", "!=", "<", "<=", ">", ">="};
+    return expression->kind == ExpressionKind::binary && symbols.contains(expression->symbol);
+}
+
+bool is_selection(const Expression& expression)
+{
+    return expression->kind == ExpressionKind::call &&
+           (expression->name == "min" || expression->name == "max");
+}
+
+std::vector<const Block*> state_blocks(const Operator& op)
+{
+    std::vector<const Block*> blocks = {&op.lift, &op.combine};
+    if (op.append)
+        blocks.push_back(&*op.append);
+    return blocks;
+}
+
+Block finish_of_short_fields(const Operator& op, const FieldNames& fields,
+                             const std::set<std::string>& limits)
+{
+    auto finish = finish_of(op);
+    for (auto& let : finish.lets)
+        let.value = lengthen(let.value, fields, limits);
+    for (auto& assignment : finish.assignments)
+        assignment.value = lengthen(assignment.value, fields, limits);
+    return finish;
+}
+
+}  // namespace segfold

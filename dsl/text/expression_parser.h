@@ -1,0 +1,50 @@
+#pragma once
+// The grammar of expressions and types, one function per production.
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dsl/expression.h"
+#include "dsl/text/token_cursor.h"
+
+namespace segfold {
+
+/// Recursive descent over the tokens of `cursor`, which others read on.
+class ExpressionParser {
+public:
+    /// `generic` is what the type name `T` stands for.
+    ExpressionParser(TokenCursor& cursor, std::optional<Type> generic) : cursor_(cursor), generic_(generic) {}
+
+    /// expression ::= binary ["?" expression ":" expression]
+    Expression expression();
+    /// A type's name.
+    Type type();
+
+    /// What names stand for: the counter of a loop for a number, a local of its body for that of one round.
+    std::map<std::string, Expression> replaced;
+
+    /// True once a limit of the whole text is passed, so that reading on is no use.
+    [[nodiscard]] bool exhausted() const { return nodes_ > kMostNodes; }
+
+private:
+    class Nested;
+
+    [[noreturn]] void too_deep(Position position) const;
+    [[noreturn]] void refuse_generic(Position position);
+    void refuse_foreign_word() const;
+    Expression bounded(Expression made);
+    Expression binary(int loosest);
+    Expression unary();
+    Expression primary();
+    Expression called(const Token& token);
+    Expression number();
+
+    TokenCursor& cursor_;
+    std::optional<Type> generic_;
+    bool refused_generic_ = false;
+    int nesting_ = 0;
+    int nodes_ = 0;
+};
+
+}  // namespace segfold

@@ -1,0 +1,140 @@
+#pragma once
+// The grammar of operators: reads the parts of a text, and goes on after faults.
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dsl/check/check.h"
+#include "dsl/check/expand.h"
+#include "dsl/message/complaints.h"
+#include "dsl/text/expression_parser.h"
+#include "dsl/text/lexer.h"
+#include "dsl/text/token_cursor.h"
+#include "dsl/text/uses.h"
+
+namespace segfold {
+
+/// The grammar of operators, one function per production; goes on after a fault at the next declaration,
+/// statement or part.
+class OperatorParser {
+public:
+    OperatorParser(const SourcePointer& source, Tokens read, std::optional<Type> generic,
+                   Complaints& complaints)
+        : heading_(std::move(read.heading)),
+          cursor_(source, std::move(read.tokens)),
+          expressions_(cursor_, generic),
+          complaints_(complaints)
+    {}
+    /// operator ::= "operator" name "(" [parameter {"," parameter}] ")" ["->" results] "{" {part} "}"
+    Operator whole_operator();
+    /// What the faults have left out.
+    [[nodiscard]] Unread& unread() { return unread_; }
+    [[nodiscard]] const Shorthands& shorthands() const { return shorthands_; }
+    [[nodiscard]] const std::vector<Use>& uses() const { return uses_; }
+    /// The first part that is neither `use` nor `def`; empty where there is none.
+    [[nodiscard]] std::string first_part() const { return seen_.empty() ? std::string() : seen_.front(); }
+
+private:
+    /// Items with commas between them, up to the closing parenthesis.
+    template <class Item>
+    void declarations(const Item& item)
+    {
+        for (bool more = true; more;) {
+            const auto start = cursor_.place();
+            const bool read = complaints_.attempt([&] {
+                item();
+                more = cursor_.accept(",");
+                if (!more)
+                    cursor_.expect(")");
+            });
+            if (read)
+                continue;
+            skip_declaration(start);
+            more = cursor_.accept(",");
+            if (!more)
+                cursor_.accept(")");
+        }
+    }
+
+    /// Moves to the end of a declaration whose words nobody asks about any more.
+    void skip_declaration(std::size_t start);
+    /// Moves to the next part, or to the end of the operator.
+    void skip_part(std::size_t start);
+    /// Moves behind a statement that could not be read, with the blocks that another language would put
+    /// there.
+    void skip_statement();
+    void stop_if_exhausted() const;
+    [[nodiscard]] std::span<const Token> read_since(std::size_t start) const;
+    /// Notes the names that a statement would have made known.
+    void note_names(std::size_t start, std::set<std::string>& names) const;
+    [[nodiscard]] bool begins_part() const;
+    /// parameter ::= name ":" ["table" | "scalar"] ["row"] type
+    Parameter parameter();
+    /// ["[" number "]"] behind a type
+    std::optional<std::int64_t> array_size();
+    /// results ::= ["each"] type | "(" result {"," result} ")"
+    /// result ::= ["each"] name ":" type [size]
+    void results(Operator& op);
+    /// Reads the word `each`, which begins an output; it may be a name too.
+    std::vector<ResultField>& results_or_outputs(Operator& op);
+    /// part ::= state | lift | combine | append | finish | empty | map | laws
+    void part(Operator& op);
+    [[noreturn]] void refuse_part(const Token& keyword) const;
+    /// Refuses what cannot stand behind the expression of a part, and belongs to it as someone may have meant
+    /// it.
+    void refuse_what_follows(const Token& keyword) const;
+    /// lift, finish, empty or map
+    void one_state_part(Operator& op, const Token& keyword);
+    /// state ::= field | "{" field {";" field} [";"] "}"
+    void state(Operator& op);
+    /// field ::= name ":" type [size] ["=" (expression | "[" expression {"," expression} "]")]
+    void state_field(Operator& op);
+    /// use ::= "use" name ["(" expression {"," expression} ")"] ["as" name]
+    void use();
+    /// definition ::= "def" name "(" [name {"," name}] ")" "=" expression [";"]
+    void definition();
+    /// Refuses names in a definition that are none of its arguments.
+    void check_arguments(const OwnFunction& made, const Expression& value) const;
+    /// combine ::= "(" name "," name ")" block
+    void combine(Operator& op, const Token& keyword);
+    /// append ::= "(" name ")" block
+    void append(Operator& op, const Token& keyword);
+    /// combine's earlier operand and the state of append have one name.
+    void check_operand_of_append(const Operator& op);
+    /// laws ::= ("commutative" | "idempotent") {"," ...}
+    void laws(Operator& op);
+    /// block ::= expression | "{" {"let" name "=" expression ";" | name "=" expression [";"]} "}"
+    Block block(const Token& keyword);
+    [[nodiscard]] std::string unclosed() const;
+    /// A statement with what ends it; goes on behind it whatever it holds. False where there was a fault.
+    bool terminated_statement(Block& block, const std::string& part);
+    /// loop ::= "for" name "in" expression ".." expression "{" {statement} "}", read once a round
+    ///
+    /// False where its body has a fault, of which one round tells.
+    bool loop(Block& block, const std::string& part);
+    /// A bound of a loop, or the index of an entry that is set.
+    std::int64_t bound();
+    /// A local of a loop's body gets a name of its own in each round.
+    std::string local_of_round(const Block& block, const std::string& target);
+    void statement(Block& result, const std::string& part);
+    /// A field that `part` sets, for an example.
+    [[nodiscard]] std::string field_of(const std::string& part) const;
+    std::string heading_;
+    const Operator* op_ = nullptr;  ///< what has been read of it
+    TokenCursor cursor_;
+    ExpressionParser expressions_;
+    Complaints& complaints_;
+    Unread unread_;
+    Shorthands shorthands_;
+    std::vector<Use> uses_;
+    int loops_ = 0;   ///< that are open
+    int rounds_ = 0;  ///< of all loops
+    std::vector<std::string> seen_;
+    std::optional<Token> appended_;  ///< append's name for its state
+};
+
+}  // namespace segfold

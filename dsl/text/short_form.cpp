@@ -1,0 +1,45 @@
+#include <functional>
+
+#include "dsl/check/check.h"
+#include "dsl/text/parser.h"
+
+namespace segfold {
+namespace {
+
+Block only(Expression value)
+{
+    const Position position = value->position;
+    return {{}, {{"", std::move(value), position}}, position};
+}
+
+}  // namespace
+
+Operator parse_short_form(const ShortForm& form)
+{
+    Operator op;
+    op.name = "expression";
+    op.is_expression = true;
+    op.parameters = {{"x", form.type, false, {}}};
+    op.results = {{kResultName, form.type, {}}};
+    op.state = {{"value", form.type, std::nullopt, {}}};
+    op.lift = only(make_name("x"));
+    op.combine = only(make_name("a"));
+    op.laws.commutative = form.commutative;
+    // One part after the other: each is checked while the source is its own flag's text.
+    const auto add = [&](const char* flag, const std::string& text,
+                         const std::function<void(Expression)>& place) {
+        if (text.empty())
+            return;
+        op.source = std::make_shared<const SourceText>(SourceText{flag, text});
+        place(parse_expression(flag, text));
+        op = check(op);
+    };
+    add("--identity", form.identity, [&](Expression e) { op.state[0].identity = std::move(e); });
+    add("--op", form.combine, [&](Expression e) { op.combine = only(std::move(e)); });
+    add("--lift", form.lift, [&](Expression e) { op.lift = only(std::move(e)); });
+    add("--finish", form.finish, [&](Expression e) { op.finish = only(std::move(e)); });
+    op.source = nullptr;
+    return op;
+}
+
+}  // namespace segfold

@@ -1,0 +1,173 @@
+#include "dsl/text/standard_operators.h"
+
+#include <algorithm>
+#include <map>
+#include <span>
+
+#include "dsl/embedded_file.h"
+#include "dsl/message/suggest.h"
+#include "dsl/text/parser.h"
+
+namespace segfold {
+
+std::span<const EmbeddedFile> standard_operator_files();
+
+namespace {
+
+/// A file's name says what T may be: sum.seg any number, max.float.seg floats, trace.integer.seg integers,
+/// gcd.narrow.seg integers of at most 32 bits.
+enum class Family : std::uint8_t { number, integer, narrow, real };
+
+struct File {
+    Family family;
+    std::string_view path;
+    std::string_view text;
+};
+
+/// Operator name -> its files.
+const std::map<std::string, std::vector<File>, std::less<>>& files()
+{
+    static const auto known = [] {
+        std::map<std::string, std::vector<File>, std::less<>> result;
+        for (const auto& [path, text] : standard_operator_files()) {
+            const auto stem = path.substr(0, path.size() - std::string_view(".seg").size());
+            const auto dot = stem.find('.');
+            const auto suffix = dot == std::string_view::npos ? "" : stem.substr(dot + 1);
+            const Family family = suffix == "float"     ? Family::real
+                                  : suffix == "integer" ? Family::integer
+                                  : suffix == "narrow"  ? Family::narrow
+                                                        : Family::number;
+            result[std::string(stem.substr(0, dot))].push_back({family, path, text});
+        }
+        return result;
+    }();
+    return known;
+}
+
+bool takes(Family family, std::string_view name, Type type)
+{
+    if (type == Type::boolean)
+        return name == "any" || name == "all" || name == "count" || name == "keep_first";
+    if (family == Family::narrow)
+        return is_integer(type) && size_bytes(type) <= 4;
+    return family == Family::number || (family == Family::real) == is_float(type);
+}
+
+const File* find_file(std::string_view name, Type type)
+{
+    const auto found = files().find(name);
+    if (found == files().end())
+        return nullptr;
+    const auto file =
+        std::ranges::find_if(found->second, [&](const File& f) { return takes(f.family, name, type); });
+    return file == found->second.end() ? nullptr : &*file;
+}
+
+struct NameAndType {
+    std::string_view name;
+    std::optional<Type> type;
+};
+
+/// "affine_u32" is affine with u32; "mean_variance" has no type in its name.
+NameAndType split(std::string_view name)
+{
+    const auto underscore = name.rfind('_');
+    if (files().contains(name) || underscore == std::string_view::npos)
+        return {name, std::nullopt};
+    const auto type = find_type(name.substr(underscore + 1));
+    return type ? NameAndType{name.substr(0, underscore), type} : NameAndType{name, std::nullopt};
+}
+
+std::vector<Type> types_of(std::string_view name)
+{
+    std::vector<Type> types;
+    for (const Type type : kTypes)
+        if (find_file(name, type))
+            types.push_back(type);
+    return types;
+}
+
+std::string list(const std::vector<Type>& types)
+{
+    std::string text;
+    for (std::size_t i = 0; i < types.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == types.size() ? " and " : ", ") + std::string(name(types[i]));
+    return text;
+}
+
+/// The rest of the line that begins with `mark`, behind the operator.
+std::string note_of(std::string_view text, std::string_view mark)
+{
+    const auto at = text.rfind("\n" + std::string(mark));
+    if (at == std::string_view::npos)
+        return {};
+    const auto rest = text.substr(at + 1 + mark.size());
+    return std::string(rest.substr(0, rest.find('\n')));
+}
+
+/// `split` of a name that is known; throws for others.
+NameAndType known(std::string_view name)
+{
+    const auto parts = split(name);
+    if (files().contains(parts.name))
+        return parts;
+    // Names without a type first: they are taken where both are equally close.
+    std::vector<std::string> all;
+    for (const auto& entry : files())
+        all.push_back(entry.first);
+    for (const auto& entry : files())
+        for (const Type type : types_of(entry.first))
+            all.push_back(entry.first + "_" + std::string(segfold::name(type)));
+    const std::vector<std::string_view> names(all.begin(), all.end());
+    throw InputError("unknown operator '" + std::string(name) +
+                     "'; 'segfold operators' lists those that come with the program" +
+                     did_you_mean(name, names));
+}
+
+}  // namespace
+
+std::vector<StandardOperator> standard_operators()
+{
+    std::vector<StandardOperator> result;
+    for (const auto& [name, versions] : files()) {
+        const auto text = versions.front().text;
+        const auto end = text.find_first_of(".\n");
+        result.push_back({name, std::string(text.substr(2, end - 2)), types_of(name),
+                          note_of(text, "# source: "), note_of(text, "# example: "),
+                          std::string(text.substr(0, text.find("\n# source: ") + 1))});
+    }
+    return result;
+}
+
+bool is_standard_operator(std::string_view name) { return files().contains(split(name).name); }
+
+std::vector<DeclaredParameter> standard_parameters(std::string_view name)
+{
+    const auto [stem, named_type] = known(name);
+    const auto& file = files().find(stem)->second.front();
+    auto parameters = declared_parameters(std::string(file.path), std::string(file.text));
+    for (auto& parameter : parameters)
+        if (!parameter.type)
+            parameter.type = named_type;
+    return parameters;
+}
+
+Operator standard_operator(std::string_view name, std::optional<Type> type)
+{
+    const auto [stem, named_type] = known(name);
+    if (type && named_type && *type != *named_type)
+        throw InputError("operator '" + std::string(name) + "' is for " +
+                         std::string(segfold::name(*named_type)) + ", but the type asked for is " +
+                         std::string(segfold::name(*type)) + "; give one of them");
+    Type chosen = named_type                   ? *named_type
+                  : type                       ? *type
+                  : find_file(stem, Type::f32) ? Type::f32
+                                               : Type::i32;
+    const auto* file = find_file(stem, chosen);
+    if (!file)
+        throw InputError("operator '" + std::string(stem) + "' is not defined for " +
+                         std::string(segfold::name(chosen)) + "; it takes " + list(types_of(stem)));
+    return parse_operator(std::string(file->path), std::string(file->text), chosen);
+}
+
+}  // namespace segfold

@@ -1,0 +1,40 @@
+#pragma once
+// The operators that come with the program, written in the language itself (dsl/standard/*.seg).
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dsl/operator.h"
+#include "dsl/text/parser.h"
+
+namespace segfold {
+
+/// A standard operator, before a type is chosen.
+struct StandardOperator {
+    std::string name;
+    std::string summary;      ///< first sentence of its description
+    std::vector<Type> types;  ///< what T may be, in the order of kTypes
+    std::string source = {};  ///< author, year and title of where it comes from
+    std::string example =
+        {};                 ///< "x = 1 2 3 -> 6": a segment's columns, its results and outputs; may be empty
+    std::string text = {};  ///< of its first version, as it is read, without the two above
+};
+
+/// All standard operators, by name.
+std::vector<StandardOperator> standard_operators();
+
+/// True if `name` is a standard operator, alone ("sum") or with its type ("sum_i32").
+bool is_standard_operator(std::string_view name);
+
+/// The parameters of a standard operator; those of type T have none where `name` names no type.
+std::vector<DeclaredParameter> standard_parameters(std::string_view name);
+
+/// The standard operator `name` for `type`; a type in the name ("affine_u32") is enough, and must agree with
+/// `type` where both are given. Without either the type is f32, or i32 where the operator takes no
+/// floating-point type.
+///
+/// Throws InputError for an unknown name, or a type that the operator does not take.
+Operator standard_operator(std::string_view name, std::optional<Type> type = {});
+
+}  // namespace segfold

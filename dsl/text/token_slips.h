@@ -1,0 +1,13 @@
+#pragma once
+// Signs of C, Python and Rust, alone and beside others, and what to write instead of them here.
+#include <span>
+#include <string>
+
+#include "dsl/text/lexer.h"
+
+namespace segfold {
+
+/// What to write where `tokens[at]` is not what the grammar asks for; empty where it is not a known slip.
+std::string advice_at(std::span<const Token> tokens, std::size_t at);
+
+}  // namespace segfold
