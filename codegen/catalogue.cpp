@@ -6,14 +6,14 @@
 #include <span>
 #include <sstream>
 
-#include "codegen/atomic.h"
-#include "codegen/comment.h"
 #include "codegen/costs.h"
 #include "codegen/embedded_kernels.h"
-#include "codegen/map_section.h"
-#include "codegen/mention.h"
-#include "codegen/operator_section.h"
-#include "codegen/tile_section.h"
+#include "codegen/section/atomic.h"
+#include "codegen/section/map_section.h"
+#include "codegen/section/operator_section.h"
+#include "codegen/section/tile_section.h"
+#include "codegen/weave/comment.h"
+#include "codegen/weave/mention.h"
 #include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"

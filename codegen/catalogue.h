@@ -48,7 +48,8 @@ public:
     [[nodiscard]] const Probe& probe(std::string_view name) const;
     /// Throws SpecError for an unknown part.
     [[nodiscard]] PartText part(std::string_view path) const;
-    /// A stage's `place` or a part's as people find it: "kernels/parts/run.cuh", or below a folder laid over.
+    /// A stage's `place` or a part's as people find it: "kernels/parts/reduce/run.cuh", or below a folder
+    /// laid over.
     [[nodiscard]] std::string shown(const std::string& place) const;
 
     /// Why `stage` cannot serve `problem`, as a sentence without its end; nothing if it can.

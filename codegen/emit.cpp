@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <utility>
 
-#include "codegen/append_functions.h"
-#include "codegen/comment.h"
 #include "codegen/costs.h"
-#include "codegen/kernel_parameters.h"
-#include "codegen/line_map.h"
-#include "codegen/map_section.h"
-#include "codegen/mention.h"
-#include "codegen/operator_section.h"
-#include "codegen/tile_section.h"
-#include "codegen/weave.h"
+#include "codegen/section/append_functions.h"
+#include "codegen/section/map_section.h"
+#include "codegen/section/operator_section.h"
+#include "codegen/section/tile_section.h"
+#include "codegen/weave/comment.h"
+#include "codegen/weave/kernel_parameters.h"
+#include "codegen/weave/line_map.h"
+#include "codegen/weave/mention.h"
+#include "codegen/weave/weave.h"
 #include "dsl/check/rows.h"
 #include "dsl/rewrite/byte_sum.h"
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "codegen/catalogue.h"
-#include "codegen/comment.h"
-#include "codegen/cuda_names.h"
 #include "codegen/emit.h"
-#include "codegen/line_break.h"
-#include "codegen/mention.h"
-#include "codegen/vocabulary.h"
+#include "codegen/print/cuda_names.h"
+#include "codegen/section/vocabulary.h"
+#include "codegen/weave/comment.h"
+#include "codegen/weave/line_break.h"
+#include "codegen/weave/mention.h"
 #include "dsl/error.h"
 
 namespace segfold {
@@ -18,8 +18,8 @@ namespace {
 
 using enum SegmentForm;
 
-/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes, runtime/bench/peer_library.h has the
-/// same struct.
+/// A piece of kernels/vocabulary/peer.cuh. Of what the program passes, runtime/bench/peers/peer_library.h has
+/// the same struct.
 std::string peer_piece(std::string_view piece, const Holes& holes = {})
 {
     return vocabulary("peer.cuh", piece, holes);

@@ -6,9 +6,9 @@
 #include <array>
 #include <optional>
 
-#include "codegen/comment.h"
-#include "codegen/kernel_parameters.h"
-#include "codegen/mention.h"
+#include "codegen/weave/comment.h"
+#include "codegen/weave/kernel_parameters.h"
+#include "codegen/weave/mention.h"
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 

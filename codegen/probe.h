@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "codegen/configuration.h"
-#include "codegen/front_matter.h"
-#include "codegen/weave.h"
+#include "codegen/weave/front_matter.h"
+#include "codegen/weave/weave.h"
 
 namespace segfold {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "codegen/dialect.h"
-#include "codegen/formula.h"
-#include "codegen/front_matter.h"
-#include "codegen/weave.h"
+#include "codegen/weave/formula.h"
+#include "codegen/weave/front_matter.h"
+#include "codegen/weave/weave.h"
 #include "dsl/layout.h"
 
 namespace segfold {

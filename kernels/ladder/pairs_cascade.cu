@@ -8,5 +8,5 @@
 //% tune    items_per_thread = 8, 1, 2, 4, 16, 20, 21, 22, 23, 24, 25, 26, 32, 64, 128, 256, 512, 1024
 //% tune    atomic_totals = 0
 //% where   block_threads * state_bytes <= 49152
-//% use     parts/take_consecutive.cuh
-//% use     parts/fold_block_pairs_unrolled.cuh
+//% use     parts/elements/take_consecutive.cuh
+//% use     parts/reduce/fold_block_pairs_unrolled.cuh

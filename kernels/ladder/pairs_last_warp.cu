@@ -8,7 +8,7 @@
 //% tune    items_per_thread = 2
 //% tune    atomic_totals = 0
 //% where   block_threads * state_bytes <= 49152
-//% use     parts/take_consecutive.cuh
+//% use     parts/elements/take_consecutive.cuh
 
 // Rounds of 32 pairs and fewer are one warp's and need no barrier of the block.
 __device__ __forceinline__ State fold_block(State state)

@@ -14,8 +14,8 @@
 //% prefer  items_per_thread = element_bytes <= 8 ? 16 : 8
 //% prefer  block_threads = element_bytes <= 16 ? 128 : 64
 //% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
-//% use     parts/block_shares.cuh
-//% use     parts/warp_tile.cuh
+//% use     parts/tiles/block_shares.cuh
+//% use     parts/elements/warp_tile.cuh
 
 // A warp takes tiles that lie side by side and has two places for them: while its lanes fold the one, copies
 // fill the other, past the registers. Tiles begin at multiples of their size in the input, where vectors can

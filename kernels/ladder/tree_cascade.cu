@@ -12,5 +12,5 @@
 //% let     is_large = whole && num_elements >= 16777216 && state_bytes <= 48
 //% prefer  block_threads = is_large ? 1024 : 128
 //% prefer  items_per_thread = is_large ? 32 : 8
-//% use     parts/take_strided.cuh
-//% use     parts/fold_block_unrolled.cuh
+//% use     parts/elements/take_strided.cuh
+//% use     parts/reduce/fold_block_unrolled.cuh

@@ -16,14 +16,14 @@
 //% let     num_clusters = max(1, ceil_div(most_blocks, cluster_blocks))
 //% scratch partials : State[num_clusters]
 //% scratch tickets : unsigned[1] zero
-//% use     parts/join_last.cuh
+//% use     parts/tiles/join_last.cuh
 //% else
 //% let     num_clusters = min(num_segments, num_multiprocessors * 8192)
 //% end
 //% launch  reduce  grid = num_clusters * cluster_blocks  block = block_threads
-//% use     parts/fold_part.cuh
-//% use     parts/cluster.cuh
-//% use     parts/fold_share.cuh
+//% use     parts/tiles/fold_part.cuh
+//% use     parts/reduce/cluster.cuh
+//% use     parts/tiles/fold_share.cuh
 
 // Joins the totals of the cluster's blocks, which their threads 0 have, in order, to thread 0 of the first
 // block. All threads of the cluster call it.

@@ -10,9 +10,9 @@
 //% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
 //% if commutative
-//% use     parts/take_strided.cuh
+//% use     parts/elements/take_strided.cuh
 //% else
-//% use     parts/take_consecutive.cuh
+//% use     parts/elements/take_consecutive.cuh
 //% end
 
 // In round r thread t joins the states at t * 2^(r+1) and 2^r further on: whole warps drop out, and nothing

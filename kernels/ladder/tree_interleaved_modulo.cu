@@ -9,9 +9,9 @@
 //% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
 //% if commutative
-//% use     parts/take_strided.cuh
+//% use     parts/elements/take_strided.cuh
 //% else
-//% use     parts/take_consecutive.cuh
+//% use     parts/elements/take_consecutive.cuh
 //% end
 
 // In round r a thread whose number divides by 2^(r+1) joins the state that is 2^r further on. Those that do

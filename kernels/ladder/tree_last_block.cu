@@ -11,5 +11,5 @@
 //% where   whole ? blocks_per_segment == 2 : blocks_per_multiprocessor == 8
 //% prefer  block_threads = whole && num_elements >= 16777216 ? 512 : 128
 //% prefer  blocks_per_segment = whole ? 2 : mean_length / (block_threads * items_per_thread)
-//% use     parts/block_shares.cuh
-//% use     parts/fold_share.cuh
+//% use     parts/tiles/block_shares.cuh
+//% use     parts/tiles/fold_share.cuh

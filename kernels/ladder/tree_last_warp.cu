@@ -9,7 +9,7 @@
 //% tune    atomic_totals = 0, 1
 //% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
-//% use     parts/take_strided.cuh
+//% use     parts/elements/take_strided.cuh
 
 // Rounds of 32 threads and fewer need no barrier of the block, and no question who takes part: lanes beyond
 // the round's join what nobody reads. The papers' warps ran in step; today's need a barrier of their own.

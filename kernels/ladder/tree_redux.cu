@@ -8,9 +8,9 @@
 //% tune    items_per_thread = 16, 4, 8, 32
 //% tune    atomic_totals = 0, 1
 //% where   !atomic_totals || whole
-//% use     parts/take_vectors.cuh
+//% use     parts/elements/take_vectors.cuh
 //% if !async_copies
-//% use     parts/block_reduce.cuh
+//% use     parts/reduce/block_reduce.cuh
 //% end
 
 //% if async_copies

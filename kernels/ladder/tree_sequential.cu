@@ -9,5 +9,5 @@
 //% tune    atomic_totals = 0, 1
 //% where   block_threads * state_bytes <= 49152
 //% where   !atomic_totals || (whole && atomic_combine)
-//% use     parts/take_strided.cuh
-//% use     parts/fold_block_sequential.cuh
+//% use     parts/elements/take_strided.cuh
+//% use     parts/reduce/fold_block_sequential.cuh

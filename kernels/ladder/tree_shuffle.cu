@@ -9,11 +9,11 @@
 //% tune    atomic_totals = 0, 1
 //% where   !atomic_totals || (whole && atomic_combine)
 //% if commutative
-//% use     parts/take_strided.cuh
+//% use     parts/elements/take_strided.cuh
 //% else
-//% use     parts/take_consecutive.cuh
+//% use     parts/elements/take_consecutive.cuh
 //% end
-//% use     parts/block_reduce.cuh
+//% use     parts/reduce/block_reduce.cuh
 
 // Lanes exchange registers, in order, so combine() need not commute.
 __device__ __forceinline__ State fold_block(State state)

@@ -8,5 +8,5 @@
 //% tune    items_per_thread = 2, 1
 //% tune    atomic_totals = 0
 //% where   block_threads * state_bytes <= 49152
-//% use     parts/take_strided.cuh
-//% use     parts/fold_block_unrolled.cuh
+//% use     parts/elements/take_strided.cuh
+//% use     parts/reduce/fold_block_unrolled.cuh

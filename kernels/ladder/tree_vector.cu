@@ -8,8 +8,8 @@
 //% tune    items_per_thread = 16, 4, 8, 32
 //% tune    atomic_totals = 0, 1
 //% where   !atomic_totals || (whole && atomic_combine)
-//% use     parts/take_vectors.cuh
-//% use     parts/block_reduce.cuh
+//% use     parts/elements/take_vectors.cuh
+//% use     parts/reduce/block_reduce.cuh
 
 // Lanes exchange registers, in order, so combine() need not commute.
 __device__ __forceinline__ State fold_block(State state)

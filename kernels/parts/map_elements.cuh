@@ -1,7 +1,7 @@
 // Write-back: every element once more, with the finished results of its segment. All launches that fold come
 // before this one.
 //% if ranges
-//% use parts/segment_extent.cuh
+//% use parts/segments/segment_extent.cuh
 //% launch map_elements grid = min(ceil_div(num_segments, 8), num_multiprocessors * 8192)  block = 256
 // A warp takes a segment, its lanes kMapItems consecutive elements each.
 extern "C" __global__ void __launch_bounds__(256)
@@ -29,8 +29,8 @@ map_elements(Inputs inputs, Segments segments, Results results)
     }
 }
 //% else
-//% use parts/find_segment.cuh
-//% use parts/segment_items.cuh
+//% use parts/segments/find_segment.cuh
+//% use parts/segments/segment_items.cuh
 //% launch map_elements grid = min(ceil_div(num_items, 2048), num_multiprocessors * 8)  block = 256
 constexpr int kMapThreads = 256;
 constexpr int kMapSteps = 2;  // vectors of a thread that are under way

@@ -4,7 +4,7 @@
 //% let map_blocks = ceil_div(num_features, map_features)
 //% let map_groups = 256 / feature_lanes
 //% if ranges
-//% use parts/segment_extent.cuh
+//% use parts/segments/segment_extent.cuh
 //% launch map_elements grid = ceil_div(num_segments * map_blocks, map_groups)  block = 256
 // kFeatureLanes lanes take a segment and a block of features.
 extern "C" __global__ void __launch_bounds__(256)
@@ -26,9 +26,9 @@ map_elements(Inputs inputs, Segments segments, Results results)
         map_row(inputs, results, begin + position, position, segment, length, feature, num_features, is_vector);
 }
 //% else
-//% use parts/find_segment.cuh
-//% use parts/segment_items.cuh
-//% use parts/ends_before.cuh
+//% use parts/segments/find_segment.cuh
+//% use parts/segments/segment_items.cuh
+//% use parts/segments/ends_before.cuh
 //% let most_map_blocks = num_multiprocessors * 80
 //% launch map_elements grid = min(ceil_div(ceil_div(num_items, 8) * map_blocks, map_groups), most_map_blocks)  block = 256
 // A group of kFeatureLanes lanes takes shares of consecutive rows in a block of features, each of them to the

@@ -47,12 +47,12 @@
 //% prefer  block_threads = is_busy ? 64 : usual
 //% prefer  items_per_thread = !commutative ? 8 : is_busy || is_little && mean_length >= 65536 ? 32 : 16
 //% launch  reduce  grid = min(num_segments, num_multiprocessors * blocks_per_multiprocessor)  block = block_threads
-//% use     parts/segment_extent.cuh
-//% use     parts/block_reduce.cuh
+//% use     parts/segments/segment_extent.cuh
+//% use     parts/reduce/block_reduce.cuh
 //% if commutative
-//% use     parts/fold_strided.cuh
+//% use     parts/elements/fold_strided.cuh
 //% else
-//% use     parts/fold_consecutive.cuh
+//% use     parts/elements/fold_consecutive.cuh
 //% end
 
 // A block takes one segment, or every gridDim.x-th where there are more than blocks.

@@ -40,8 +40,8 @@
 //% let     block_groups = block_threads / group_lanes * segments_per_group
 //% let     resident_blocks = state_bytes <= 8 ? 1024 / block_threads : 1
 //% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
-//% use     parts/segment_extent.cuh
-//% use     parts/join_row_lanes.cuh
+//% use     parts/segments/segment_extent.cuh
+//% use     parts/reduce/join_row_lanes.cuh
 
 constexpr int kStepRows = kRowLanes * kRowsPerStep;  // of a group
 //% if commutative

@@ -20,16 +20,16 @@
 //% prefer  block_threads = 32
 //% let     block_bytes = block_threads / 32 * desk_bytes + 1024
 //% prefer  blocks_per_multiprocessor = min(1024 / block_threads, 233472 / block_bytes)
-//% use     parts/share_cuts.cuh
+//% use     parts/tiles/share_cuts.cuh
 //% let     block_items = items_per_thread * block_threads
 //% let     most_blocks = max(1, ceil_div(num_places, block_items))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
 //% let     num_blocks = num_segments == 0 ? 0 : min(resident, most_blocks)
 //% launch  reduce  grid = num_blocks  block = block_threads
-//% use     parts/segment_items.cuh
-//% use     parts/warp_tile.cuh
-//% use     parts/warp_reduce.cuh
-//% use     parts/warp_scan_tails.cuh
+//% use     parts/segments/segment_items.cuh
+//% use     parts/elements/warp_tile.cuh
+//% use     parts/reduce/warp_reduce.cuh
+//% use     parts/reduce/warp_scan_tails.cuh
 
 //% if costly_combine
 constexpr int kCopies = 1;   // of the rounds of a loop that combines

@@ -40,8 +40,8 @@
 //% scratch border_rest : u64[2 * num_tiles * max(1, ceil_div(state_bytes, 4) - 1)] zero
 //% scratch first_segments : Index[num_tiles] zero
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
-//% use     parts/block_scan_runs.cuh
-//% use     parts/borders.cuh
+//% use     parts/reduce/block_scan_runs.cuh
+//% use     parts/tiles/borders.cuh
 
 constexpr int kMostFolding = kMostBlockThreads - kWarpThreads;  // threads that fold; the last warp finds ends
 constexpr int kRow = kItemsPerThread + 1;  // states, so that lanes that walk rows each meet different banks

@@ -23,12 +23,12 @@
 //% scratch partials : State[num_segments * segment_blocks]
 //% scratch tickets : unsigned[num_segments] zero
 //% launch  reduce  grid = num_segments * segment_blocks  block = block_threads
-//% use     parts/segment_extent.cuh
-//% use     parts/block_reduce.cuh
+//% use     parts/segments/segment_extent.cuh
+//% use     parts/reduce/block_reduce.cuh
 //% if commutative
-//% use     parts/fold_strided.cuh
+//% use     parts/elements/fold_strided.cuh
 //% else
-//% use     parts/fold_consecutive.cuh
+//% use     parts/elements/fold_consecutive.cuh
 //% end
 
 // Each segment has the same number of consecutive blocks.

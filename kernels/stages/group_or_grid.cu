@@ -30,12 +30,12 @@
 //% scratch pieces : State[2 * num_blocks]
 //% scratch tickets : unsigned[num_blocks] zero
 //% launch  reduce  grid = num_blocks  block = block_threads
-//% use     parts/segment_items.cuh
+//% use     parts/segments/segment_items.cuh
 //% if offsets
-//% use     parts/search_ends.cuh
+//% use     parts/segments/search_ends.cuh
 //% end
-//% use     parts/fold_consecutive.cuh
-//% use     parts/warp_reduce.cuh
+//% use     parts/elements/fold_consecutive.cuh
+//% use     parts/reduce/warp_reduce.cuh
 
 // What the lanes of a group fold together: `length` items from `first` on, of a segment that begins at
 // `origin`.

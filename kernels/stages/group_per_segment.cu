@@ -95,7 +95,7 @@
 //% prefer  block_threads = uniform && !is_narrow_short || is_little && mean_length > 16 ? 256 : 128
 //% let     block_segments = block_threads / lanes_per_segment * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
-//% use     parts/segment_extent.cuh
+//% use     parts/segments/segment_extent.cuh
 
 // What a group has under way of a segment.
 struct Part {

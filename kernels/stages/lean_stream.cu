@@ -81,7 +81,7 @@
 //% let     is_busy = (element_bytes <= 2 || state_bytes > element_bytes || costly_combine) && !is_few
 //% prefer  block_threads = is_busy ? min(is_pair ? 384 : most_threads, all_threads) : few_threads
 //% prefer  blocks_per_multiprocessor = min(most_threads / block_threads, all_bytes / block_bytes)
-//% use     parts/share_cuts.cuh
+//% use     parts/tiles/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
@@ -95,14 +95,14 @@
 //% scratch block_waiting : Index[num_blocks]
 //% scratch ticket : unsigned[1] zero
 //% if finds_offsets
-//% use     parts/find_offsets.cuh
+//% use     parts/segments/find_offsets.cuh
 //% end
 //% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
-//% use     parts/shares.cuh
+//% use     parts/tiles/shares.cuh
 //% if gathers
-//% use     parts/lift_tile.cuh
+//% use     parts/elements/lift_tile.cuh
 //% end
-//% use     parts/lean_desk.cuh
+//% use     parts/tiles/lean_desk.cuh
 
 // Walks a lane's row and leaves the run behind each item. Nothing is joined across a segment's border, nor
 // with what is before a row, but for the first.

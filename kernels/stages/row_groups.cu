@@ -36,7 +36,7 @@
 //% let     feature_blocks = ceil_div(num_features, feature_lanes * features_per_lane)
 //% let     block_groups = block_threads / group_lanes * segments_per_group
 //% launch  reduce  grid = ceil_div(num_segments * feature_blocks, block_groups)  block = block_threads
-//% use     parts/segment_extent.cuh
+//% use     parts/segments/segment_extent.cuh
 
 // A group takes a segment and a block of features, kFeatureLanes lanes a row, kRowLanes rows at a time. Lanes
 // of a row read neighbouring vectors. A lane has kRowsPerStep rows of kSegmentsPerGroup segments under way.

@@ -43,8 +43,8 @@
 //% scratch tails : State[num_shares * num_features]
 //% launch  reduce  grid = stream_blocks  block = block_threads
 //% launch  join  grid = ceil_div(num_shares, join_shares)  block = join_threads
-//% use     parts/segment_items.cuh
-//% use     parts/ends_before.cuh
+//% use     parts/segments/segment_items.cuh
+//% use     parts/segments/ends_before.cuh
 
 constexpr int kGroupFeatures = kFeatureLanes * kFeaturesPerLane;
 constexpr int kFewTails = 8;  // as many are joined by one thread

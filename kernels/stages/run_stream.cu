@@ -34,10 +34,10 @@
 //% end
 //% scratch arrivals : unsigned[num_partials] zero
 //% launch fold_runs grid = min(num_tiles, resident_threads / block_threads * num_multiprocessors) block = block_threads
-//% use     parts/share_heads.cuh
-//% use     parts/slice_runs.cuh
-//% use     parts/look_back.cuh
-//% use     parts/combining_tree.cuh
+//% use     parts/segments/share_heads.cuh
+//% use     parts/tiles/slice_runs.cuh
+//% use     parts/tiles/look_back.cuh
+//% use     parts/tiles/combining_tree.cuh
 
 // Blocks take tiles of consecutive items by tickets, in order, so that all earlier tiles are done or under
 // way. A warp takes a share of each tile, slice by slice: its lanes load neighbouring items, or vectors of

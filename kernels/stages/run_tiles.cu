@@ -46,10 +46,10 @@
 //% end
 //% scratch border_rest : u64[2 * num_tiles * rest_pieces] zero
 //% launch  fold_tiles  grid = num_tiles  block = block_threads
-//% use     parts/slice_runs.cuh
-//% use     parts/look_back.cuh
-//% use     parts/find_heads.cuh
-//% use     parts/state_pieces.cuh
+//% use     parts/tiles/slice_runs.cuh
+//% use     parts/tiles/look_back.cuh
+//% use     parts/segments/find_heads.cuh
+//% use     parts/reduce/state_pieces.cuh
 
 // Border k lies between tiles k and k + 1. Its word says, from the top: 30 bits of the launch's number, so
 // that words of earlier launches count as nothing; 2 bits of what came; 32 bits of that. The block that comes

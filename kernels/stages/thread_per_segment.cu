@@ -58,7 +58,7 @@
 //% prefer  segments_per_thread = uniform ? most_alike : most_others
 //% let     block_segments = block_threads * segments_per_thread
 //% launch  reduce  grid = ceil_div(num_segments, block_segments)  block = block_threads
-//% use     parts/segment_extent.cuh
+//% use     parts/segments/segment_extent.cuh
 
 // Elements are combined strictly from left to right, so not even associativity is needed, and the result is
 // the reference's bit for bit wherever arithmetic is. Neighbouring threads read addresses a whole segment

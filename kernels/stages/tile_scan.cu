@@ -21,9 +21,9 @@
 //% if allows_empty && !uniform
 //% launch  store_empty    grid = ceil_div(num_segments, block_threads)  block = block_threads
 //% end
-//% use     parts/segment_items.cuh
-//% use     parts/find_segment.cuh
-//% use     parts/block_scan_runs.cuh
+//% use     parts/segments/segment_items.cuh
+//% use     parts/segments/find_segment.cuh
+//% use     parts/reduce/block_scan_runs.cuh
 
 // A block takes one tile of consecutive items, a thread items_per_thread consecutive ones of it. Segments
 // that begin and end in one thread are stored at once. A segment that ends in a thread but began before it

@@ -58,10 +58,10 @@
 //% prefer  block_threads = offsets ? 128 : 256
 //% prefer  items_per_thread = mean_length >= 256 ? 8 : 4
 //% launch  reduce  grid = ceil_div(num_segments, block_threads / 32)  block = block_threads
-//% use     parts/segment_extent.cuh
-//% use     parts/warp_reduce.cuh
+//% use     parts/segments/segment_extent.cuh
+//% use     parts/reduce/warp_reduce.cuh
 //% if !commutative
-//% use     parts/fold_consecutive.cuh
+//% use     parts/elements/fold_consecutive.cuh
 //% end
 
 //% if commutative

@@ -39,7 +39,7 @@
 //% let     most_threads = sparse_ends == 1 ? 512 : 256
 //% prefer  block_threads = min(most_threads, (block_shared_bytes - static_bytes) / desk_bytes * 32)
 //% prefer  blocks_per_multiprocessor = min(num_warps * 32 / block_threads, all_bytes / block_bytes)
-//% use     parts/share_cuts.cuh
+//% use     parts/tiles/share_cuts.cuh
 //% let     tile_items = items_per_thread * 32
 //% let     most_blocks = max(1, ceil_div(num_places, tile_items * (block_threads / 32)))
 //% let     resident = num_multiprocessors * blocks_per_multiprocessor
@@ -49,14 +49,14 @@
 //% scratch block_waiting : Index[num_blocks]
 //% scratch ticket : unsigned[1] zero
 //% launch  stream  grid = num_blocks  block = block_threads  shared = block_threads / 32 * desk_bytes
-//% use     parts/shares.cuh
-//% use     parts/warp_tile.cuh
-//% use     parts/warp_reduce.cuh
+//% use     parts/tiles/shares.cuh
+//% use     parts/elements/warp_tile.cuh
+//% use     parts/reduce/warp_reduce.cuh
 //% if offsets
-//% use     parts/copy_offsets.cuh
+//% use     parts/elements/copy_offsets.cuh
 //% end
-//% use     parts/tile_rows.cuh
-//% use     parts/tile_totals.cuh
+//% use     parts/elements/tile_rows.cuh
+//% use     parts/tiles/tile_totals.cuh
 
 constexpr int kMarks = 2;  // ends that a lane looks for at a time
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/device_identity.h"
 #include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "runtime/backends/cpu/sequential_fold.h"
-#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/host_timing.h"
 
 namespace segfold {

@@ -15,8 +15,8 @@
 #include "dsl/error.h"
 #include "runtime/backends/backend_table.h"
 #include "runtime/judge/disturbed.h"
-#include "runtime/support/memory_at_hand.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/memory_at_hand.h"
+#include "runtime/support/processes/parallel.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold {

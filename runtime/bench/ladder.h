@@ -8,7 +8,7 @@
 
 #include "codegen/emit.h"
 #include "runtime/backends/backend.h"
-#include "runtime/bench/peers.h"
+#include "runtime/bench/peers/peers.h"
 #include "runtime/bench/record.h"
 
 namespace segfold::bench {

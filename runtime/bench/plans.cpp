@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "runtime/session/choice.h"
+#include "runtime/session/choice/choice.h"
 
 namespace segfold::bench {
 

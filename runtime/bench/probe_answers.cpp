@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dsl/error.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 #include "runtime/support/random.h"
 
 namespace segfold::bench {

@@ -9,7 +9,7 @@
 
 #include "dsl/layout.h"
 #include "dsl/type.h"
-#include "runtime/session/traffic.h"
+#include "runtime/session/choice/traffic.h"
 #include "runtime/support/statistics.h"
 
 namespace segfold::bench {

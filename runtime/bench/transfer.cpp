@@ -10,7 +10,7 @@
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "runtime/backends/cpu/sequential_fold.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 
 namespace segfold::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/backends/cuda/cuda_timing.h"
-#include "runtime/backends/cuda/pinned_buffer.h"
+#include "runtime/backends/cuda/driver/pinned_buffer.h"
 #include "runtime/bench/ladder.h"
 
 namespace segfold::bench {

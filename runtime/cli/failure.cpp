@@ -11,8 +11,8 @@
 #include <system_error>
 
 #include "dsl/error.h"
-#include "runtime/cli/json.h"
-#include "runtime/cli/terminal.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/terminal.h"
 
 namespace segfold::cli {
 namespace {

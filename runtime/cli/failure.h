@@ -3,7 +3,7 @@
 #include <exception>
 #include <string>
 
-#include "runtime/cli/arguments.h"
+#include "runtime/cli/arguments/arguments.h"
 
 namespace segfold::cli {
 

@@ -2,10 +2,10 @@
 #include <csignal>
 #include <exception>
 
-#include "runtime/backends/cuda/compile.h"
+#include "runtime/backends/cuda/compile/compile.h"
 #include "runtime/cli/failure.h"
 #include "runtime/cli/verbs.h"
-#include "runtime/support/leftovers.h"
+#include "runtime/support/files/leftovers.h"
 
 int main(int argc, char** argv)
 {

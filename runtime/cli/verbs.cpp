@@ -10,11 +10,11 @@
 #include "dsl/error.h"
 #include "dsl/message/suggest.h"
 #include "runtime/backends/cpu/native_compiler.h"
-#include "runtime/backends/cuda/kernel_cache.h"
-#include "runtime/cli/json_schema.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/cli/language_page.h"
-#include "runtime/cli/terminal.h"
-#include "runtime/session/scale/mpi_world.h"
+#include "runtime/cli/views/json_schema.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
 
 namespace segfold {
 

@@ -1,6 +1,6 @@
 #pragma once
 // The verbs of the program, and the help pages.
-#include "runtime/cli/arguments.h"
+#include "runtime/cli/arguments/arguments.h"
 
 namespace segfold::cli {
 

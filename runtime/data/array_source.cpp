@@ -7,9 +7,9 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "runtime/data/npy.h"
-#include "runtime/support/file.h"
-#include "runtime/support/parallel.h"
+#include "runtime/data/formats/npy.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/processes/parallel.h"
 
 namespace segfold {
 namespace {

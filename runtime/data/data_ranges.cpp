@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "dsl/evaluation/interpreter.h"
-#include "runtime/support/segment_blocks.h"
+#include "runtime/support/processes/segment_blocks.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "runtime/data/segments.h"
-#include "runtime/support/thread_pool.h"
+#include "runtime/support/processes/thread_pool.h"
 
 namespace segfold {
 

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <span>
 
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 
 namespace segfold {
 

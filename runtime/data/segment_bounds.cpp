@@ -7,7 +7,7 @@
 #include "dsl/error.h"
 #include "runtime/data/index_at.h"
 #include "runtime/data/segments.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 
 namespace segfold {
 namespace {

@@ -16,7 +16,7 @@
 #include "runtime/data/index_at.h"
 #include "runtime/data/narrow_offsets.h"
 #include "runtime/data/non_decreasing.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 #include "runtime/support/text_table.h"
 #include "runtime/support/visit_type.h"
 

@@ -8,10 +8,10 @@
 #include "dsl/error.h"
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/text/parser.h"
-#include "runtime/data/generated_arrays.h"
-#include "runtime/data/npz.h"
-#include "runtime/support/file.h"
-#include "runtime/support/memory_at_hand.h"
+#include "runtime/data/formats/npz.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {

@@ -13,7 +13,7 @@
 #include "runtime/judge/mapped.h"
 #include "runtime/judge/tolerance.h"
 #include "runtime/judge/value_text.h"
-#include "runtime/support/segment_blocks.h"
+#include "runtime/support/processes/segment_blocks.h"
 
 namespace segfold {
 namespace {

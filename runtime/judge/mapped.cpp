@@ -7,7 +7,7 @@
 #include <mutex>
 
 #include "runtime/judge/value_text.h"
-#include "runtime/support/segment_blocks.h"
+#include "runtime/support/processes/segment_blocks.h"
 
 namespace segfold {
 namespace {

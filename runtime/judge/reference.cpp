@@ -6,7 +6,7 @@
 
 #include "dsl/check/rows.h"
 #include "runtime/judge/table_check.h"
-#include "runtime/support/segment_blocks.h"
+#include "runtime/support/processes/segment_blocks.h"
 
 namespace segfold {
 namespace {

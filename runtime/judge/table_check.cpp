@@ -9,8 +9,8 @@
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/evaluation/table_reads.h"
 #include "runtime/judge/reference.h"
-#include "runtime/support/parallel.h"
-#include "runtime/support/segment_blocks.h"
+#include "runtime/support/processes/parallel.h"
+#include "runtime/support/processes/segment_blocks.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {

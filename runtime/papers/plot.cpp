@@ -5,7 +5,7 @@
 #include "dsl/error.h"
 #include "runtime/bench/markdown.h"
 #include "runtime/papers/figures.h"
-#include "runtime/support/file.h"
+#include "runtime/support/files/file.h"
 
 namespace segfold::papers {
 namespace {

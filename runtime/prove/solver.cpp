@@ -18,7 +18,7 @@
 
 #include "dsl/error.h"
 #include "runtime/prove/solver_program.h"
-#include "runtime/support/process.h"
+#include "runtime/support/processes/process.h"
 
 namespace segfold::prove {
 namespace {

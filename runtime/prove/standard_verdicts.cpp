@@ -14,7 +14,7 @@
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "runtime/prove/prove.h"
-#include "runtime/support/sha256.h"
+#include "runtime/support/files/sha256.h"
 
 namespace segfold {
 

@@ -10,9 +10,9 @@
 
 #include "dsl/error.h"
 #include "dsl/printer.h"
-#include "runtime/support/cache_folder.h"
-#include "runtime/support/cache_settings.h"
-#include "runtime/support/sha256.h"
+#include "runtime/support/files/cache_folder.h"
+#include "runtime/support/files/cache_settings.h"
+#include "runtime/support/files/sha256.h"
 
 namespace segfold::prove {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "dsl/error.h"
-#include "runtime/support/file.h"
+#include "runtime/support/files/file.h"
 #include "runtime/support/json_value.h"
 
 namespace segfold::regress {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/regress/static_costs.h"
-#include "runtime/regress/time_verdict.h"
+#include "runtime/regress/times/verdict.h"
 
 namespace segfold::regress {
 

@@ -10,7 +10,7 @@
 #include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/spread_stage.h"
 #include "runtime/regress/trial.h"
-#include "runtime/session/choice.h"
+#include "runtime/session/choice/choice.h"
 #include "runtime/session/validation.h"
 
 namespace segfold::regress {

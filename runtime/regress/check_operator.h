@@ -13,7 +13,7 @@
 #include "runtime/judge/compare.h"
 #include "runtime/regress/fault_input.h"
 #include "runtime/session/operator_laws.h"
-#include "runtime/session/scale/agreed_ranks.h"
+#include "runtime/session/scale/ranks/agreed_ranks.h"
 #include "runtime/session/session.h"
 
 namespace segfold::regress {

@@ -1,7 +1,7 @@
 #pragma once
 // Operators made of another one, in which relations between its results can be said.
 #include "dsl/operator.h"
-#include "runtime/session/scale/slice_operators.h"
+#include "runtime/session/scale/slices/slice_operators.h"
 
 namespace segfold::regress {
 

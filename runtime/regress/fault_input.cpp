@@ -12,13 +12,13 @@
 #include "dsl/error.h"
 #include "dsl/half.h"
 #include "runtime/backends/simt/program.h"
+#include "runtime/data/formats/written_array.h"
 #include "runtime/data/shape.h"
-#include "runtime/data/written_array.h"
 #include "runtime/judge/compare.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/regress/smallest_configuration.h"
 #include "runtime/regress/trial.h"
-#include "runtime/session/choice.h"
+#include "runtime/session/choice/choice.h"
 
 namespace segfold::regress {
 namespace {

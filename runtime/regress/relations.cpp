@@ -13,7 +13,7 @@
 #include "runtime/judge/reference.h"
 #include "runtime/regress/derived_operators.h"
 #include "runtime/regress/spread_relations.h"
-#include "runtime/session/scale/slice_operators.h"
+#include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold::regress {

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "dsl/error.h"
-#include "runtime/session/scale/ranks.h"
-#include "runtime/session/scale/slice_bytes.h"
+#include "runtime/session/scale/ranks/ranks.h"
+#include "runtime/session/scale/slices/slice_bytes.h"
 
 namespace segfold::regress {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "codegen/catalogue.h"
 #include "runtime/backends/backend.h"
-#include "runtime/session/scale/agreed_ranks.h"
-#include "runtime/session/scale/slice_engine.h"
-#include "runtime/session/scale/sliced.h"
+#include "runtime/session/scale/ranks/agreed_ranks.h"
+#include "runtime/session/scale/slices/slice_engine.h"
+#include "runtime/session/scale/slices/sliced.h"
 
 namespace segfold::regress {
 

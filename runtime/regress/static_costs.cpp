@@ -5,8 +5,8 @@
 #include <tuple>
 
 #include "codegen/emit.h"
-#include "runtime/backends/cuda/compile.h"
-#include "runtime/backends/cuda/cubin.h"
+#include "runtime/backends/cuda/compile/compile.h"
+#include "runtime/backends/cuda/compile/cubin.h"
 #include "runtime/backends/cuda/library.h"
 
 namespace segfold::regress {

@@ -9,11 +9,11 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/thrust/reduce_by_key.h"
-#include "runtime/data/generated_arrays.h"
+#include "runtime/data/generated/generated_arrays.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/judge/value_text.h"
 #include "runtime/regress/smallest_configuration.h"
-#include "runtime/session/scale/thread_ranks.h"
+#include "runtime/session/scale/ranks/thread_ranks.h"
 #include "runtime/support/random.h"
 #include "runtime/support/text_table.h"
 

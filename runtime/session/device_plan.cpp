@@ -8,8 +8,8 @@
 
 #include "dsl/embedded_file.h"
 #include "dsl/error.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/cuda/kernel_cache.h"
 
 namespace segfold {
 

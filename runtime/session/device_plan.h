@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "runtime/backends/bound_plan.h"
-#include "runtime/backends/cuda/device_buffer.h"
-#include "runtime/backends/cuda/launch_sequence.h"
-#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/cuda/driver/device_buffer.h"
+#include "runtime/backends/cuda/driver/launch_sequence.h"
+#include "runtime/backends/cuda/driver/module.h"
 #include "runtime/session/plan_state.h"
 
 namespace segfold {

@@ -5,7 +5,7 @@
 
 #include "dsl/check/warnings.h"
 #include "dsl/error.h"
-#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/driver/context.h"
 #include "runtime/session/device_plan.h"
 #include "runtime/session/plan_state.h"
 #include "runtime/support/text_table.h"

@@ -8,10 +8,10 @@
 
 #include "runtime/backends/backend.h"
 #include "runtime/backends/launch_plan.h"
-#include "runtime/session/choice.h"
-#include "runtime/session/explanation.h"
+#include "runtime/session/choice/choice.h"
+#include "runtime/session/choice/explanation.h"
+#include "runtime/session/choice/record_store.h"
 #include "runtime/session/plan.h"
-#include "runtime/session/record_store.h"
 
 namespace segfold {
 

@@ -16,9 +16,9 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/choice.h"
+#include "runtime/session/choice/choice.h"
 #include "runtime/session/plan_state.h"
-#include "runtime/session/scale/sliced.h"
+#include "runtime/session/scale/slices/sliced.h"
 #include "runtime/session/validation.h"
 
 namespace segfold {

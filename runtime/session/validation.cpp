@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "runtime/backends/thrust/reduce_by_key.h"
-#include "runtime/support/memory_at_hand.h"
+#include "runtime/support/processes/memory_at_hand.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/lookup.h"
-#include "runtime/session/record_store.h"
+#include "runtime/session/choice/lookup.h"
+#include "runtime/session/choice/record_store.h"
 #include "runtime/tune/session.h"
 
 namespace segfold::tune {

@@ -2,7 +2,7 @@
 // Trials that the records hold already.
 #include <vector>
 
-#include "runtime/session/lookup.h"
+#include "runtime/session/choice/lookup.h"
 #include "runtime/tune/search.h"
 
 namespace segfold::tune {

@@ -8,7 +8,7 @@
 #include "dsl/error.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/data/shape.h"
-#include "runtime/session/traffic.h"
+#include "runtime/session/choice/traffic.h"
 #include "runtime/tune/shared_texts.h"
 
 namespace segfold::tune {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session/record.h"
+#include "runtime/session/choice/record.h"
 #include "runtime/tune/search.h"
 
 namespace segfold::tune {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/session/evaluation.h"
+#include "runtime/session/choice/evaluation.h"
 #include "runtime/tune/search_space.h"
 
 namespace segfold::tune {

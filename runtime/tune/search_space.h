@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "codegen/catalogue.h"
-#include "runtime/session/point.h"
+#include "runtime/session/choice/point.h"
 
 namespace segfold::tune {
 

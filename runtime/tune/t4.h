@@ -3,7 +3,7 @@
 #include <span>
 #include <string>
 
-#include "runtime/session/record.h"
+#include "runtime/session/choice/record.h"
 
 namespace segfold::tune {
 

@@ -11,8 +11,8 @@
 #include "runtime/data/shape.h"
 #include "runtime/judge/table_check.h"
 #include "runtime/session/borrowed.h"
-#include "runtime/session/choice.h"
-#include "runtime/session/traffic.h"
+#include "runtime/session/choice/choice.h"
+#include "runtime/session/choice/traffic.h"
 #include "runtime/tune/kept_tuning.h"
 #include "runtime/tune/meter.h"
 

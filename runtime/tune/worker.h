@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/support/coprocess.h"
+#include "runtime/support/processes/coprocess.h"
 #include "runtime/tune/search.h"
 
 namespace segfold::tune {

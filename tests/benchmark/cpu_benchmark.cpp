@@ -42,8 +42,8 @@
 #include "runtime/backends/host_timing.h"
 #include "runtime/data/resolve.h"
 #include "runtime/data/shape.h"
-#include "runtime/session/traffic.h"
-#include "runtime/support/thread_pool.h"
+#include "runtime/session/choice/traffic.h"
+#include "runtime/support/processes/thread_pool.h"
 
 namespace {
 

@@ -19,7 +19,7 @@
 
 #include "dsl/layout.h"
 #include "runtime/data/resolve.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 #include "tests/benchmark/cub_devices.h"
 
 namespace {

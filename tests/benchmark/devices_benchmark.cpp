@@ -20,12 +20,12 @@
 
 #include "dsl/layout.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver/device.h"
 #include "runtime/data/resolve.h"
-#include "runtime/session/scale/mpi_world.h"
+#include "runtime/session/choice/traffic.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
 #include "runtime/session/scale/resident.h"
-#include "runtime/session/traffic.h"
-#include "runtime/support/parallel.h"
+#include "runtime/support/processes/parallel.h"
 
 namespace {
 

@@ -1,13 +1,13 @@
-// A rank of tests/mpi_test.cpp that sets up MPI by itself: its communicator has the world's ranks in reverse,
-// and each rank holds a part of the arrays.
+// A rank of tests/scale/mpi_test.cpp that sets up MPI by itself: its communicator has the world's ranks in
+// reverse, and each rank holds a part of the arrays.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <cstdio>
 
-#include "runtime/session/scale/mpi_world.h"
-#include "tests/rank_cases.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
+#include "tests/scale/rank_cases.h"
 
 namespace segfold::test {
 namespace {

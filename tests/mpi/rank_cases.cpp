@@ -1,5 +1,5 @@
-// A rank of tests/mpi_test.cpp, which mpirun starts: folds every case with the others, and holds what rank 0
-// has in the end against the reference.
+// A rank of tests/scale/mpi_test.cpp, which mpirun starts: folds every case with the others, and holds what
+// rank 0 has in the end against the reference.
 //
 //   rank_cases SEED SHARE FILE   the exact operators, of the cases one of SHARE, drawn by SEED; then those
 //                                that round, reproducibly, of which rank 0 writes the bits
@@ -8,8 +8,8 @@
 #include <fstream>
 #include <optional>
 
-#include "runtime/session/scale/mpi_world.h"
-#include "tests/rank_cases.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
+#include "tests/scale/rank_cases.h"
 
 namespace segfold::test {
 namespace {

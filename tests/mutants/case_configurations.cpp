@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "tests/stage_cases.h"
+#include "tests/common/stage_cases.h"
 
 namespace segfold::test {
 namespace {

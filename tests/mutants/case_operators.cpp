@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "dsl/check/rows.h"
-#include "tests/stage_cases.h"
+#include "tests/common/stage_cases.h"
 
 namespace segfold::test {
 namespace {

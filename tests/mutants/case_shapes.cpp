@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "tests/write_back_cases.h"
+#include "tests/stages/write_back_cases.h"
 
 namespace segfold::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "codegen/stage.h"
-#include "tests/stage_cases.h"
+#include "tests/common/stage_cases.h"
 
 namespace segfold::test {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/stage_cases.h"
+#include "tests/common/stage_cases.h"
 
 namespace segfold::test {
 

@@ -18,7 +18,7 @@ struct Mutant {
     std::string replacement;
 };
 
-/// "parts/run.cuh:12 swap: combine(a, b) => combine(b, a)"
+/// "parts/reduce/run.cuh:12 swap: combine(a, b) => combine(b, a)"
 std::string print(const Mutant& mutant);
 
 /// What tells a mutant from all others of all files, whatever stands around the changed lines.

@@ -9,7 +9,7 @@
 
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
-#include "runtime/support/process.h"
+#include "runtime/support/processes/process.h"
 #include "tests/mutants/known.h"
 #include "tests/mutants/trial.h"
 

@@ -8,7 +8,7 @@
 #include "runtime/backends/cpu/lane_program.h"
 #include "runtime/judge/reference.h"
 #include "runtime/judge/table_check.h"
-#include "runtime/support/thread_pool.h"
+#include "runtime/support/processes/thread_pool.h"
 
 namespace segfold::cpu {
 namespace {

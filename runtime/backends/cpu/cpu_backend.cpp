@@ -14,8 +14,8 @@
 #include "runtime/backends/host_timing.h"
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/reference.h"
-#include "runtime/support/memory_at_hand.h"
-#include "runtime/support/thread_pool.h"
+#include "runtime/support/processes/memory_at_hand.h"
+#include "runtime/support/processes/thread_pool.h"
 
 namespace segfold {
 namespace {

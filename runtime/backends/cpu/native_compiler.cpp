@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "dsl/error.h"
-#include "runtime/support/cache_folder.h"
-#include "runtime/support/cache_settings.h"
-#include "runtime/support/host_compiler.h"
-#include "runtime/support/leftovers.h"
-#include "runtime/support/process.h"
-#include "runtime/support/sha256.h"
+#include "runtime/support/files/cache_folder.h"
+#include "runtime/support/files/cache_settings.h"
+#include "runtime/support/files/leftovers.h"
+#include "runtime/support/files/sha256.h"
+#include "runtime/support/processes/host_compiler.h"
+#include "runtime/support/processes/process.h"
 
 namespace segfold::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "dsl/error.h"
-#include "runtime/support/thread_pool.h"
+#include "runtime/support/processes/thread_pool.h"
 
 namespace segfold::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "runtime/backends/cuda/compile_batch.h"
+#include "runtime/backends/cuda/compile/compile_batch.h"
 
 namespace segfold::cuda {
 

@@ -5,8 +5,8 @@
 
 #include "dsl/check/rows.h"
 #include "runtime/backends/bound_plan.h"
-#include "runtime/backends/cuda/kernel_cache.h"
-#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
+#include "runtime/backends/cuda/driver/module.h"
 
 namespace segfold::cuda {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "codegen/emit.h"
-#include "runtime/backends/cuda/compile_batch.h"
-#include "runtime/backends/cuda/context.h"
-#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/cuda/compile/compile_batch.h"
+#include "runtime/backends/cuda/driver/context.h"
+#include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/backends/timing.h"
 #include "runtime/data/workload.h"
 #include "runtime/support/run_times.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "dsl/error.h"
-#include "runtime/backends/cuda/kernel_cache.h"
+#include "runtime/backends/cuda/compile/kernel_cache.h"
 #include "runtime/backends/cuda/measuring_kernels.h"
 #include "runtime/support/statistics.h"
 

@@ -8,7 +8,7 @@
 
 #include "runtime/backends/cuda/ahead.h"
 #include "runtime/backends/cuda/cuda_backend.h"
-#include "runtime/backends/cuda/module.h"
+#include "runtime/backends/cuda/driver/module.h"
 #include "runtime/backends/timing.h"
 
 namespace segfold::cuda {

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <vector>
 
-#include "codegen/comment.h"
+#include "codegen/weave/comment.h"
 #include "runtime/backends/simt/module.h"
 #include "runtime/backends/simt/ptx.h"
 #include "runtime/backends/simt/toolchain.h"

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <thread>
 
-#include "runtime/backends/simt/crash_guard.h"
-#include "runtime/backends/simt/worker.h"
+#include "runtime/backends/simt/execution/worker.h"
+#include "runtime/backends/simt/judging/crash_guard.h"
 
 namespace segfold::simt {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "dsl/error.h"
-#include "runtime/backends/simt/memory.h"
+#include "runtime/backends/simt/execution/memory.h"
 
 namespace segfold {
 class LineMap;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "codegen/comment.h"
+#include "codegen/weave/comment.h"
 
 namespace segfold::simt {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "runtime/backends/bound_plan.h"
-#include "runtime/support/memory_at_hand.h"
+#include "runtime/support/processes/memory_at_hand.h"
 
 namespace segfold::simt {
 namespace {

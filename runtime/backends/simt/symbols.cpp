@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "dsl/error.h"
-#include "runtime/support/process.h"
+#include "runtime/support/processes/process.h"
 
 namespace segfold::simt {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "dsl/embedded_file.h"
 #include "runtime/backends/simt/support_object.h"
-#include "runtime/support/host_compiler.h"
+#include "runtime/support/processes/host_compiler.h"
 
 namespace segfold {
 std::span<const EmbeddedFile> simt_shim_files();

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/backends/simt/program.h"
-#include "runtime/support/leftovers.h"
-#include "runtime/support/process.h"
+#include "runtime/support/files/leftovers.h"
+#include "runtime/support/processes/process.h"
 
 namespace segfold::simt {
 

@@ -16,6 +16,6 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
-#include "runtime/bench/bench_workload.h"
+#include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/session/session.h"
 #include "runtime/tune/tune_workload.h"

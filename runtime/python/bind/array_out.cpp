@@ -7,7 +7,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/python/bind/names.h"
 #include "runtime/session/session.h"
 

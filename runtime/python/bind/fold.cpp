@@ -5,7 +5,7 @@
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
 #include "runtime/backends/cpu/native_program.h"
-#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/driver/context.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"

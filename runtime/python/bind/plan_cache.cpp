@@ -6,7 +6,7 @@
 #include <bit>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/driver/context.h"
 
 namespace segfold::python {
 

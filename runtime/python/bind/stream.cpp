@@ -17,7 +17,7 @@
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/operator.h"
 #include "runtime/python/bind/sessions.h"
-#include "runtime/session/scale/slice_operators.h"
+#include "runtime/session/scale/slices/slice_operators.h"
 #include "runtime/session/scale/stream.h"
 
 namespace segfold::python {

@@ -10,9 +10,9 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cuda/device.h"
+#include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
-#include "runtime/bench/bench_workload.h"
+#include "runtime/bench/workloads/bench_workload.h"
 #include "runtime/python/bind/call.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/session/operator_laws.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "runtime/backends/cuda/context.h"
+#include "runtime/backends/cuda/driver/context.h"
 #include "runtime/session/nccl/nccl_library.h"
 
 namespace segfold::nccl {

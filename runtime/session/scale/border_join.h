@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "runtime/data/workload.h"
-#include "runtime/session/scale/slice_fold.h"
+#include "runtime/session/scale/slices/slice_fold.h"
 
 namespace segfold {
 

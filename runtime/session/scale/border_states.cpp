@@ -7,7 +7,7 @@
 
 #include "dsl/error.h"
 #include "runtime/session/nccl/device_gather.h"
-#include "runtime/session/scale/slice_operators.h"
+#include "runtime/session/scale/slices/slice_operators.h"
 
 namespace segfold {
 namespace {

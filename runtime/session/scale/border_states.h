@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "runtime/session/scale/agreed_ranks.h"
 #include "runtime/session/scale/part_memory.h"
+#include "runtime/session/scale/ranks/agreed_ranks.h"
 #include "runtime/session/scale/resident.h"
 
 namespace segfold {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "dsl/error.h"
-#include "runtime/support/refuse.h"
+#include "runtime/support/files/refuse.h"
 #include "runtime/support/text_table.h"
 
 namespace segfold {

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "runtime/backends/backend.h"
-#include "runtime/backends/cuda/device_buffer.h"
+#include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/session/array_view.h"
 #include "runtime/session/session.h"
 

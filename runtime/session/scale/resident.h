@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/session/scale/border_join.h"
-#include "runtime/session/scale/communicator.h"
-#include "runtime/session/scale/slice.h"
+#include "runtime/session/scale/ranks/communicator.h"
+#include "runtime/session/scale/slices/slice.h"
 #include "runtime/session/session.h"
 
 namespace segfold {

@@ -8,8 +8,8 @@
 
 #include "dsl/error.h"
 #include "runtime/session/scale/start_cursor.h"
-#include "runtime/support/parallel.h"
-#include "runtime/support/refuse.h"
+#include "runtime/support/files/refuse.h"
+#include "runtime/support/processes/parallel.h"
 #include "runtime/support/visit_type.h"
 
 namespace segfold {

@@ -11,7 +11,7 @@
 #include "dsl/error.h"
 #include "dsl/layout.h"
 #include "runtime/data/array_source.h"
-#include "runtime/session/scale/slice.h"
+#include "runtime/session/scale/slices/slice.h"
 
 namespace segfold {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "dsl/error.h"
-#include "runtime/support/refuse.h"
+#include "runtime/support/files/refuse.h"
 
 namespace segfold {
 namespace {

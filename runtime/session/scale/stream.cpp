@@ -14,11 +14,11 @@
 #include "runtime/backends/backend.h"
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/column_lengths.h"
-#include "runtime/session/scale/slice_buffers.h"
-#include "runtime/session/scale/slice_bytes.h"
-#include "runtime/session/scale/slice_pipeline.h"
-#include "runtime/session/scale/slice_queue.h"
-#include "runtime/support/refuse.h"
+#include "runtime/session/scale/slices/slice_buffers.h"
+#include "runtime/session/scale/slices/slice_bytes.h"
+#include "runtime/session/scale/slices/slice_pipeline.h"
+#include "runtime/session/scale/slices/slice_queue.h"
+#include "runtime/support/files/refuse.h"
 
 namespace segfold {
 namespace {

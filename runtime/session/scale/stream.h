@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "runtime/session/scale/segment_cursor.h"
-#include "runtime/session/scale/slice_engine.h"
-#include "runtime/session/scale/sliced.h"
+#include "runtime/session/scale/slices/slice_engine.h"
+#include "runtime/session/scale/slices/sliced.h"
 
 namespace segfold {
 

@@ -7,11 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
-#include "runtime/data/npy.h"
-#include "runtime/support/file.h"
+#include "runtime/data/formats/npy.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/files/refuse.h"
+#include "runtime/support/files/sha256.h"
 #include "runtime/support/json_value.h"
-#include "runtime/support/refuse.h"
-#include "runtime/support/sha256.h"
 
 namespace segfold {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/session/scale/stream.h"
-#include "runtime/support/partial_file.h"
+#include "runtime/support/files/partial_file.h"
 
 namespace segfold {
 

@@ -3,7 +3,7 @@
 //% source  none
 //% layout  offsets
 //% suits   mean_length <= 4 ? 110 : 0
-//% use     parts/segments.cuh
+//% use     parts/segments/segments.cuh
 //% launch  reduce  grid = ceil_div(num_segments, 128)  block = 128
 
 extern "C" __global__ void __launch_bounds__(128) reduce(Inputs inputs, Segments segments, Results results)

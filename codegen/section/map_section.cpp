@@ -1,0 +1,318 @@
+#include "codegen/section/map_section.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/print/cuda_names.h"
+#include "codegen/print/cuda_printer.h"
+#include "codegen/section/tile_section.h"
+#include "codegen/section/vocabulary.h"
+#include "codegen/weave/line_break.h"
+
+namespace segfold {
+namespace {
+
+constexpr int kMapItems = 4;         ///< consecutive elements of a thread
+constexpr int kMapVectorBytes = 16;  ///< the widest access
+
+/// What the texts of kernels/vocabulary/map.cuh ask of an array, and of each access to kMapItems of its
+/// elements.
+Holes holes_of_array(const std::string& name, Type type, const char* chunk)
+{
+    const int bytes = size_bytes(type);
+    const int items = std::min(kMapItems, kMapVectorBytes / bytes);
+    Holes holes{{{"name", cuda_identifier(name)},
+                 {"type", cuda_name(type)},
+                 {"map_chunk", chunk + name},
+                 {"chunk_items", std::to_string(items)},
+                 {"chunk_bytes", std::to_string(bytes * items)},
+                 {"num_chunks", std::to_string(kMapItems / items)}}};
+    for (int i = 0; i < kMapItems / items; ++i)
+        holes.lists["chunk"].push_back(
+            {{{"i", std::to_string(i)}, {"plus_items", i == 0 ? "" : fmt::format(" + {}", i * items)}}});
+    return holes;
+}
+
+void add_names_of(const Expression& expression, std::set<std::string>& names)
+{
+    if (expression->kind == ExpressionKind::name)
+        names.insert(expression->name);
+    for (const auto& argument : expression->arguments)
+        add_names_of(argument, names);
+}
+
+/// The definitions of those of map's lets that `is_wanted`.
+template <class IsWanted>
+std::string definitions(const Problem& problem, const IsWanted& is_wanted, Dialect dialect = Dialect::cuda)
+{
+    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
+    std::string text;
+    for (const auto& let : problem.op.map->lets)
+        if (is_wanted(let.name))
+            text += fmt::format("    const {} {} = {};\n", cuda_name(*let.value->type),
+                                cuda_identifier(let.name), printer.expression(let.value));
+    return text;
+}
+
+/// The function `name`, whose body begins with `lets`.
+std::string map_element(const Problem& problem, const char* name, const std::vector<std::string>& parameters,
+                        const std::string& lets, Dialect dialect = Dialect::cuda)
+{
+    const CudaPrinter printer(problem.op, problem.index_bits, {}, dialect);
+    std::vector<std::string> values;
+    for (const auto& assignment : problem.op.map->assignments)
+        values.push_back(printer.expression(assignment.value));
+    return fmt::format(
+        "// What an element gets, from the {} of its segment.\n"
+        "{} Mapped {}({})\n{{\n{}    return {{{}}};\n}}\n",
+        std::string_view(name) == "map_element" ? "results" : "values", function_kind(dialect), name,
+        fmt::join(parameters, ", "), lets, fmt::join(values, ", "));
+}
+
+/// Those of map's lets that are the same for all elements of a segment.
+std::vector<const Let*> lets_of_segment(const Operator& op)
+{
+    std::set<std::string> known = {"segment", "length"};
+    for (const auto& result : op.results)
+        known.insert(result.name);
+    std::vector<const Let*> lets;
+    for (const auto& let : op.map->lets) {
+        std::set<std::string> names;
+        add_names_of(let.value, names);
+        if (!std::ranges::includes(known, names))
+            continue;
+        lets.push_back(&let);
+        known.insert(let.name);
+    }
+    return lets;
+}
+
+/// Where the names in a map are needed.
+struct NamesByPlace {
+    std::vector<const Let*> lets;    ///< that are the same for all elements of a segment
+    std::set<std::string> once;      ///< the names of those
+    std::set<std::string> needed;    ///< by what is computed for each element
+    std::set<std::string> for_lets;  ///< by those of the lets that are needed
+};
+
+NamesByPlace names_by_place(const Operator& op)
+{
+    NamesByPlace names{lets_of_segment(op), {}, {}, {}};
+    for (const auto* let : names.lets)
+        names.once.insert(let->name);
+    for (const auto& assignment : op.map->assignments)
+        add_names_of(assignment.value, names.needed);
+    for (auto let = op.map->lets.rbegin(); let != op.map->lets.rend(); ++let)
+        if (names.needed.contains(let->name) && !names.once.contains(let->name))
+            add_names_of(let->value, names.needed);
+    for (auto let = names.lets.rbegin(); let != names.lets.rend(); ++let)
+        if (names.needed.contains((*let)->name) || names.for_lets.contains((*let)->name))
+            add_names_of((*let)->value, names.for_lets);
+    return names;
+}
+
+/// The pieces of stages that map the elements of a tile: what map needs of a segment is computed once for the
+/// segment, with map's lets that are the same for all of its elements.
+void add_segment_values(std::vector<Piece>& pieces, const Problem& problem)
+{
+    const auto& op = problem.op;
+    const auto [lets, once, needed, for_lets] = names_by_place(op);
+
+    Holes holes{{{"items", ""}, {"k", ""}, {"values", ""}}, {{"value", {}}}};
+    for (const auto* name : {"index", "position", "segment", "length"})
+        holes.values[name] = "";
+    std::vector<std::string> parameters, arguments, values;
+    for (const auto& column : op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        const auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
+        arguments.push_back(fmt::format("items.{0}[k / {1}].at[k % {1}]", cuda_identifier(column.name),
+                                        array.values.find("chunk_items")->second));
+        holes.values["items"] = " items";
+        holes.values["k"] = " k";
+    }
+    const auto add_value = [&](const std::string& field, Type type) {
+        const auto name = cuda_identifier(field);
+        holes.lists["value"].push_back({{{"name", name}, {"type", cuda_name(type)}}});
+        parameters.push_back(cuda_name(type) + " " + name);
+        arguments.push_back("values." + name);
+        values.push_back(name);
+        holes.values["values"] = " values";
+    };
+    std::string given;
+    for (const auto& result : op.results) {
+        const auto name = cuda_identifier(result.name);
+        if (needed.contains(result.name) || for_lets.contains(result.name))
+            given += fmt::format("    const {} {} = results.{};\n", cuda_name(result.type), name, name);
+        if (needed.contains(result.name))
+            add_value(result.name, result.type);
+    }
+    for (const auto* let : lets)
+        if (needed.contains(let->name))
+            add_value(let->name, *let->value->type);
+    for (const std::string place : {"index", "position", "segment", "length"}) {
+        if (!needed.contains(place))
+            continue;
+        parameters.push_back("Index " + place);
+        arguments.push_back(place);
+        holes.values[place] = " " + place;
+    }
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+    holes.values["returned"] = fmt::format("{}", fmt::join(values, ", "));
+    holes.values["definitions"] =
+        given + definitions(problem, [&](const std::string& name) {
+            return once.contains(name) && (needed.contains(name) || for_lets.contains(name));
+        });
+    const auto add = [&](const char* name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    for (const auto* name : {"SegmentValues", "segment_values"})
+        add(name, vocabulary("map.cuh", name, holes));
+    add("map_with_values", map_element(problem, "map_with_values", parameters,
+                                       definitions(problem, [&](const std::string& name) {
+                                           return needed.contains(name) && !once.contains(name);
+                                       })));
+    add("map_tile_item", vocabulary("map.cuh", "map_tile_item", holes));
+}
+
+}  // namespace
+
+std::string map_element_function(const Problem& problem, const std::vector<std::string>& parameters,
+                                 Dialect dialect)
+{
+    const auto needed = names_of_map(*problem.op.map);
+    const auto is_needed = [&](const std::string& name) { return needed.contains(name); };
+    return map_element(problem, "map_element", parameters, definitions(problem, is_needed, dialect), dialect);
+}
+
+std::set<std::string> names_of_map(const Block& map)
+{
+    std::set<std::string> names;
+    for (const auto& assignment : map.assignments)
+        add_names_of(assignment.value, names);
+    for (auto let = map.lets.rbegin(); let != map.lets.rend(); ++let)
+        if (names.contains(let->name))
+            add_names_of(let->value, names);
+    return names;
+}
+
+std::int64_t value_bytes(const Operator& op)
+{
+    if (!op.map)
+        return 0;
+    const auto names = names_by_place(op);
+    std::int64_t bytes = 0, widest = 1;
+    const auto add = [&](const std::string& name, Type type) {
+        if (!names.needed.contains(name))
+            return;
+        const std::int64_t size = size_bytes(type);
+        bytes = (bytes + size - 1) / size * size + size;
+        widest = std::max(widest, size);
+    };
+    for (const auto& result : op.results)
+        add(result.name, result.type);
+    for (const auto* let : names.lets)
+        add(let->name, *let->value->type);
+    return (bytes + widest - 1) / widest * widest;
+}
+
+std::vector<Piece> map_section(const Problem& problem)
+{
+    const auto& op = problem.op;
+    if (!op.map)
+        return {};
+    const auto needed = names_of_map(*op.map);
+    Holes holes{{}, {{"column", {}}, {"result", {}}, {"output", {}}}};
+    for (const auto* name :
+         {"inputs", "index", "count", "items", "k", "total", "position", "segment", "length"})
+        holes.values[name] = "";
+    auto loads = holes;
+    std::vector<std::string> parameters, arguments;
+    for (const auto& column : op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        const auto items = array.values.find("chunk_items")->second;
+        loads.lists["column"].push_back(array);
+        parameters.push_back(cuda_name(column.type) + " " + cuda_identifier(column.name));
+        arguments.push_back(
+            fmt::format("items.{0}[k / {1}].at[k % {1}]", cuda_identifier(column.name), items));
+        for (const auto* name : {"items", "k"})
+            holes.values[name] = std::string(" ") + name;
+        for (const auto* name : {"inputs", "index", "count"})
+            loads.values[name] = std::string(" ") + name;
+    }
+    for (const auto& result : op.results) {
+        if (!needed.contains(result.name))
+            continue;
+        const auto name = cuda_identifier(result.name);
+        holes.lists["result"].push_back({{{"name", name}, {"type", cuda_name(result.type)}}});
+        parameters.push_back(cuda_name(result.type) + " " + name);
+        arguments.push_back("total." + name);
+        holes.values["total"] = " total";
+    }
+    for (const std::string place : {"index", "position", "segment", "length"}) {
+        if (!needed.contains(place))
+            continue;
+        parameters.push_back("Index " + place);
+        arguments.push_back(place);
+        holes.values[place] = " " + place;
+    }
+    std::vector<std::string> aligned;
+    for (const auto& output : op.outputs) {
+        holes.lists["output"].push_back(holes_of_array(output.name, output.type, "OutputChunk_"));
+        aligned.push_back(vocabulary("map.cuh", "output_is_aligned", holes.lists["output"].back()));
+        aligned.back().pop_back();  // the end of the line
+    }
+    holes.values["aligned"] = fmt::format("{}", fmt::join(aligned, " && "));
+    holes.values["arguments"] = fmt::format("{}", fmt::join(arguments, ", "));
+
+    std::vector<Piece> pieces = {
+        {"kMapItems", fmt::format("constexpr int kMapItems = {};\n", kMapItems), Piece::Kind::constant}};
+    const auto add = [&](const char* name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    for (const auto* name : {"Finished", "finished", "Mapped"})
+        add(name, vocabulary("map.cuh", name, holes));
+    for (const auto* name : {"MapItems", "load_map_items"})
+        add(name, vocabulary("map.cuh", name, loads));
+    add("map_element", map_element_function(problem, parameters, Dialect::cuda));
+    add_segment_values(pieces, problem);
+    for (const auto* name : {"map_item", "MapOutputs", "keep_output", "store_outputs", "outputs_are_aligned",
+                             "store_vectors", "store_output"})
+        add(name, vocabulary("map.cuh", name, holes));
+    return pieces;
+}
+
+std::vector<Piece> map_tile_section(const Problem& problem)
+{
+    const auto& op = problem.op;
+    if (!op.map)
+        return {};
+    const auto needed = names_of_map(*op.map);
+    const auto lifted = lifted_columns(op);
+    Holes holes{{}, {{"held", {}}, {"loaded", {}}}};
+    for (const auto* name : {"tile", "inputs", "item", "index", "count"})
+        holes.values[name] = "";
+    for (const auto& column : op.parameters) {
+        if (column.table || !needed.contains(column.name))
+            continue;
+        const bool is_held = std::ranges::count(lifted, &column) != 0;
+        auto array = holes_of_array(column.name, column.type, "MapChunk_");
+        array.values["bytes"] = std::to_string(size_bytes(column.type));
+        holes.lists[is_held ? "held" : "loaded"].push_back(array);
+        if (is_held)
+            holes.values["tile"] = " tile", holes.values["item"] = " item";
+        else
+            for (const auto* name : {"inputs", "index", "count"})
+                holes.values[name] = std::string(" ") + name;
+    }
+    return {{"take_map_items", break_lines(vocabulary("map.cuh", "take_map_items", holes)),
+             Piece::Kind::declaration}};
+}
+
+}  // namespace segfold

@@ -1,0 +1,13 @@
+#pragma once
+// Write-back in native texts: the operator's `map` as a function of an element and the results of its
+// segment.
+#include <vector>
+
+#include "codegen/section/operator_section.h"
+
+namespace segfold {
+
+/// The pieces that native stages may mention where they map; none for an operator without `map`.
+std::vector<Piece> native_map_section(const Problem& problem);
+
+}  // namespace segfold

@@ -1,0 +1,191 @@
+#include "codegen/section/tile_section.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "codegen/print/cuda_names.h"
+#include "codegen/print/cuda_printer.h"
+#include "codegen/section/append_functions.h"
+#include "codegen/section/map_section.h"
+#include "codegen/section/vocabulary.h"
+#include "codegen/weave/line_break.h"
+#include "dsl/rewrite/byte_sum.h"
+
+namespace segfold {
+namespace {
+
+constexpr int kVectorBytes = 16;  ///< the widest access
+
+/// How a step's items of one column are read: in `chunks` accesses of `items` elements each.
+struct Chunks {
+    Chunks(Type type, int step_items)
+        : bytes(size_bytes(type)),
+          items(std::min(step_items, kVectorBytes / bytes)),
+          chunks(step_items / items),
+          in_words(bytes == 1 && step_items > kFewestStepItems)
+    {}
+    int bytes;
+    int items;
+    int chunks;
+    bool in_words;  ///< as 32-bit words, from which a shift takes a byte: of an array of bytes each costs
+                    ///< three instructions
+};
+
+/// The statement that puts element `k` of a step, read by itself, among `items`, which are zero.
+std::string put_of(const std::string& name, const Chunks& chunks)
+{
+    return chunks.in_words
+               ? fmt::format("items.{0}[0].words[k / 4] |= (unsigned char)inputs.{0}[index + k] << k % 4 * 8",
+                             name)
+               : fmt::format("items.{0}[k / {1}].at[k % {1}] = inputs.{0}[index + k]", name, chunks.items);
+}
+
+/// What the texts of kernels/vocabulary/tile.cuh ask of a column, and of each access that reads a step of it.
+Holes holes_of(const Parameter& column, int step_items)
+{
+    const Chunks chunks(column.type, step_items);
+    Holes holes{{{"name", cuda_identifier(column.name)},
+                 {"type", cuda_name(column.type)},
+                 {"bytes", std::to_string(chunks.bytes)},
+                 {"step_bytes", std::to_string(step_items * chunks.bytes)},
+                 {"chunk", "Chunk_" + column.name},
+                 {"chunk_items", std::to_string(chunks.items)},
+                 {"chunk_type", chunks.in_words ? "unsigned" : cuda_name(column.type)},
+                 {"chunk_at", chunks.in_words ? fmt::format("words[{}]", chunks.items / 4)
+                                              : fmt::format("at[{}]", chunks.items)},
+                 {"chunk_bytes", std::to_string(chunks.bytes * chunks.items)},
+                 {"put", put_of(cuda_identifier(column.name), chunks)},
+                 {"num_chunks", std::to_string(chunks.chunks)}}};
+    for (int i = 0; i < chunks.chunks; ++i) {
+        const auto plus = [&](int size) { return i == 0 ? "" : fmt::format(" + {}", i * size); };
+        holes.lists["chunk"].push_back({{{"i", std::to_string(i)},
+                                         {"plus_items", plus(chunks.items)},
+                                         {"plus_bytes", plus(chunks.items * chunks.bytes)}}});
+    }
+    return holes;
+}
+
+/// An element of a step's column of single bytes that was read as words.
+std::string byte_of(Type type, const std::string& name)
+{
+    const auto shifted = fmt::format("items.{}[0].words[k / 4] >> k % 4 * 8", name);
+    return type == Type::boolean ? fmt::format("({} & 255) != 0", shifted)
+                                 : fmt::format("{}({})", cuda_name(type), shifted);
+}
+
+/// The function `piece` of the vocabulary, which lifts an element or appends it to a run: `is_used` says
+/// which parameters and places the function takes, `element` gives the expression that reads the element of a
+/// column, whose name in CUDA is its second argument.
+template <class IsUsed, class Element>
+std::string item_function(const char* piece, const Operator& op, const IsUsed& is_used,
+                          const Element& element)
+{
+    std::vector<std::string> arguments;
+    bool uses_inputs = false;
+    for (const auto& parameter : op.parameters) {
+        if (!is_used(parameter))
+            continue;
+        const auto identifier = cuda_identifier(parameter.name);
+        uses_inputs = uses_inputs || parameter.table;
+        arguments.push_back(parameter.table ? "inputs." + identifier : element(parameter, identifier));
+    }
+    const bool uses_index = is_used("index");
+    if (uses_index)
+        arguments.emplace_back("index");
+    return vocabulary("tile.cuh", piece,
+                      {{{"inputs", uses_inputs ? " inputs" : ""},
+                        {"index", uses_index ? " index" : ""},
+                        {"arguments", fmt::format("{}", fmt::join(arguments, ", "))}}});
+}
+
+/// Which parameters and places lift takes.
+struct LiftUses {
+    const Operator& op;
+    bool operator()(const Parameter& parameter) const { return lift_uses(op, parameter); }
+    bool operator()(const char* place) const { return uses_name(op.lift, place); }
+};
+
+/// The same of append.
+struct AppendUses {
+    const Operator& op;
+    bool operator()(const Parameter& parameter) const { return append_uses(op, parameter); }
+    bool operator()(const char* place) const { return append_uses(op, place); }
+};
+
+/// The expression that reads item `k` of a step's `items`.
+struct ItemOfStep {
+    int step_items;
+    std::string operator()(const Parameter& column, const std::string& name) const
+    {
+        const Chunks chunks(column.type, step_items);
+        if (chunks.in_words)
+            return byte_of(column.type, name);
+        if (chunks.chunks == 1)
+            return fmt::format("items.{}[0].at[k]", name);
+        return fmt::format("items.{0}[k / {1}].at[k % {1}]", name, chunks.items);
+    }
+};
+
+/// The expression that reads item `item` of a warp's tile.
+std::string item_of_tile(const Parameter& column, const std::string& name)
+{
+    return fmt::format(
+        "*(const {0}*)((const char*)tile.{1} + tile_place(item / kItemsPerThread, "
+        "item % kItemsPerThread * {2}, kItemsPerThread * {2}))",
+        cuda_name(column.type), name, size_bytes(column.type));
+}
+
+}  // namespace
+
+std::vector<const Parameter*> lifted_columns(const Operator& op)
+{
+    std::vector<const Parameter*> columns;
+    for (const auto& parameter : op.parameters)
+        if (!parameter.table && lift_uses(op, parameter))
+            columns.push_back(&parameter);
+    return columns;
+}
+
+std::vector<Piece> tile_section(const Problem& problem, int step_items)
+{
+    Holes holes{{{"inputs", ""}, {"conditions", "true"}}, {{"column", {}}}};
+    std::vector<std::string> conditions;
+    for (const auto* column : lifted_columns(problem.op)) {
+        auto& list = holes.lists["column"];
+        list.push_back(holes_of(*column, step_items));
+        conditions.push_back(vocabulary("tile.cuh", "condition", list.back()));
+        conditions.back().pop_back();  // the end of the line
+    }
+    if (!conditions.empty())
+        holes.values = {{"inputs", " inputs"},
+                        {"conditions", fmt::format("{}", fmt::join(conditions, " && "))}};
+    std::vector<Piece> pieces = {
+        {"kStepItems", fmt::format("constexpr int kStepItems = {};\n", step_items), Piece::Kind::constant}};
+    const auto add = [&](const char* name, const std::string& text) {
+        pieces.push_back({name, break_lines(text), Piece::Kind::declaration});
+    };
+    for (const auto* name :
+         {"Tile", "copy_tile", "Items", "take_items", "load_items", "is_aligned", "load_vectors"})
+        add(name, vocabulary("tile.cuh", name, holes));
+    const LiftUses lift_uses{problem.op};
+    add("lift_item", item_function("lift_item", problem.op, lift_uses, ItemOfStep{step_items}));
+    add("lift_at", item_function("lift_at", problem.op, lift_uses, item_of_tile));
+    const auto* column = summed_bytes(problem.op);
+    if (column && Chunks(column->type, step_items).in_words) {
+        const Holes byte_holes{{{"name", cuda_identifier(column->name)},
+                                {"type", column->type == Type::i8 ? "int" : "unsigned"}}};
+        add("append_item", vocabulary("tile.cuh", "append_byte_item", byte_holes));
+        add("add_bytes", vocabulary("tile.cuh", "add_bytes", byte_holes));
+    } else if (has_append(problem.op)) {
+        add("append_item",
+            item_function("append_item", problem.op, AppendUses{problem.op}, ItemOfStep{step_items}));
+    }
+    for (auto& piece : map_tile_section(problem))
+        pieces.push_back(std::move(piece));
+    return pieces;
+}
+
+}  // namespace segfold

@@ -1,0 +1,220 @@
+#include "codegen/weave/comment.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/weave/line_break.h"
+#include "dsl/error.h"
+#include "dsl/message/visible.h"
+#include "dsl/printer.h"
+#include "dsl/text/parser.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::string_view kCommentMark = "// ";
+
+std::string_view without_trailing_blanks(std::string_view line)
+{
+    return line.substr(0, line.find_last_not_of(" \t\r") + 1);
+}
+
+/// True where a compiler may take the next line for a part of this one: blanks behind a backslash do not
+/// count for some, and `??/` is a backslash in old dialects.
+bool continues(std::string_view line)
+{
+    const auto end = without_trailing_blanks(line);
+    return end.ends_with('\\') || end.ends_with("?\?/");
+}
+
+std::string comment_line(std::string_view line)
+{
+    std::string text(without_trailing_blanks(line));
+    std::ranges::replace(text, '\t', ' ');
+    text = visible(text);
+    if (continues(text))
+        text.replace(text.size() - 1, 1, text.back() == '\\' ? "\\x5c" : "\\x2f");
+    return text.empty() ? "//\n" : fmt::format("{}{}\n", kCommentMark, text);
+}
+
+/// The places of the comments of a text, one after the other.
+class CommentReader {
+public:
+    explicit CommentReader(std::string_view source) : source_(source) {}
+
+    /// The next comment with its marks; for `//` without the newline. Empty at the end.
+    std::string_view next()
+    {
+        while (at_ < source_.size()) {
+            const auto rest = source_.substr(at_);
+            if (rest.starts_with("//"))
+                return take(rest.find('\n'));
+            if (rest.starts_with("/*")) {
+                const auto close = rest.find("*/", 2);
+                return take(close == std::string_view::npos ? close : close + 2);
+            }
+            at_ += source_[at_] == '"' || source_[at_] == '\'' ? quoted(rest) : 1;
+        }
+        return {};
+    }
+
+    /// Where the last comment began.
+    [[nodiscard]] std::size_t begin() const { return begin_; }
+
+private:
+    std::string_view take(std::size_t length)
+    {
+        begin_ = at_;
+        const auto comment = source_.substr(at_, length);
+        at_ += comment.size();
+        return comment;
+    }
+
+    /// The length of what stands in quotes; of one, where they do not close in the line: `1'000`.
+    static std::size_t quoted(std::string_view text)
+    {
+        for (std::size_t i = 1; i < text.size() && text[i] != '\n'; ++i) {
+            if (text[i] == text[0])
+                return i + 1;
+            if (text[i] == '\\')
+                ++i;
+        }
+        return 1;
+    }
+
+    std::string_view source_;
+    std::size_t at_ = 0;
+    std::size_t begin_ = 0;
+};
+
+/// Bytes of the character at `at` that no comment may hold; 0 where it may stand there.
+std::size_t forbidden_length(std::string_view source, std::size_t at)
+{
+    const char c = source[at];
+    if ((c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t')
+        return 0;
+    if (c == '\r' && (at + 1 == source.size() || source[at + 1] == '\n'))
+        return 0;
+    return unshown_length(source.substr(at));
+}
+
+/// What of the comment at `begin` a compiler may read otherwise than a person; empty where all is well.
+std::string fault_of(std::string_view source, std::size_t begin, std::string_view comment)
+{
+    for (std::size_t i = 0; i < comment.size();) {
+        if (const auto length = forbidden_length(source, begin + i); length > 0)
+            return fmt::format("holds '{}', which is not shown", visible(comment.substr(i, length)));
+        i += std::max<std::size_t>(utf8_length(comment.substr(i)), 1);
+    }
+    if (comment.starts_with("//") && continues(comment))
+        return "ends with a backslash, which makes the next line a part of it";
+    return "";
+}
+
+/// The operator that the heading of `source` shows, without the marks of the comment; empty where none is.
+///
+/// Its first line begins with `operator `, and so may lines of the description above it, but none below.
+std::string shown_operator(std::string_view source)
+{
+    std::string text;
+    bool is_inside = false;
+    while (source.starts_with("//")) {
+        const auto line = take_line(source);
+        const auto shown = line.substr(std::min(line.size(), kCommentMark.size()));
+        if (shown.starts_with("operator ")) {
+            text.clear();
+            is_inside = true;
+        }
+        if (is_inside)
+            text.append(shown).append("\n");
+        is_inside = is_inside && shown != "}";
+    }
+    return text;
+}
+
+/// The first lines in which two texts differ.
+std::string difference(std::string_view meant, std::string_view read)
+{
+    while (!meant.empty() || !read.empty()) {
+        const auto left = take_line(meant);
+        const auto right = take_line(read);
+        if (left != right)
+            return fmt::format("'{}' is meant and '{}' is read", visible(left), visible(right));
+    }
+    return "it prints alike";
+}
+
+}  // namespace
+
+std::string comment_lines(std::string_view text)
+{
+    std::string result;
+    while (!text.empty())
+        result += comment_line(take_line(text));
+    return result;
+}
+
+std::string operator_comment(const Operator& op)
+{
+    const auto source = break_lines(print(op), kWidestLine - kCommentMark.size());
+    std::string text;
+    for (std::string_view rest = source; !rest.empty();) {
+        const auto line = take_line(rest);
+        text += comment_line(line.starts_with("# ") ? line.substr(2) : line);
+    }
+    return text;
+}
+
+std::string without_comments(std::string_view source)
+{
+    std::string result(source);
+    CommentReader reader(source);
+    for (auto comment = reader.next(); !comment.empty(); comment = reader.next())
+        for (std::size_t i = 0; i < comment.size(); ++i)
+            if (comment[i] != '\n')
+                result[reader.begin() + i] = ' ';
+    return result;
+}
+
+std::optional<CommentFault> find_comment_fault(std::string_view source)
+{
+    CommentReader reader(source);
+    for (auto comment = reader.next(); !comment.empty(); comment = reader.next())
+        if (auto what = fault_of(source, reader.begin(), comment); !what.empty()) {
+            const auto above = source.substr(0, reader.begin());
+            return CommentFault{1 + static_cast<int>(std::ranges::count(above, '\n')), std::move(what)};
+        }
+    return std::nullopt;
+}
+
+void check_comments(std::string_view source)
+{
+    if (const auto fault = find_comment_fault(source))
+        throw InternalError(
+            fmt::format("line {} of the emitted text: the comment {}", fault->line, fault->what));
+}
+
+void check_emitted(std::string_view source, const Operator& op)
+{
+    check_comments(source);
+    const auto shown = shown_operator(source);
+    const auto fail = [&](const std::string& why) {
+        throw InternalError(
+            fmt::format("the emitted text of operator {} does not show it: {}", visible(op.name), why));
+    };
+    if (shown.empty())
+        fail("its heading has no operator");
+    try {
+        const auto read = parse_printed(shown);
+        if (same(read, op))
+            return;
+        auto meant = op;
+        meant.description = read.description;
+        fail(difference(print(meant), print(read)));
+    } catch (const SpecError& error) {
+        fail(fmt::format("it does not read back: {}", error.what()));
+    }
+}
+
+}  // namespace segfold

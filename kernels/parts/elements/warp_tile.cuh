@@ -1,0 +1,59 @@
+//% use parts/elements/async_copy.cuh
+// The place of byte `byte` of `row`, among rows of `row_bytes` in shared memory, a power of two from 8 on.
+// Vectors of 16 bytes are permuted within their row, so that neither lanes that read vector k of their own
+// rows nor lanes that write the vectors of one row meet in a bank.
+__device__ __forceinline__ int tile_place(int row, int byte, int row_bytes)
+{
+    const int vectors = row_bytes / 16;
+    const int mask = vectors >= 8 ? row & 7 : row * vectors / 8 & (vectors - 1);
+    return row * row_bytes + ((byte / 16 ^ mask) * 16 | byte % 16);
+}
+
+// copy_column() for an array that begins in the middle of a vector, and for a tile that is not whole.
+//% if map
+__device__ __forceinline__ void copy_odd_column(char* column, const char* source, int element_bytes,
+                                                Index count)
+//% else
+// Out of line: tiles are copied in two places, and one copy of this saves a twentieth of the time to compile.
+__device__ __noinline__ void copy_odd_column(char* column, const char* source, int element_bytes, Index count)
+//% end
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool whole = count >= kItemsPerThread * kWarpThreads;
+    if (whole && element_bytes >= 4 && (unsigned long long)source % 4 == 0) {
+        #pragma unroll 4
+        for (int mine = lane * 4; mine < row_bytes * kWarpThreads; mine += 4 * kWarpThreads) {
+            const int row = mine / (element_bytes == 4 ? 4 : 8) / kItemsPerThread;
+            copy_word_async(column + tile_place(row, mine - row * row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    #pragma unroll 1
+    for (int k = lane; k < kItemsPerThread * kWarpThreads; k += kWarpThreads) {
+        const int byte_in_row = k % kItemsPerThread * element_bytes;
+        char* const to = column + tile_place(k / kItemsPerThread, byte_in_row, row_bytes);
+        #pragma unroll 1
+        for (int byte = 0; byte < element_bytes; ++byte)
+            to[byte] = k < count ? source[k * element_bytes + byte] : char(0);
+    }
+}
+
+// Starts to copy a warp's tile of one column; a row is what one lane will take. Only `count` elements are
+// there, which may be fewer than a tile or none; the others become zero.
+__device__ __forceinline__ void copy_column(char* column, const char* source, int element_bytes, Index count)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    const int row_bytes = kItemsPerThread * element_bytes;
+    const bool whole = count >= kItemsPerThread * kWarpThreads;
+    if (whole && (unsigned long long)source % 16 == 0) {
+        #pragma unroll
+        for (int byte = 0; byte < row_bytes * kWarpThreads; byte += 16 * kWarpThreads) {
+            const int mine = byte + lane * 16;
+            if (mine < row_bytes * kWarpThreads)  // 8 bytes a row are no vector for each lane
+                copy_async(column + tile_place(mine / row_bytes, mine % row_bytes, row_bytes), source + mine);
+        }
+        return;
+    }
+    copy_odd_column(column, source, element_bytes, count);
+}

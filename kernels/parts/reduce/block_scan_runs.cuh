@@ -1,0 +1,37 @@
+//% use parts/reduce/run.cuh
+// Gives each lane the run of the lanes up to it, itself included.
+__device__ __forceinline__ Run warp_scan_runs(Run run)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int delta = 1; delta < kWarpThreads; delta *= 2) {
+        const bool ends = __shfl_up_sync(kFullMask, int(run.ends), delta);
+        const Run earlier = {shuffle_up(run.total, delta), ends};
+        if (lane >= delta)
+            run = join(earlier, run);
+    }
+    return run;
+}
+
+// Gives each thread the run of the threads before it.
+// Neither inlined nor unrolled: it runs once a tile, and one small copy halves the time to compile.
+__device__ __noinline__ Run block_scan_runs(Run run)
+{
+    __shared__ Run warp_runs[kMostBlockThreads / kWarpThreads];
+    const int lane = threadIdx.x % kWarpThreads;
+    const int warp = threadIdx.x / kWarpThreads;
+
+    const Run inclusive = warp_scan_runs(run);
+    if (lane == kWarpThreads - 1)
+        warp_runs[warp] = inclusive;
+    Run before = {shuffle_up(inclusive.total, 1), bool(__shfl_up_sync(kFullMask, int(inclusive.ends), 1))};
+    if (lane == 0)
+        before = {identity(), false};
+    __syncthreads();  // the runs of all warps are there
+    Run earlier = {identity(), false};
+    #pragma unroll 1
+    for (int other = 0; other < warp; ++other)
+        earlier = join(earlier, warp_runs[other]);
+    __syncthreads();  // all have been read, the next call may write them
+    return join(earlier, before);
+}

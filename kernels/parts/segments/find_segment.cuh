@@ -1,0 +1,28 @@
+//% use parts/segments/segments.cuh
+//% if whole
+// The segment that holds an item.
+__device__ __forceinline__ Index find_segment(const Segments&, Index, Index, Index)
+{
+    return 0;
+}
+//% elif uniform
+// The segment that holds an item.
+__device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index, Index)
+{
+    return item / segments.length;
+}
+//% else
+// The segment that holds `item`, known to be one of `first` to `last`.
+// It is the last segment that begins at or before the item, so empty ones are passed over.
+__device__ __forceinline__ Index find_segment(const Segments& segments, Index item, Index first, Index last)
+{
+    while (first < last) {
+        const Index middle = last - (last - first) / 2;
+        if (segments.offsets[middle] <= item)
+            first = middle;
+        else
+            last = middle - 1;
+    }
+    return first;
+}
+//% end

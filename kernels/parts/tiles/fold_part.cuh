@@ -1,0 +1,24 @@
+//% use parts/segments/segment_extent.cuh
+//% use parts/tiles/part_begin.cuh
+// What makes a rung whose blocks share a segment. fold_share() folds the elements of the input from `begin`
+// to `end`, none where the end comes first, to thread 0 of a block; all threads call it, and its last barrier
+// lets them call it again. Elements up to `there` may be read, be they of another share.
+__device__ __forceinline__ State fold_share(const Inputs& inputs, Index begin, Index end, Index there);
+
+// Folds part `part` of a segment, whole tiles that lie side by side, to thread 0 of a block.
+__device__ __forceinline__ State fold_part(const Inputs& inputs, const Segments& segments, Index segment,
+                                           int part, int num_parts)
+{
+    constexpr Index kTileItems = Index(kBlockThreads) * kItemsPerThread;
+    const Index first = segment_first(segments, segment);
+    const Index length = segment_length(segments, segment);
+    const Index num_tiles = (length + kTileItems - 1) / kTileItems;
+    const Index begin = part_begin(num_tiles, part, num_parts) * kTileItems;
+    const Index end = min(part_begin(num_tiles, part + 1, num_parts) * kTileItems, length);
+    //% if ranges
+    const Index there = first + end;
+    //% else
+    const Index there = segments.num_items;
+    //% end
+    return fold_share(inputs, first + begin, first + end, there);
+}

@@ -1,0 +1,208 @@
+//% use parts/segments/slice_heads.cuh
+//% use parts/reduce/run.cuh
+//% use parts/reduce/warp_scan_tails.cuh
+//% use parts/reduce/partial.cuh
+// How a warp folds slices of flags or keys: its lanes read neighbouring items, or vectors of them, each folds
+// kItems consecutive ones, and totals take the places of items.
+constexpr int kMostWarps = kMostBlockThreads / kWarpThreads - 1;  // that fold; the last one of a block counts
+constexpr bool kInVectors = sizeof(State) == 4;     // others were slower so
+constexpr int kUnit = kInVectors ? kStepItems : 1;  // items that are read, staged and taken at once
+constexpr int kSliceRoom = kSliceItems + (kInVectors ? kUnit : kSliceItems / 16 + 1);
+
+struct alignas(kInVectors ? 4 * kUnit : alignof(State)) Unit {
+    State at[kUnit];
+};
+
+// Where an item of a slice is staged. Vectors are permuted within the row of the lane that folds them, so
+// that neither lanes that stage neighbouring vectors nor lanes that take those of their own rows meet in a
+// bank. Single states have one place left free after each 16, for the same reason.
+__device__ __forceinline__ unsigned staged_place(unsigned item)
+{
+    if (!kInVectors)
+        return item + item / 16;
+    constexpr unsigned units = kItems / kUnit;
+    const unsigned row = item / kItems;
+    return row * kItems + (item % kItems / kUnit ^ (row * units / 8 & (units - 1))) * kUnit + item % kUnit;
+}
+
+// What the shares of a tile, one a warp, leave open.
+struct Shares {
+    Run runs[kMostWarps];     // from the last head on
+    State heads[kMostWarps];  // before the first head, if there is one
+    //% if uses_length
+    Index first_heads[kMostWarps];
+    Index last_heads[kMostWarps];
+    //% end
+};
+
+// Where in a slice item k of those lies that a lane reads: vectors of neighbouring lanes are neighbours.
+__device__ __forceinline__ int read_place(int k)
+{
+    return (k / kUnit * kWarpThreads + int(threadIdx.x % kWarpThreads)) * kUnit + k % kUnit;
+}
+
+// Reads the items of a warp's slice, the identity behind the last one. All that a warp needs is under way at
+// once.
+__device__ __forceinline__ void read_slice(State (&items)[kItems], const Inputs& inputs,
+                                           const Segments& segments, Index begin)
+{
+    if (begin + kSliceItems <= segments.num_items && (!kInVectors || is_aligned(inputs))) {
+        #pragma unroll
+        for (int k = 0; k < kItems; k += kUnit) {
+            const Index index = begin + read_place(k);
+            if (!kInVectors) {
+                items[k] = load_item(inputs, index, 0, 0);
+                continue;
+            }
+            const Items some = load_vectors(inputs, index);
+            #pragma unroll
+            for (int item = 0; item < kUnit; ++item)
+                items[k + item] = lift_item(inputs, some, item, index + item);
+        }
+        return;
+    }
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const Index item = begin + read_place(k);
+        items[k] = identity();
+        if (item < segments.num_items)
+            items[k] = load_item(inputs, item, 0, 0);
+    }
+}
+
+__device__ __forceinline__ void stage_slice(State* staged, const State (&items)[kItems])
+{
+    #pragma unroll
+    for (int k = 0; k < kItems; k += kUnit) {
+        Unit unit;
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            unit.at[item] = items[k + item];
+        *reinterpret_cast<Unit*>(staged + staged_place(read_place(k))) = unit;
+    }
+}
+
+// Folds the items of a slice and returns the run that is open at its end. At the h-th head of the slice
+// a segment ends, and its total takes place h of `staged`; `rank` is the number of heads before the
+// lane, `carry` the run that is open before the slice.
+__device__ __forceinline__ State fold_slice(State* staged, unsigned short* places, unsigned heads, int rank,
+                                            State carry)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    State items[kItems];
+    #pragma unroll
+    for (int k = 0; k < kItems; k += kUnit) {
+        const Unit unit = *reinterpret_cast<const Unit*>(staged + staged_place(lane * kItems + k));
+        #pragma unroll
+        for (int item = 0; item < kUnit; ++item)
+            items[k + item] = unit.at[item];
+    }
+    __syncwarp();  // all lanes have their items, totals may take their places
+
+    State tail = lane == 0 ? carry : identity();
+    State* total_place = staged + rank;
+    #pragma unroll
+    for (int k = 0; k < kItems; ++k) {
+        const bool head = heads >> k & 1u;
+        State* const place = total_place;
+        const State total = tail;
+        total_place = head ? place + 1 : place;
+        tail = head ? items[k] : combine(tail, items[k]);
+        if (head)
+            *place = total;  // last: ptxas 13.0 runs out of predicates for sm_100 otherwise
+    }
+    //% if uses_length
+    unsigned short* head_place = places + rank;
+    #pragma unroll 1
+    for (unsigned rest = heads; rest != 0; rest &= rest - 1u)
+        *head_place++ = (unsigned short)(lane * kItems + __ffs(int(rest)) - 1);
+    //% end
+
+    const unsigned ends = __ballot_sync(kFullMask, heads != 0);
+    tail = warp_scan_tails(tail, ends);
+    const State before = shuffle_up(tail, 1);
+    if (heads != 0 && lane > 0)
+        staged[rank] = combine(before, staged[rank]);
+    return shuffle(tail, kWarpThreads - 1);
+}
+
+// Keeps for the other warps the part of the first segment that ends in a warp's share; one lane calls it.
+__device__ __forceinline__ void keep_first_end(Shares& shares, const State* staged,
+                                               const unsigned short* places, Index begin)
+{
+    shares.heads[threadIdx.x / kWarpThreads] = staged[0];
+    //% if uses_length
+    shares.first_heads[threadIdx.x / kWarpThreads] = begin + places[0];
+    //% end
+}
+
+// Stores what ends at the heads from number `least` on in a slice, neighbouring lanes neighbouring segments.
+// `first` heads are in the input before it; `opener` is the last one.
+__device__ __forceinline__ void store_slice(const Results& results, const State* staged,
+                                            const unsigned short* places, int least, int num_heads,
+                                            Index first, Index begin, Index opener)
+{
+    const int lane = threadIdx.x % kWarpThreads;
+    #pragma unroll 1
+    for (int place = least + lane; place < num_heads; place += kWarpThreads) {
+        //% if uses_length
+        const Index length = begin + places[place] - (place == 0 ? opener : begin + places[place - 1]);
+        //% else
+        constexpr Index length = 1;  // nobody asks for more than that it is not 0
+        //% end
+        store(results, first + place - 1, length, staged[place]);
+    }
+}
+
+// Stores the first segment that ends in a warp's share, if it began in the tile; one lane calls it.
+__device__ __forceinline__ void store_first_end(const Results& results, const Shares& shares, Index first)
+{
+    const int warp = threadIdx.x / kWarpThreads;
+    Run earlier = {identity(), false};
+    //% if uses_length
+    Index opener = 0;  // the last head before the share
+    //% end
+    #pragma unroll 1
+    for (int other = warp - 1; other >= 0 && !earlier.ends; --other) {
+        //% if uses_length
+        if (shares.runs[other].ends)
+            opener = shares.last_heads[other];
+        //% end
+        earlier = {combine(shares.runs[other].total, earlier.total), shares.runs[other].ends};
+    }
+    //% if uses_length
+    const Index length = shares.first_heads[warp] - opener;
+    //% else
+    constexpr Index length = 1;
+    //% end
+    if (earlier.ends)
+        store(results, first - 1, length, combine(earlier.total, shares.heads[warp]));
+}
+
+// What the whole tile has to tell other tiles; the caller knows its segments' numbers.
+__device__ __forceinline__ Partial join_shares(const Shares& shares, int num_warps)
+{
+    Partial tile;
+    Run run = {identity(), false};
+    tile.head = identity();
+    //% if uses_length
+    tile.first_head = 0;
+    tile.last_head = 0;
+    //% end
+    #pragma unroll 1
+    for (int warp = 0; warp < num_warps; ++warp) {
+        const Run share = shares.runs[warp];
+        if (share.ends && !run.ends)
+            tile.head = combine(run.total, shares.heads[warp]);
+        //% if uses_length
+        if (share.ends && !run.ends)
+            tile.first_head = shares.first_heads[warp];
+        if (share.ends)
+            tile.last_head = shares.last_heads[warp];
+        //% end
+        run = join(run, share);
+    }
+    tile.tail = run.total;
+    tile.ends = run.ends;
+    return tile;
+}

@@ -1,0 +1,291 @@
+#include "runtime/backends/cuda/compile/kernel_cache.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/compile/kernel_entry.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/support/files/sha256.h"
+
+namespace segfold::cuda {
+namespace {
+
+// Part of every key: another number and no old entry is found.
+constexpr int kKeyFormat = 1;
+
+// Options whose values are numbers, names or macros. All others may name files, so nothing is kept under
+// them.
+constexpr std::array<std::string_view, 13> kPlainOptions = {
+    "--define-macro=",  "--fmad=",      "--ftz=", "--generate-line-info", "--maxrregcount=",
+    "--prec-div=",      "--prec-sqrt=", "--std=", "--undefine-macro=",    "--use_fast_math",
+    "--Ofast-compile=", "-D",           "-std="};
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+// The source with lines joined that end in a backslash, as the compiler sees it.
+std::string join_lines(std::string_view source)
+{
+    std::string text;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        std::size_t end = i + 1;
+        while (source[i] == '\\' && end < source.size() && (is_blank(source[end]) || source[end] == '\r'))
+            ++end;
+        if (source[i] == '\\' && end < source.size() && source[end] == '\n')
+            i = end;
+        else
+            text += source[i];
+    }
+    return text;
+}
+
+// A comment that mentions it on a line with a # counts too: such a source is only compiled more often.
+bool asks_for_files_or_time(std::string_view source)
+{
+    const std::string text = join_lines(source);
+    for (const char* word : {"__DATE__", "__TIME__", "__TIMESTAMP__", "__has_include", "_Pragma"})
+        if (text.find(word) != std::string::npos)
+            return true;
+    for (std::size_t at = text.find("include"); at != std::string::npos; at = text.find("include", at + 1)) {
+        const std::size_t begin = text.rfind('\n', at) + 1;
+        const std::string_view line = std::string_view(text).substr(begin, at - begin);
+        if (line.find('#') != line.npos || line.find("%:") != line.npos || line.find("*/") != line.npos)
+            return true;
+    }
+    return false;
+}
+
+std::optional<CompilerIdentity> read_identity(const cache::Folder& folder, const std::string& name)
+{
+    const auto bytes = folder.read(name);
+    if (!bytes)
+        return std::nullopt;
+    try {
+        return decode_identity(*bytes);
+    } catch (const InputError&) {
+        return std::nullopt;
+    }
+}
+
+bool is_unchanged(const CompilerIdentity& identity)
+{
+    const auto file = file_identity(identity.path);
+    return file == identity.file && file != kNoFile;
+}
+
+// The compilers that were here once, the one used last first.
+std::vector<CompilerIdentity> recorded_compilers(const cache::Folder& folder)
+{
+    std::vector<CompilerIdentity> compilers;
+    for (const auto& file : folder.list())
+        if (file.name.ends_with(fmt::format(".{}", kCompilerKind)))
+            if (auto identity = read_identity(folder, file.name))
+                compilers.push_back(std::move(*identity));
+    return compilers;
+}
+
+// Set once there is a cache to ask for its note.
+std::atomic<bool> process_cache_exists = false;
+
+}  // namespace
+
+std::string kernel_key(const CompileRequest& request, std::string_view compiler_version)
+{
+    // Lengths stand before the parts, so that no two requests make the same text.
+    std::string text = fmt::format("segfold kernel {}\n", kKeyFormat);
+    const auto add = [&](std::string_view part) { text += fmt::format("{}:{}\n", part.size(), part); };
+    add(compiler_version);
+    add(request.architecture);
+    const auto options = compile_options(request);
+    text += fmt::format("{}\n", options.size());
+    for (const std::string& option : options)
+        add(option);
+    add(request.source);
+    return cache::sha256_hex(text);
+}
+
+bool is_self_contained(const CompileRequest& request)
+{
+    const auto is_plain = [](const std::string& option) {
+        return std::ranges::any_of(kPlainOptions,
+                                   [&](std::string_view plain) { return option.starts_with(plain); });
+    };
+    return std::ranges::all_of(request.extra_options, is_plain) && !asks_for_files_or_time(request.source);
+}
+
+KernelCache::KernelCache(const cache::Settings& settings)
+{
+    if (!settings.is_on)
+        return;
+    if (settings.folder.empty()) {
+        note_ = fmt::format("compiled kernels are not kept: {}", cache::kNoFolder);
+        return;
+    }
+    try {
+        folder_ = std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
+    } catch (const InputError& error) {
+        note_ = fmt::format("compiled kernels are not kept: {}", error.what());
+    }
+    was_noted_ = note_.has_value();
+}
+
+CompilerIdentity KernelCache::compiler()
+{
+    const std::lock_guard lock(compiler_mutex_);
+    identify();
+    return compilers_.front();
+}
+
+// The caller holds compiler_mutex_.
+void KernelCache::identify()
+{
+    if (!compilers_.empty())
+        return;
+    if (!folder_) {
+        compilers_ = {ask_compiler(false)};
+        return;
+    }
+    if (auto known = read_identity(*folder_, record_name()); known && is_unchanged(*known)) {
+        compilers_ = {std::move(*known)};
+        return;
+    }
+    try {
+        record_open_compiler();
+    } catch (const DeviceError&) {
+        compilers_ = recorded_compilers(*folder_);
+        if (compilers_.empty())
+            throw;
+    }
+}
+
+std::string KernelCache::record_name() const
+{
+    return cache::file_name(cache::sha256_hex(compiler_search()), kCompilerKind);
+}
+
+// The caller holds compiler_mutex_.
+void KernelCache::record_open_compiler()
+{
+    compilers_ = {ask_compiler(true)};
+    was_asked_ = true;
+    write(record_name(), encode(compilers_.front()));
+}
+
+bool KernelCache::is_kept(const CompileRequest& request) const
+{
+    return folder_ && is_self_contained(request);
+}
+
+std::optional<Compiled> KernelCache::load(const CompileRequest& request)
+{
+    if (!is_kept(request))
+        return std::nullopt;
+    std::vector<CompilerIdentity> compilers;
+    {
+        const std::lock_guard lock(compiler_mutex_);
+        identify();
+        compilers = compilers_;
+    }
+    for (const CompilerIdentity& compiler : compilers)
+        if (auto found = find(request, kernel_key(request, compiler.version)))
+            return found;
+    return std::nullopt;
+}
+
+Compiled KernelCache::get(const CompileRequest& request)
+{
+    if (auto loaded = load(request))
+        return std::move(*loaded);
+    Compiled compiled = compile(request);
+    {
+        const std::lock_guard lock(mutex_);
+        ++counts_.compiled;
+    }
+    if (is_kept(request))
+        keep(request, compiled);
+    return compiled;
+}
+
+std::optional<Compiled> KernelCache::find(const CompileRequest& request, const std::string& key)
+{
+    const auto bytes = folder_->read(cache::file_name(key, kKernelKind));
+    if (!bytes)
+        return std::nullopt;
+    std::optional<Compiled> compiled;
+    try {
+        KernelEntry entry = decode_entry(*bytes);
+        if (entry.key == key && entry.architecture == request.architecture)
+            compiled = std::move(entry.compiled);
+    } catch (const InputError&) {
+        // As good as none: what is compiled instead takes its place.
+    }
+    const std::lock_guard lock(mutex_);
+    ++(compiled ? counts_.loaded : counts_.damaged);
+    if (compiled)
+        compiled->is_from_disk = true;
+    return compiled;
+}
+
+void KernelCache::keep(const CompileRequest& request, const Compiled& compiled)
+{
+    std::string version;
+    {
+        const std::lock_guard lock(compiler_mutex_);
+        // The search may have led elsewhere than the record said; what has compiled is open now.
+        const std::string& path = nvrtc().library.path();
+        const CompilerIdentity& known = compilers_.front();
+        if (!was_asked_ && (known.path != path || !is_unchanged(known)))
+            record_open_compiler();
+        was_asked_ = true;
+        version = compilers_.front().version;
+    }
+    const std::string key = kernel_key(request, version);
+    write(cache::file_name(key, kKernelKind), encode({.key = key,
+                                                      .name = request.name,
+                                                      .architecture = request.architecture,
+                                                      .compiler = version,
+                                                      .compiled = compiled}));
+}
+
+void KernelCache::write(const std::string& name, std::string_view bytes)
+{
+    const std::string reason = folder_->write(name, bytes);
+    const std::lock_guard lock(mutex_);
+    if (reason.empty() || was_noted_)
+        return;
+    was_noted_ = true;
+    note_ = fmt::format("compiled kernels are not kept: {}: {}", folder_->path().string(), reason);
+}
+
+std::optional<std::string> KernelCache::take_note()
+{
+    const std::lock_guard lock(mutex_);
+    return std::exchange(note_, std::nullopt);
+}
+
+KernelCache::Counts KernelCache::counts() const
+{
+    const std::lock_guard lock(mutex_);
+    return counts_;
+}
+
+KernelCache& kernel_cache()
+{
+    static KernelCache cache(cache::settings_from_environment());
+    process_cache_exists = true;
+    return cache;
+}
+
+std::optional<std::string> take_cache_note()
+{
+    return process_cache_exists ? kernel_cache().take_note() : std::nullopt;
+}
+
+Compiled load_or_compile(const CompileRequest& request) { return kernel_cache().get(request); }
+
+std::optional<Compiled> load_kept(const CompileRequest& request) { return kernel_cache().load(request); }
+
+}  // namespace segfold::cuda

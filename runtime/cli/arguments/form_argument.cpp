@@ -1,0 +1,58 @@
+#include "runtime/cli/arguments/form_argument.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "runtime/data/formats/npz.h"
+#include "runtime/data/formats/written_array.h"
+#include "runtime/support/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr LayoutKind kBareKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                     LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                     LayoutKind::keys,   LayoutKind::rows};
+constexpr std::int64_t kUsualLength = 32;
+constexpr std::int64_t kUsualSegments = std::int64_t{1} << 20;
+
+FormRequest request_for(SegmentForm form, std::int64_t length)
+{
+    const std::int64_t num_segments = form == SegmentForm::whole ? 1 : kUsualSegments;
+    return {form, {kUsualSegments * length, num_segments}};
+}
+
+}  // namespace
+
+FormRequest parse_form(const std::string& text)
+{
+    for (const auto kind : kBareKinds)
+        if (text == name(kind))
+            return request_for(form_of(kind), kUsualLength);
+    if (std::ranges::find(distributions(), std::string_view(text), &Distribution::name) !=
+        distributions().end())
+        return request_for(SegmentForm::offsets, kUsualLength);
+    const auto layout = parse_layout(text);
+    const bool is_uniform = layout.kind == LayoutKind::uniform;
+    // Longer segments than this choose the same stage; the elements must stay within 64 bits, and what stages
+    // make of their number.
+    const auto length = std::min<std::int64_t>(layout.uniform_length, std::int64_t{1} << 32);
+    return request_for(form_of(layout.kind), is_uniform ? length : kUsualLength);
+}
+
+std::optional<int> key_bytes_of(const std::string& text)
+{
+    if (!text.starts_with("keys="))
+        return std::nullopt;
+    const auto place = parse_layout(text).files.at(0);
+    if (is_written_array(place))
+        return size_bytes(read_written_array(place).type());
+    const auto member = place.rfind(".npz:");
+    const auto path = member == std::string::npos ? place : place.substr(0, member + 4);
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return std::nullopt;
+    return naming_purpose("for --layout keys", [&] { return size_bytes(read_array_type(place)); });
+}
+
+}  // namespace segfold::cli

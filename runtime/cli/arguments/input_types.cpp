@@ -1,0 +1,86 @@
+#include "runtime/cli/arguments/input_types.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "dsl/error.h"
+#include "dsl/layout.h"
+#include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/data/formats/matrix_market.h"
+#include "runtime/data/formats/npz.h"
+#include "runtime/data/formats/written_array.h"
+#include "runtime/support/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+/// The operator as far as --input asks for it.
+Operator outline(const std::string& name, const std::vector<DeclaredParameter>& parameters)
+{
+    Operator op;
+    op.name = name;
+    for (const auto& parameter : parameters)
+        op.parameters.push_back(
+            {parameter.name, parameter.type.value_or(Type::f32), parameter.table, {}, parameter.scalar});
+    return op;
+}
+
+/// What the values of a Matrix Market file would be read as, if they are of type T.
+std::optional<InputType> type_of_matrix(const Arguments& arguments,
+                                        const std::vector<DeclaredParameter>& parameters)
+{
+    const auto text = arguments.declares("layout") ? arguments.value("layout") : std::nullopt;
+    // A verb may take a mere form, such as `offsets`, where others take a layout.
+    if (!text || !text->starts_with("rows="))
+        return std::nullopt;
+    const auto layout = parse_layout(*text);
+    const bool takes_values = std::ranges::any_of(parameters, [&](const auto& parameter) {
+        return !parameter.type && !parameter.table && (parameter.name == "value" || parameters.size() == 1);
+    });
+    if (!takes_values)
+        return std::nullopt;
+    const auto& file = layout.files.at(0);
+    if (naming_purpose("for --layout rows", [&] { return holds_integers(file); }))
+        return InputType{{Type::i64, Type::f32}, file};
+    return InputType{{Type::f32}, file};
+}
+
+}  // namespace
+
+std::optional<InputType> type_of_inputs(const Arguments& arguments, const std::string& operator_name,
+                                        const std::vector<DeclaredParameter>& parameters)
+{
+    const auto is_open = [](const auto& parameter) { return !parameter.type; };
+    if (std::ranges::none_of(parameters, is_open))
+        return std::nullopt;
+    // A verb without --input may still take the values of a matrix: what it checks or emits is what a run
+    // does.
+    const auto files = arguments.declares("input")
+                           ? input_files(arguments, outline(operator_name, parameters))
+                           : std::map<std::string, std::string>();
+    std::optional<InputType> found;
+    std::string first;
+    for (const auto& parameter : parameters) {
+        const auto file = files.find(parameter.name);
+        if (parameter.type || file == files.end() || is_written_array(file->second))
+            continue;
+        const Type type =
+            naming_purpose("for --input " + parameter.name, [&] { return read_array_type(file->second); });
+        if (found && found->candidates[0] != type)
+            throw InputError(
+                fmt::format("{}: holds {} for '{}', but {} holds {} for '{}'; operator {} takes both in one "
+                            "type: save one "
+                            "of them with array.astype",
+                            file->second, name(type), parameter.name, found->file, name(found->candidates[0]),
+                            first, operator_name));
+        if (!found) {
+            found = InputType{{type}, file->second};
+            first = parameter.name;
+        }
+    }
+    return found ? found : type_of_matrix(arguments, parameters);
+}
+
+}  // namespace segfold::cli

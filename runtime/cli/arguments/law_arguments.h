@@ -1,0 +1,15 @@
+#pragma once
+// The flag by which a user vouches for a law.
+#include <vector>
+
+#include "dsl/laws/laws.h"
+#include "runtime/cli/arguments/arguments.h"
+
+namespace segfold::cli {
+
+inline constexpr Flag kLawFlags[] = {{"assume", "LAW", true}};
+
+/// The laws of --assume. Throws InputError for an unknown one, and for one that the operator does not claim.
+std::vector<Law> assumed_laws(const Arguments& arguments, const Operator& op);
+
+}  // namespace segfold::cli

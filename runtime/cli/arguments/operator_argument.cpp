@@ -1,0 +1,301 @@
+#include "runtime/cli/arguments/operator_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "dsl/check/warnings.h"
+#include "dsl/error.h"
+#include "dsl/message/suggest.h"
+#include "dsl/printer.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/product.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/cli/arguments/input_types.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/support/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::string_view kCompanions[] = {"identity", "lift", "finish", "commutative"};
+constexpr std::size_t kMostTextBytes = std::size_t{1} << 20;
+
+void check_size(const std::string& where, std::uint64_t bytes)
+{
+    if (bytes > kMostTextBytes)
+        throw InputError(
+            fmt::format("{}: the text has {} bytes; an operator may have {}", where, bytes, kMostTextBytes));
+}
+
+std::optional<Type> type_argument(const Arguments& arguments)
+{
+    const auto text = arguments.value("type");
+    if (!text)
+        return std::nullopt;
+    if (const auto type = find_type(*text))
+        return type;
+    std::vector<std::string_view> names;
+    for (const Type type : kTypes)
+        names.push_back(name(type));
+    throw InputError(fmt::format("--type: unknown type '{}'; the types are {}{}", *text,
+                                 fmt::join(names, ", "), did_you_mean(*text, names)));
+}
+
+bool exists_as_file(const std::string& path)
+{
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored);
+}
+
+/// The names that '&' stands between, without the spaces around them. A file whose path has a '&' in it is
+/// one name.
+std::vector<std::string> factor_names(const std::string& operand)
+{
+    std::vector<std::string> names;
+    const auto trimmed = [&](std::size_t begin, std::size_t end) {
+        auto name = operand.substr(begin, end - begin);
+        name.erase(0, name.find_first_not_of(' '));
+        name.erase(name.find_last_not_of(' ') + 1);
+        return name;
+    };
+    for (std::size_t at = 0; at <= operand.size();) {
+        const auto first = std::min(operand.find('&', at), operand.size());
+        auto end = operand.size();
+        while (end > first && !exists_as_file(trimmed(at, end)))
+            end = operand.rfind('&', end - 1);
+        names.push_back(trimmed(at, end));
+        at = end + 1;
+    }
+    return names;
+}
+
+bool is_file(const std::string& operand)
+{
+    if (operand.find('/') != std::string::npos || operand.ends_with(".seg"))
+        return true;
+    return !is_standard_operator(operand) && exists_as_file(operand);
+}
+
+std::string read_text(const std::string& path)
+{
+    return naming_purpose("as an operator", [&] {
+        const InputFile file(path);
+        check_size(path, file.bytes());
+        std::string text(file.bytes(), '\0');
+        file.read(0, std::as_writable_bytes(std::span(text)));
+        return text;
+    });
+}
+
+bool uses_generic_type(const std::string& path, const std::string& text)
+{
+    try {
+        parse_operator(path, text);
+        return false;
+    } catch (const SpecError&) {
+        return true;  // or some other fault, which parsing with a type will find again
+    }
+}
+
+/// True where the operator adds or multiplies numbers of `type`, if that has 8 or 16 bits: integers soon
+/// wrap, sums of floats soon stop growing.
+bool computes_narrowly(const Expression& expression, Type type)
+{
+    const auto& node = *expression;
+    const bool computes = node.kind == ExpressionKind::binary &&
+                          (node.symbol == "+" || node.symbol == "-" || node.symbol == "*");
+    return (computes && node.type == type && type != Type::boolean && size_bytes(type) < 4) ||
+           std::ranges::any_of(node.arguments,
+                               [type](const auto& argument) { return computes_narrowly(argument, type); });
+}
+
+/// What becomes of sums and products in `type`, and the type of numpy that avoids it.
+std::string_view advice_on(Type type)
+{
+    return is_integer(type) ? "may wrap; save it with array.astype(numpy.int64) to compute in i64"
+                            : "rounds after each operation, and is infinite beyond 65504; save it with "
+                              "array.astype(numpy.float32) to compute in f32, or write an operator whose "
+                              "state is f32, with 'lift f32(x)'";
+}
+
+/// The operator that `make(TYPE, FILE)` gives for the type that the inputs say and the file that says it; for
+/// none where they say none.
+template <class Make>
+Operator with_input_type(const Arguments& arguments, const std::string& name,
+                         const std::vector<DeclaredParameter>& parameters, const Make& make)
+{
+    const auto found = type_of_inputs(arguments, name, parameters);
+    if (!found)
+        return make(std::nullopt, "");
+    for (std::size_t i = 0; i + 1 < found->candidates.size(); ++i)
+        try {
+            return make(found->candidates[i], found->file);
+        } catch (const Error&) {
+            continue;
+        }
+    const Type type = found->candidates.back();
+    auto op = make(type, found->file);
+    if (std::ranges::any_of(op.combine.assignments,
+                            [type](const auto& a) { return computes_narrowly(a.value, type); }))
+        write_error(fmt::format("warning: {} holds {}, so {} is computed in {} and {}", found->file,
+                                segfold::name(type), op.name, segfold::name(type), advice_on(type)));
+    return op;
+}
+
+Operator read_operator(const Arguments& arguments, const std::string& path, std::optional<Type> type)
+{
+    const auto text = read_text(path);
+    const bool is_generic = uses_generic_type(path, text);
+    if (type && !is_generic)
+        throw InputError(
+            fmt::format("--type says {}, but {} names all its types; leave out --type, or write T for the "
+                        "type to be chosen",
+                        name(*type), path));
+    if (type || !is_generic)
+        return parse_operator(path, text, type);
+    std::vector<DeclaredParameter> parameters;
+    try {
+        parameters = declared_parameters(path, text);
+    } catch (const SpecError&) {
+        return parse_operator(path, text);  // which says what is wrong
+    }
+    return with_input_type(
+        arguments, std::filesystem::path(path).stem(), parameters,
+        [&](std::optional<Type> found, const std::string&) { return parse_operator(path, text, found); });
+}
+
+/// A standard operator, for the type of its inputs where the user says none.
+Operator find_standard_operator(const Arguments& arguments, const std::string& name, std::optional<Type> type)
+{
+    if (type)
+        return standard_operator(name, type);
+    return with_input_type(
+        arguments, name, standard_parameters(name), [&](std::optional<Type> found, const std::string& file) {
+            try {
+                return standard_operator(name, found);
+            } catch (const InputError& error) {
+                if (!found)
+                    throw;
+                throw InputError(
+                    fmt::format("{}: holds {}, but {}", file, segfold::name(*found), error.what()));
+            }
+        });
+}
+
+Operator short_form(const Arguments& arguments, std::optional<Type> type)
+{
+    ShortForm form;
+    const auto take = [&](std::string_view flag, std::string& into) {
+        const auto text = arguments.value(flag);
+        if (!text)
+            return;
+        if (text->find_first_not_of(" \t\n") == std::string::npos)
+            throw InputError(fmt::format("--{} is empty; give an expression, such as {}", flag,
+                                         flag == "op"         ? "'a + b'"
+                                         : flag == "identity" ? "0"
+                                                              : "'x * x'"));
+        check_size("--" + std::string(flag), text->size());
+        into = *text;
+    };
+    take("op", form.combine);
+    take("identity", form.identity);
+    take("lift", form.lift);
+    take("finish", form.finish);
+    form.commutative = arguments.has("commutative");
+    const auto make = [&](std::optional<Type> found, const std::string&) {
+        form.type = found.value_or(Type::f32);
+        return parse_short_form(form);
+    };
+    return type ? make(type, "")
+                : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);
+}
+
+/// The operator that one word of the operand names, or --op.
+Operator single_operator(const Arguments& arguments, const std::string& operand)
+{
+    const auto type = type_argument(arguments);
+    if (arguments.has("op")) {
+        if (!arguments.operands().empty())
+            throw InputError(fmt::format("two operators are given, '{}' and --op '{}'; give one of them",
+                                         arguments.operands()[0], *arguments.value("op")));
+        return short_form(arguments, type);
+    }
+    for (const auto companion : kCompanions)
+        arguments.refuse(companion, "is a part of an expression; it needs --op EXPRESSION beside it");
+    if (arguments.operands().empty())
+        throw InputError(
+            fmt::format("{} needs an operator: a name ('segfold operators' lists them), a .seg file, or "
+                        "--op EXPRESSION",
+                        arguments.verb()));
+    if (const auto names = factor_names(operand); names.size() > 1) {
+        std::vector<Factor> factors;
+        for (const auto& name : names) {
+            if (name.empty())
+                throw InputError(
+                    fmt::format("'{}': an operator's name is missing at a '&'; write names such as "
+                                "'mean_variance & argmax'",
+                                operand));
+            factors.push_back({single_operator(arguments, name)});
+        }
+        return product(std::move(factors));
+    }
+    return is_file(operand) ? read_operator(arguments, operand, type)
+                            : find_standard_operator(arguments, operand, type);
+}
+
+/// The same, with the warnings of its text.
+Operator warned_of(const Arguments& arguments, const std::string& operand)
+{
+    auto op = single_operator(arguments, operand);
+    for (const auto& warning : warnings(op))
+        write_error("warning: " + warning);
+    return op;
+}
+
+}  // namespace
+
+bool names_operator(const Arguments& arguments)
+{
+    return !arguments.operands().empty() || arguments.has("op");
+}
+
+Operator operator_argument(const Arguments& arguments)
+{
+    return warned_of(arguments, arguments.operands().empty() ? "" : arguments.operands()[0]);
+}
+
+std::vector<Operator> operator_arguments(const Arguments& arguments)
+{
+    std::vector<Operator> operators;
+    const std::string list = arguments.operands().empty() ? "" : arguments.operands()[0];
+    if (list.find(',') != list.npos && arguments.declares("input"))
+        arguments.refuse("input", "gives data to one operator, and several are named");
+    for (std::size_t at = 0; at <= list.size();) {
+        const auto comma = std::min(list.find(',', at), list.size());
+        if (comma == at && !list.empty())
+            throw InputError(
+                fmt::format("'{}': an operator's name is missing at a comma; write names such as "
+                            "sum,argmax",
+                            list));
+        operators.push_back(warned_of(arguments, list.substr(at, comma - at)));
+        at = comma + 1;
+    }
+    return operators;
+}
+
+std::string signature(const Operator& op)
+{
+    std::string text = op.name + "(";
+    for (const auto& parameter : op.parameters)
+        text += fmt::format("{}{}: {}{}{}", text.back() == '(' ? "" : ", ", parameter.name,
+                            parameter.scalar  ? "scalar "
+                            : parameter.table ? "table "
+                                              : "",
+                            parameter.row ? "row " : "", name(parameter.type));
+    text += ") -> ";
+    return text + results_text(op);
+}
+
+}  // namespace segfold::cli

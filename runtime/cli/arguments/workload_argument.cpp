@@ -1,0 +1,198 @@
+#include "runtime/cli/arguments/workload_argument.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <filesystem>
+
+#include "dsl/error.h"
+#include "dsl/message/suggest.h"
+#include "dsl/message/visible.h"
+#include "runtime/data/generated/generated_arrays.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kMostElements = std::int64_t{1} << 40;
+constexpr std::int64_t kMostFeatures = std::int64_t{1} << 20;
+constexpr std::array<std::string_view, 2> kWidths = {"32", "64"};
+
+/// The names of the scalars, or of all other parameters.
+std::vector<std::string_view> parameter_names(const Operator& op, bool scalars)
+{
+    std::vector<std::string_view> names;
+    for (const auto& parameter : op.parameters)
+        if (parameter.scalar == scalars)
+            names.push_back(parameter.name);
+    return names;
+}
+
+const Parameter* find_parameter(const Operator& op, std::string_view name)
+{
+    const auto found = std::ranges::find(op.parameters, name, &Parameter::name);
+    return found == op.parameters.end() ? nullptr : &*found;
+}
+
+/// Throws for a name that --input has and no parameter: what --input takes, and how scalars are given.
+[[noreturn]] void refuse_name(const Operator& op, const std::string& text, const std::string& name)
+{
+    const auto inputs = parameter_names(op, false);
+    const auto scalars = parameter_names(op, true);
+    auto advice = did_you_mean(name, inputs);
+    if (const auto meant = did_you_mean(name, scalars); advice.empty() && !meant.empty())
+        advice = meant + " scalars are given by --scalar NAME=VALUE";
+    throw InputError(fmt::format("--input '{}': operator {} has no input '{}'; it has {}{}", text, op.name,
+                                 name, inputs.empty() ? "none" : fmt::format("{}", fmt::join(inputs, ", ")),
+                                 advice));
+}
+
+/// "x=values.npy", or the file alone where there is one parameter.
+std::pair<std::string, std::string> split_input(const Operator& op, const std::string& text)
+{
+    const auto equals = text.find('=');
+    const auto name = text.substr(0, equals);
+    const bool is_named = equals != std::string::npos && (find_parameter(op, name) != nullptr ||
+                                                          name.find_first_of("./") == std::string::npos);
+    if (!is_named && op.parameters.size() == 1 && !text.empty())
+        return {op.parameters[0].name, text};
+    if (!is_named) {
+        const auto names = parameter_names(op, false);
+        throw InputError(fmt::format(
+            "--input '{}': operator {} has {} parameters; write {}", text, op.name, op.parameters.size(),
+            names.size() == 1 ? fmt::format("{}=FILE", names[0])
+                              : fmt::format("NAME=FILE, where NAME is one of {}", fmt::join(names, ", "))));
+    }
+    const auto* parameter = find_parameter(op, name);
+    if (parameter == nullptr)
+        refuse_name(op, text, name);
+    if (equals + 1 == text.size())
+        throw InputError(
+            parameter->scalar
+                ? fmt::format("--input '{0}': the value is missing; write --scalar {1}=VALUE", text, name)
+                : fmt::format("--input '{}': the file is missing; write {}=FILE.npy", text, name));
+    auto file = text.substr(equals + 1);
+    // An array of one value is a file as any other; a mere number is taken for one by mistake.
+    if (double number = 0;
+        parameter->scalar &&
+        std::from_chars(file.data(), file.data() + file.size(), number).ptr == file.data() + file.size())
+        throw InputError(
+            fmt::format("--input '{0}': '{1}' is a scalar; write --scalar {1}={2}", text, name, file));
+    return {name, std::move(file)};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op)
+{
+    std::map<std::string, std::string> files;
+    for (const auto& text : arguments.values("input")) {
+        const auto [name, file] = split_input(op, text);
+        if (!files.emplace(name, file).second)
+            throw InputError(fmt::format("--input: '{}' is given twice, by '{}' and '{}'; once is enough",
+                                         name, files[name], file));
+    }
+    return files;
+}
+
+void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
+                                      const std::vector<std::string>& written)
+{
+    std::vector<std::pair<std::string, std::string>> read;  // the flag, and the file
+    for (const auto& [name, file] : input_files(arguments, op))
+        read.emplace_back("input", file);
+    const auto layout = arguments.value("layout").value_or("");
+    for (auto at = layout.find('='); at != std::string::npos; at = layout.find(',', at + 1))
+        read.emplace_back("layout", layout.substr(at + 1, layout.find(',', at + 1) - at - 1));
+    if (arguments.has("labels"))
+        read.emplace_back("labels", *arguments.value("labels"));
+    for (auto& [flag, file] : read) {
+        if (const auto member = file.find(".npz:"); member != std::string::npos)
+            file.resize(member + 4);
+        for (const auto& path : written) {
+            std::error_code none;  // where one of them does not exist
+            if (std::filesystem::equivalent(path, file, none))
+                throw InputError(
+                    fmt::format("--output would replace '{}', which --{} reads; write another name",
+                                visible(file), flag));
+        }
+    }
+}
+
+/// What --scalar gives the scalars of the operator.
+std::map<std::string, std::string> scalar_values(const Arguments& arguments, const Operator& op)
+{
+    std::map<std::string, std::string> values;
+    const auto scalars = parameter_names(op, true);
+    for (const auto& text : arguments.values("scalar")) {
+        const auto equals = text.find('=');
+        const auto name = text.substr(0, equals);
+        if (scalars.empty())
+            throw InputError(
+                fmt::format("--scalar '{}': operator {} has no scalars; a parameter is declared "
+                            "as one by {}: scalar f32",
+                            text, op.name, equals == text.npos || equals == 0 ? "threshold" : name));
+        if (equals == text.npos || equals + 1 == text.size())
+            throw InputError(fmt::format("--scalar '{}': the value is missing; write {}=15", text,
+                                         name.empty() ? scalars[0] : name));
+        if (std::ranges::find(scalars, name) == scalars.end())
+            throw InputError(fmt::format("--scalar '{}': operator {} has no scalar '{}'; it has {}{}", text,
+                                         op.name, name, fmt::join(scalars, ", "),
+                                         did_you_mean(name, scalars)));
+        if (!values.emplace(name, text.substr(equals + 1)).second)
+            throw InputError(fmt::format("--scalar: '{}' is given twice; once is enough", name));
+    }
+    return values;
+}
+
+namespace {
+
+/// Scalars are not made up beside data that are not.
+void require_scalars(const Operator& op, const WorkloadRequest& request)
+{
+    const bool has_matrix = request.layout.kind == LayoutKind::rows && find_parameter(op, "value") != nullptr;
+    if (request.inputs.empty() && !has_matrix)
+        return;
+    for (const auto& parameter : op.parameters)
+        if (parameter.scalar && !request.scalars.contains(parameter.name) &&
+            !request.inputs.contains(parameter.name))
+            throw InputError(fmt::format(
+                "'{0}' of operator {1} has no value, and '{2}' comes from a file; give --scalar "
+                "{0}=VALUE",
+                parameter.name, op.name, request.inputs.empty() ? "value" : request.inputs.begin()->first));
+}
+
+}  // namespace
+
+WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs)
+{
+    WorkloadRequest request;
+    if (const auto layout = arguments.value("layout"))
+        request.layout = parse_layout(*layout);
+    request.num_elements = arguments.integer("elements", 0, kMostElements);
+    request.num_features = arguments.integer("features", 1, kMostFeatures);
+    request.seed = static_cast<std::uint64_t>(arguments.integer("seed", 0, kLargestSeed).value_or(7));
+    request.values = static_cast<ValueRange>(arguments.choice("values", kRangeNames).value_or(0));
+    if (const auto width = arguments.choice("index-bits", kWidths))
+        request.index_bits = *width == 0 ? 32 : 64;
+    if (with_inputs) {
+        request.inputs = input_files(arguments, op);
+        request.scalars = scalar_values(arguments, op);
+        require_scalars(op, request);
+    }
+    return request;
+}
+
+ValueRange agreeing_values(const Operator& op)
+{
+    bool is_wide = true;
+    for (const auto& column : op.parameters) {
+        if (!is_float(column.type) || column.table)
+            return ValueRange::small_integers;
+        is_wide = is_wide && size_bytes(column.type) > 2;
+    }
+    return is_wide || op.laws.idempotent ? ValueRange::uniform : ValueRange::units;
+}
+
+}  // namespace segfold::cli

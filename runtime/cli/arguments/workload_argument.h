@@ -1,0 +1,40 @@
+#pragma once
+// The data of a run: arrays from files or generated, and the layout that cuts them into segments.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/cli/arguments/arguments.h"
+#include "runtime/data/workload_request.h"
+
+namespace segfold::cli {
+
+/// The flags that say what an operator is run on, but for --input.
+inline constexpr Flag kDataFlags[] = {{"layout", "LAYOUT"}, {"elements", "N"},   {"features", "K"},
+                                      {"seed", "S"},        {"values", "RANGE"}, {"index-bits", "32|64"}};
+inline constexpr Flag kInputFlags[] = {{"input", "NAME=FILE", true}, {"scalar", "NAME=VALUE", true}};
+
+/// The files of --input, by parameter; only the names of `op` and of its parameters are looked at. Throws
+/// InputError.
+std::map<std::string, std::string> input_files(const Arguments& arguments, const Operator& op);
+
+/// Throws InputError where one of `written`, the files that --output leads to, is a file that --input,
+/// --layout or --labels reads.
+void refuse_to_overwrite_what_is_read(const Arguments& arguments, const Operator& op,
+                                      const std::vector<std::string>& written);
+
+/// Reads kDataFlags, and kInputFlags where the verb has them. Throws InputError.
+WorkloadRequest workload_request(const Arguments& arguments, const Operator& op, bool with_inputs);
+
+/// The values over which plans of an operator can be held against each other.
+///
+/// Products of integers up to 8 overflow in long segments, and infinities tell nothing about a plan: floats
+/// are uniform. Sums of fractions in 16 bits depend on the order of addition: those are units, whose sums are
+/// exact up to 2^11 in f16 and 2^8 in bf16; not where the operator is idempotent, as then fractions say more.
+[[nodiscard]] ValueRange agreeing_values(const Operator& op);
+
+/// The values that check and bench generate where nobody says which: small_integers, unless totals of those
+/// leave the normal range of a floating-point type, as products do; then near_one or uniform.
+[[nodiscard]] ValueRange suiting_values(const Operator& op);
+
+}  // namespace segfold::cli

@@ -1,0 +1,45 @@
+#pragma once
+// The parts of segfold regress: relations, static costs, times.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/backends/backend.h"
+#include "runtime/cli/arguments/backend_argument.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/regress/report.h"
+#include "runtime/cli/views/terminal.h"
+
+namespace segfold::cli {
+
+/// An operator under the words by which a command line names it.
+using regress::NamedOperator;
+
+/// The stages of --stage, all without it; rungs are among them.
+[[nodiscard]] std::vector<const Stage*> regress_stages(const Arguments& arguments,
+                                                       const Catalogue& catalogue);
+
+/// Words as a shell takes them.
+[[nodiscard]] std::string quoted(const std::string& word);
+
+/// Whether relations are tried that need several devices.
+[[nodiscard]] bool needs_devices(const Arguments& arguments);
+
+/// Tries relations on the back end; those of several devices on `others` too. With ranks, which is null in
+/// one process, that of ranks alone; collective then. `progress` may be null.
+[[nodiscard]] RelationsReport hold_relations(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                             const Catalogue& catalogue, Backend& backend,
+                                             std::span<Backend* const> others, AgreedRanks* ranks,
+                                             Progress* progress);
+
+/// Compiles and compares with the baseline, or where that has no static costs with the program's own.
+[[nodiscard]] StaticReport hold_static_costs(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                             const Catalogue& catalogue, const regress::Baseline* baseline,
+                                             Progress& progress);
+
+/// Measures and compares with the baseline, with --self with an earlier measurement of its own.
+[[nodiscard]] TimeReport hold_times(const Arguments& arguments, std::span<const NamedOperator> ops,
+                                    const Catalogue& catalogue, const regress::Baseline* baseline,
+                                    Progress& progress);
+
+}  // namespace segfold::cli

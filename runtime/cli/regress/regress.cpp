@@ -1,0 +1,264 @@
+// segfold regress: segmented against unsegmented, and now against then.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/backends/cuda/driver/device.h"
+#include "runtime/cli/arguments/operator_argument.h"
+#include "runtime/cli/arguments/scale_argument.h"
+#include "runtime/cli/regress/parts.h"
+#include "runtime/cli/regress/view.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/judge_ranks.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/support/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr Flag kRegressFlags[] = {
+    {"relations"},        {"static"},        {"time"},      {"stage", "STAGE|all"}, {"relation", "NAME"},
+    {"tiles", "TILES"},   {"elements", "N"}, {"seed", "S"}, {"repeat", "K"},        {"layout", "LAYOUT"},
+    {"baseline", "FILE"}, {"save", "FILE"},  {"self", "K"}, {"kernels", "DIR"},     {"devices", "all|N,N"}};
+
+/// Devices that stand for several where none are named and there is one alone, or none that is a GPU.
+constexpr std::size_t kStandIns = 3;
+
+/// Exact and not commutative, with and without an identity, with a law of its own, rounding, and with a
+/// finish.
+constexpr std::string_view kRelationOperators[] = {"trace_i32", "affine_u32", "keep_first_i32",
+                                                   "sum_i32",   "sum_f32",    "mean_variance_f32"};
+/// The smallest, one in order, and one with a large state.
+constexpr std::string_view kStaticOperators[] = {"sum_f32", "affine_u32", "mean_variance_f32"};
+/// Bound by memory, in any order and in the order of the elements.
+constexpr std::string_view kTimeOperators[] = {"sum_f32", "affine_f32"};
+
+NamedOperator named(std::string words, Operator op)
+{
+    const auto laws = quick_laws(op);
+    require_sound_identity(laws, op);
+    return {std::move(words), std::move(op), laws.usable};
+}
+
+/// The operators of the command line, or of a standard set, each under its words.
+std::vector<NamedOperator> operators(const Arguments& arguments, std::span<const std::string_view> standard)
+{
+    std::vector<NamedOperator> all;
+    if (!names_operator(arguments)) {
+        for (const auto& flag : kOperatorFlags)
+            arguments.refuse(flag.name, "is a part of an operator, and none is named");
+        for (const auto name : standard)
+            all.push_back(named(std::string(name), standard_operator(name)));
+        return all;
+    }
+    std::string flags;
+    for (const auto& flag : kOperatorFlags)
+        if (const auto value = arguments.value(flag.name))
+            flags += fmt::format(" --{}{}", flag.name, flag.value.empty() ? "" : " " + quoted(*value));
+    auto list = arguments.operands().empty() ? std::string() : arguments.operands()[0];
+    for (auto& op : operator_arguments(arguments)) {
+        const auto word = list.substr(0, list.find(','));
+        list.erase(0, word.size() + 1);
+        const auto words = (word.empty() ? "" : quoted(word)) + flags;
+        all.push_back(named(words.substr(word.empty() ? 1 : 0), std::move(op)));
+    }
+    return all;
+}
+
+/// Which parts run.
+struct Parts {
+    bool relations, static_costs, times;
+};
+
+/// Whether --backend asks for the stages of the host's cores.
+bool is_native(const Arguments& arguments) { return arguments.value("backend") == "cpu"; }
+
+Parts parts(const Arguments& arguments)
+{
+    Parts asked{arguments.has("relations") || arguments.has("relation"), arguments.has("static"),
+                arguments.has("time") || arguments.has("self")};
+    if (!asked.relations && !asked.static_costs && !asked.times)
+        return {true, !is_native(arguments), true};
+    return asked;
+}
+
+/// Flags that would change nothing, or mean different things to two parts.
+void refuse_idle_flags(const Arguments& arguments, Parts asked)
+{
+    if (asked.relations && asked.times)
+        arguments.refuse("elements",
+                         "means another number to relations than to times; give --relations or "
+                         "--time beside it");
+    if (!asked.relations)
+        for (const auto flag : {"tiles", "repeat", "schedule-seed", "devices"})
+            arguments.refuse(flag, "speaks of relations, and none are tried");
+    if (!asked.times)
+        arguments.refuse("layout",
+                         "speaks of times, and none are measured; relations make lengths of their own");
+    if (!asked.relations && !asked.times)
+        for (const auto flag : {"elements", "seed", "device", "backend"})
+            arguments.refuse(flag, "speaks of runs, and nothing is run");
+    if (is_native(arguments))
+        for (const auto flag : {"static", "kernels"})
+            arguments.refuse(flag, "is about CUDA, and the back end is cpu");
+    if (!asked.static_costs && !asked.times)
+        for (const auto flag : {"baseline", "save"})
+            arguments.refuse(flag, "speaks of costs and times, and neither is looked at");
+}
+
+/// The stage that was asked for by name must be able to serve some operator.
+void require_asked_stage(const Arguments& arguments, const RelationsReport& report)
+{
+    if (arguments.value("stage").value_or("all") == "all")
+        return;
+    std::string reason;
+    for (const auto& relations : report.operators)
+        for (const auto& outcome : relations.outcomes) {
+            if (outcome.objection.empty())
+                return;
+            reason = outcome.stage + ": " + outcome.objection;
+        }
+    throw InputError(reason);
+}
+
+/// Puts what was measured into the file of --save; what it holds of other devices stays.
+void save(const std::string& path, const RegressReport& report)
+{
+    regress::Baseline baseline;
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored))
+        baseline = naming_purpose("for --save", [&] { return regress::read_baseline(path); });
+    if (report.static_costs && report.static_costs->left_out.empty())
+        baseline.static_costs = report.static_costs->costs;
+    if (report.times && report.times->left_out.empty())
+        baseline.replace(report.times->times);
+    regress::write_baseline(path, baseline);
+}
+
+std::unique_ptr<Backend> relation_backend(const Arguments& arguments, std::optional<int> device)
+{
+    auto backend = backend_argument(arguments, true, device);
+    if (!backend->runs_stages())
+        throw InputError(
+            fmt::format("--backend {}: regress runs stages, which take cuda or simt; both are compared with "
+                        "the reference and Thrust anyway",
+                        backend->name()));
+    return backend;
+}
+
+/// The back ends that relations are tried on: the first alone where no relation needs several. Without
+/// --devices each GPU, where there are several and none was chosen, else some of one kind.
+std::vector<std::unique_ptr<Backend>> relation_devices(const Arguments& arguments)
+{
+    const Devices asked(arguments);
+    std::vector<std::unique_ptr<Backend>> all;
+    all.push_back(relation_backend(arguments, asked.first()));
+    if (!needs_devices(arguments))
+        return all;
+    for (auto& other : asked.others(*all.front()))
+        all.push_back(std::move(other));
+    if (arguments.has("devices"))
+        return all;
+    const auto& first = *all.front();
+    BackendOptions like;
+    const auto gpus =
+        first.device() && !arguments.has("device") ? cuda::devices() : std::vector<cuda::DeviceInfo>();
+    for (std::size_t i = 1; i < (gpus.size() > 1 ? gpus.size() : kStandIns); ++i) {
+        if (first.device())
+            like.device = gpus.size() > 1 ? gpus[i].ordinal : first.device()->ordinal;
+        all.push_back(make_backend(first.name(), like));
+    }
+    return all;
+}
+
+/// What several processes do, which MPI has started: the relation of ranks.
+int relations_by_ranks(const Arguments& arguments, AgreedRanks& ranks)
+{
+    for (const auto flag : {"static", "time", "self", "baseline", "save"})
+        arguments.refuse(flag, "is about one process; run it without MPI");
+    if (const auto relation = arguments.value("relation"); relation && relation != "ranks")
+        throw InputError(
+            fmt::format("--relation {}: is tried by one process; ranks of MPI try 'ranks'", *relation));
+    refuse_spreading_flags(arguments);
+    refuse_idle_flags(arguments, {true, false, false});
+    const Kernels kernels(arguments);
+    const auto& catalogue = is_native(arguments) ? Catalogue::native() : kernels.catalogue();
+    (void)regress_stages(arguments, catalogue);
+    const auto backend = relation_backend(arguments, device_of_rank(arguments, ranks));
+    auto ops = operators(arguments, kRelationOperators);
+    for (auto& op : ops) {
+        // A short search and what is remembered of proofs may differ from host to host.
+        const auto first = ranks.of_first(std::as_bytes(std::span(&op.laws, 1)));
+        std::memcpy(&op.laws, first.data(), sizeof op.laws);
+    }
+    std::optional<Progress> progress;
+    if (prints(&ranks))
+        progress.emplace();
+    RegressReport report;
+    report.relations =
+        hold_relations(arguments, ops, catalogue, *backend, {}, &ranks, progress ? &*progress : nullptr);
+    require_asked_stage(arguments, *report.relations);
+    if (prints(&ranks)) {
+        progress->clear();
+        if (arguments.json())
+            write_json("regress", json_of(report));
+        else
+            write_output(print(report));
+    }
+    return report.exit_code();
+}
+
+}  // namespace
+
+int verb_regress(const Words& words)
+{
+    const auto parse = [&] {
+        return Arguments("regress", words, join({kOperatorFlags, kBackendFlags, kRegressFlags}), 1);
+    };
+    if (const auto ranks = mpi_world())
+        return judge_by_ranks(words, *ranks,
+                              [&](AgreedRanks& all) { return relations_by_ranks(parse(), all); });
+    const auto arguments = parse();
+    const auto asked = parts(arguments);
+    refuse_idle_flags(arguments, asked);
+    const Kernels kernels(arguments);
+    const auto& catalogue = is_native(arguments) ? Catalogue::native() : kernels.catalogue();
+    (void)regress_stages(arguments, catalogue);
+    std::optional<regress::Baseline> baseline;
+    if (const auto path = arguments.value("baseline"))
+        baseline = naming_purpose("for --baseline", [&] { return regress::read_baseline(*path); });
+    Progress progress;
+    RegressReport report;
+    if (asked.relations) {
+        const auto devices = relation_devices(arguments);
+        const auto pointers = pointers_to(devices);
+        report.relations =
+            hold_relations(arguments, operators(arguments, kRelationOperators), catalogue, *devices.front(),
+                           std::span(pointers).subspan(1), nullptr, &progress);
+    }
+    const auto* then = baseline ? &*baseline : nullptr;
+    if (asked.static_costs)
+        report.static_costs =
+            hold_static_costs(arguments, operators(arguments, kStaticOperators), catalogue, then, progress);
+    if (asked.times)
+        report.times = hold_times(arguments, operators(arguments, kTimeOperators), catalogue, then, progress);
+    progress.clear();
+    if (report.relations)
+        require_asked_stage(arguments, *report.relations);
+    if (const auto path = arguments.value("save")) {
+        save(*path, report);
+        report.saved = *path;
+    }
+    if (arguments.json())
+        write_json("regress", json_of(report));
+    else
+        write_output(print(report));
+    return report.exit_code();
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,459 @@
+// segfold check: the laws of an operator, then every stage against the reference and Thrust.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/cli/arguments/backend_argument.h"
+#include "runtime/cli/arguments/operator_argument.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/scale_argument.h"
+#include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/judge_ranks.h"
+#include "runtime/cli/views/fault_view.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/regress/check_operator.h"
+#include "runtime/regress/tree.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/session/scale/slices/slice_operators.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+using regress::CheckMatrix;
+using regress::CheckOutcome;
+using regress::CheckRequest;
+
+constexpr std::int64_t kElementsOnGpu = std::int64_t{1} << 20;
+constexpr std::int64_t kElementsOnHost = std::int64_t{1} << 14;
+constexpr std::int64_t kMostSeeds = 1000000;
+constexpr std::size_t kShownFailures = 3;
+constexpr Flag kCheckFlags[] = {
+    {"stage", "STAGE|all"},   {"set", "NAME=VALUE", true}, {"kernels", "DIR"}, {"seeds", "K"},
+    {"prove", "SECONDS|off"}, {"smt-lib", "DIR"},          {"tree"},           {"reproducible"}};
+
+constexpr std::int64_t kMostProofSeconds = 86400;
+
+/// How long the laws are tried to be proved; 0 seconds for --prove off.
+prove::ProofOptions proof_options(const Arguments& arguments)
+{
+    prove::ProofOptions options;
+    if (arguments.value("prove") == "off")
+        options.seconds = 0;
+    else if (const auto seconds = arguments.integer("prove", 0, kMostProofSeconds))
+        options.seconds = static_cast<double>(*seconds);
+    if (const auto folder = arguments.value("smt-lib")) {
+        if (options.seconds == 0)
+            throw InputError("--smt-lib: writes the questions of proofs, and --prove off asks none");
+        options.smt_lib = *folder;
+    }
+    return options;
+}
+
+/// That NaN alone refutes a law.
+std::string nan_note(const OperatorLaws& laws)
+{
+    std::string names;
+    for (const auto law : laws.refuted_by_nan)
+        names += (names.empty() ? "" : ", ") + std::string(name(law));
+    return names.empty() ? "" : "without NaN among the elements not refuted: " + names + "\n";
+}
+
+/// Which prover spoke, or why none did.
+std::string prover_note(const LawReport& report)
+{
+    double seconds = 0;
+    for (const auto& finding : report.findings)
+        seconds += finding.seconds;
+    if (report.prover.empty())
+        return "";
+    return report.prover.starts_with("nothing") ? report.prover + "\n"
+                                                : fmt::format("({}, {:.2f} s)\n", report.prover, seconds);
+}
+
+/// What the stages rely on in spite of a refuted law, or do without.
+std::string law_notes(const OperatorLaws& laws)
+{
+    std::string text;
+    if (laws.spares_data)
+        text += "identity: relied on, as no values of the data's range were found to show it\n";
+    for (const auto law : laws.assumed)
+        text += fmt::format("{0}: relied on because of --assume {0}\n", name(law));
+    if (laws.without_identity)
+        text += fmt::format("identity: left out by the stages; {}\n", *laws.without_identity);
+    return text;
+}
+
+/// The stages that --stage names; all without it, but for rungs.
+std::vector<const Stage*> asked_stages(const Arguments& arguments, const Catalogue& catalogue)
+{
+    const auto stage = arguments.value("stage").value_or("all");
+    std::vector<const Stage*> stages;
+    for (const auto& known : catalogue.stages())
+        if ((stage == "all" && !known.is_rung) || stage == known.name)
+            stages.push_back(&known);
+    if (stages.empty())
+        stages.push_back(&catalogue.stage(stage));
+    return stages;
+}
+
+CheckRequest check_request(const Arguments& arguments, const Operator& op, const Backend& backend,
+                           const Catalogue& catalogue, const Devices& devices)
+{
+    CheckRequest request;
+    request.workload = workload_request(arguments, op, false);
+    if (!arguments.has("values"))
+        request.workload.values = suiting_values(op);
+    request.workload.standard_elements = backend.device() ? kElementsOnGpu : kElementsOnHost;
+    if (const auto layout = arguments.value("layout"))
+        request.layouts = {{*layout, request.workload.layout}};
+    else
+        request.layouts = regress::standard_layouts(
+            op, request.workload.num_elements.value_or(request.workload.standard_elements));
+    request.stages = asked_stages(arguments, catalogue);
+    if (arguments.value("stage").value_or("all") == "all")
+        arguments.refuse("set", "belongs to one stage; give --stage beside it");
+    request.chosen = settings(arguments);
+    if (!request.chosen.empty())
+        check_tunables(*request.stages.front(), request.chosen);
+    request.assume = assumed_laws(arguments, op);
+    request.proof = proof_options(arguments);
+    request.num_seeds = arguments.integer("seeds", 1, kMostSeeds).value_or(1);
+    if (arguments.has("slices"))
+        request.num_slices = devices.num_slices();
+    return request;
+}
+
+/// A stage that was asked for by name must be able to serve some layout.
+void require_asked_stage(const Arguments& arguments, const CheckMatrix& matrix)
+{
+    if (arguments.value("stage").value_or("all") == "all")
+        return;
+    const auto serves = [](const CheckOutcome& outcome) {
+        return outcome.stage != "thrust" && !outcome.unmet;
+    };
+    if (std::ranges::none_of(matrix.outcomes, serves))
+        throw InputError(
+            fmt::format("{}: {}", matrix.outcomes.front().stage, *matrix.outcomes.front().unmet));
+}
+
+/// "ok", "wrong", "fault" or "-" of a stage over a layout, all seeds together.
+std::string cell(const CheckMatrix& matrix, const std::string& stage, const std::string& layout)
+{
+    std::string text = "-";
+    for (const auto& outcome : matrix.outcomes) {
+        if (outcome.stage != stage || outcome.layout != layout || outcome.unmet)
+            continue;
+        if (outcome.failed())
+            return outcome.fault ? "fault" : "wrong";
+        text = "ok";
+    }
+    return text;
+}
+
+std::string print_matrix(const CheckRequest& request, const CheckMatrix& matrix)
+{
+    std::vector<TextTable::Column> columns = {{"stage"}};
+    for (const auto& layout : request.layouts)
+        columns.push_back({layout.name});
+    TextTable table(std::move(columns));
+    std::vector<std::string> names;
+    for (const auto* stage : request.stages)
+        names.push_back(stage->name);
+    if (matrix.without_thrust.empty())
+        names.emplace_back("thrust");
+    for (const auto& name : names) {
+        std::vector<std::string> row = {name};
+        for (const auto& layout : request.layouts)
+            row.push_back(cell(matrix, name, layout.name));
+        table.add(std::move(row));
+    }
+    return table.print();
+}
+
+/// Why stages could not serve; what only says that a form is missing is left to the table.
+std::string print_unmet(const CheckMatrix& matrix)
+{
+    std::map<std::string, std::vector<std::string>> stages_by_reason;
+    for (const auto& outcome : matrix.outcomes) {
+        if (!outcome.unmet || outcome.unmet->starts_with("takes segments"))
+            continue;
+        auto& stages = stages_by_reason[*outcome.unmet];
+        if (std::ranges::find(stages, outcome.stage) == stages.end())
+            stages.push_back(outcome.stage);
+    }
+    std::string text;
+    for (const auto& [reason, stages] : stages_by_reason)
+        text += fmt::format("\n{}: {}\n", fmt::join(stages, ", "), reason);
+    return text;
+}
+
+/// "All 17 runs agree." or how many do not.
+std::string print_summary(const CheckMatrix& matrix)
+{
+    std::int64_t num_runs = 0, num_failed = 0;
+    for (const auto& outcome : matrix.outcomes) {
+        num_runs += !outcome.unmet;
+        num_failed += outcome.failed();
+    }
+    const auto against = matrix.without_thrust.empty() ? "the reference and with Thrust" : "the reference";
+    if (num_runs == 0)
+        return "\nno stage could serve\n";
+    if (num_failed == 0)
+        return fmt::format("\n{} with {}\n",
+                           num_runs == 1 ? "the run agrees" : fmt::format("all {} runs agree", num_runs),
+                           against);
+    return fmt::format("\n{} of {} failed\n", num_failed, count_text(num_runs, "run"));
+}
+
+/// "warp_stream over whole, seed 7", and what disagrees with what.
+std::string print_failure(const CheckOutcome& outcome, const std::string& command)
+{
+    const auto with =
+        outcome.configuration.empty() ? "" : fmt::format(", {}", segfold::print(outcome.configuration));
+    auto text = fmt::format("\n{} over {}, seed {}{}:\n", outcome.stage, outcome.layout, outcome.seed, with);
+    if (outcome.fault)
+        text += indented(*outcome.fault);
+    for (const auto& comparison : outcome.comparisons)
+        if (!comparison.agrees())
+            text += indented("against " + comparison.against + ": " + print(comparison));
+    return command.empty() ? text : text + indented("again: " + command);
+}
+
+/// The command that meets an outcome again, by its number of elements.
+using CommandOf = std::function<std::string(const CheckOutcome& outcome, std::int64_t num_elements)>;
+
+std::string print_failures(const CheckMatrix& matrix, const CommandOf& command_of)
+{
+    std::string text;
+    std::size_t count = 0;
+    for (const auto& outcome : matrix.outcomes)
+        if (outcome.failed() && ++count <= kShownFailures)
+            text += print_failure(outcome, command_of(outcome, matrix.num_elements));
+    return text;
+}
+
+/// A failure over parts once more, by as few elements as it was met.
+std::string print_smallest(const regress::Check& check, const CommandOf& command_of)
+{
+    if (!check.smallest || check.smallest->num_elements == check.matrix.num_elements)
+        return "";
+    return fmt::format("\nThe first of them, by {}:\n", count_text(check.smallest->num_elements, "element")) +
+           print_failure(check.smallest->outcome,
+                         command_of(check.smallest->outcome, check.smallest->num_elements));
+}
+
+std::string print_checks(const CheckRequest& request, const regress::Check& check, const Backend& backend,
+                         const CommandOf& command_of)
+{
+    const auto& matrix = check.matrix;
+    const auto first = request.workload.seed;
+    const auto last = first + static_cast<std::uint64_t>(request.num_seeds) - 1;
+    const auto seeds =
+        first == last ? fmt::format("seed {}", first) : fmt::format("seeds {} to {}", first, last);
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"data", fmt::format("{}, {}, {}", count_text(matrix.num_elements, "element"),
+                             name(request.workload.values), seeds)},
+        {"back end", fmt::format("{}: {}", backend.name(), backend.description())}};
+    if (request.is_spread())
+        facts.emplace_back("parts", request.spread_text() + ", joined in order");
+    facts.emplace_back(
+        "thrust", matrix.without_thrust.empty() ? matrix.thrust : "has no say: " + matrix.without_thrust);
+    return print_facts(facts) + "\n" + print_matrix(request, matrix) + print_unmet(matrix) +
+           print_failures(matrix, command_of) + print_smallest(check, command_of) + print_summary(matrix);
+}
+
+Json json_of_outcome(const CheckOutcome& outcome, const CommandOf& command_of, std::int64_t num_elements)
+{
+    Json row = {{"stage", outcome.stage}, {"layout", outcome.layout}, {"seed", outcome.seed}};
+    row["outcome"] = outcome.unmet      ? "cannot_serve"
+                     : outcome.fault    ? "fault"
+                     : outcome.failed() ? "wrong"
+                                        : "ok";
+    if (!outcome.configuration.empty())
+        row["configuration"] = outcome.configuration;
+    if (outcome.unmet)
+        row["reason"] = *outcome.unmet;
+    if (outcome.fault)
+        row["reason"] = *outcome.fault;
+    row["comparisons"] = Json::array();
+    for (const auto& comparison : outcome.comparisons)
+        row["comparisons"].push_back(json_of(comparison));
+    if (const auto command = outcome.failed() ? command_of(outcome, num_elements) : ""; !command.empty())
+        row["replay"] = command;
+    return row;
+}
+
+Json outcomes_of(const CheckMatrix& matrix, const CommandOf& command_of)
+{
+    Json list = Json::array();
+    for (const auto& outcome : matrix.outcomes)
+        list.push_back(json_of_outcome(outcome, command_of, matrix.num_elements));
+    return list;
+}
+
+Json smallest_of(const regress::Check& check, const CommandOf& command_of)
+{
+    if (!check.smallest)
+        return {};
+    return {{"num_elements", check.smallest->num_elements},
+            {"check", json_of_outcome(check.smallest->outcome, command_of, check.smallest->num_elements)}};
+}
+
+std::string print_trees(const std::vector<regress::TreeRow>& rows)
+{
+    std::vector<TextTable::Column> columns = {{"stage"}, {"segments"}, {"tree"}};
+    for (const auto cause : regress::kTreeCauses)
+        columns.push_back({std::string(cause)});
+    TextTable table(std::move(columns));
+    std::string faults;
+    for (const auto& row : rows) {
+        std::vector<std::string> cells = {row.stage, std::string(name(row.form)),
+                                          row.fault.empty() ? fmt::format("{}", row.tree + 1) : "fault"};
+        for (const auto& changed : row.changed)
+            cells.push_back(!changed ? "-" : *changed == 0 ? "same" : fmt::format("{} differ", *changed));
+        table.add(std::move(cells));
+        if (!row.fault.empty())
+            faults += fmt::format("\n{} over {}:\n{}", row.stage, name(row.form), indented(row.fault));
+    }
+    return table.print() + faults +
+           "\nPlans of one form and one number in 'tree' combine every watched segment in the same tree.\n";
+}
+
+Json tree_json(const regress::TreeRow& row)
+{
+    Json json = {{"stage", row.stage},
+                 {"form", name(row.form)},
+                 {"configuration", json_of(row.configuration)},
+                 {"tree", row.tree + 1}};
+    for (std::size_t i = 0; i < row.changed.size(); ++i)
+        json["changed"][std::string(regress::kTreeCauses[i])] =
+            row.changed[i] ? Json(*row.changed[i]) : Json();
+    if (!row.fault.empty())
+        json["fault"] = row.fault;
+    return json;
+}
+
+/// check --tree
+int compare_trees(const Arguments& arguments, const Operator& op, const Catalogue& catalogue)
+{
+    for (const auto flag : {"layout", "set", "elements", "values", "index-bits", "seeds", "backend", "device",
+                            "slices", "devices"})
+        arguments.refuse(flag, "has no meaning beside --tree, which compares segments of its own on simt");
+    Progress progress;
+    const auto rows = regress::compare_trees(
+        op,
+        {asked_stages(arguments, catalogue), catalogue, arguments.has("reproducible"),
+         static_cast<std::uint64_t>(arguments.integer("seed", 0, std::int64_t{1} << 53).value_or(7))},
+        [&](const std::string& what) { progress.show(what); });
+    progress.clear();
+    if (arguments.json()) {
+        Json list = Json::array();
+        for (const auto& row : rows)
+            list.push_back(tree_json(row));
+        write_json("trees", {{"operator", json_of(op)}, {"trees", std::move(list)}});
+    } else {
+        write_output(print_trees(rows));
+    }
+    return std::ranges::all_of(rows, [](const auto& row) { return row.fault.empty(); }) ? 0 : 1;
+}
+
+/// All but --tree; `ranks` is null for one process.
+int check(const Arguments& arguments, AgreedRanks* ranks)
+{
+    const auto op = operator_argument(arguments);
+    if (ranks != nullptr)
+        refuse_spreading_flags(arguments);
+    const Devices devices(arguments);
+    const auto first = ranks != nullptr ? device_of_rank(arguments, *ranks) : devices.first();
+    Session session(backend_argument(arguments, true, first), session_options(arguments, op));
+    auto& backend = session.backend();
+    const auto& catalogue = session.catalogue();
+    if (!backend.runs_stages())
+        throw InputError(
+            fmt::format("--backend {}: check runs stages, which take cuda or simt; both are compared with "
+                        "the reference and Thrust anyway",
+                        backend.name()));
+    auto request = check_request(arguments, op, backend, catalogue, devices);
+    const auto others = devices.others(backend);
+    const auto pointers = pointers_to(others);
+    request.others = pointers;
+    request.ranks = ranks;
+    if (request.is_spread())
+        require_slices(op);
+
+    std::optional<Progress> progress;
+    if (prints(ranks))
+        progress.emplace();
+    const auto found = regress::check_operator(session, op, request, [&](const std::string& what) {
+        if (progress)
+            progress->show(what);
+    });
+    const auto& laws = found.laws;
+    const auto& matrix = found.matrix;
+    if (found.has_stages)
+        require_asked_stage(arguments, matrix);
+    const bool all_well = found.is_well();
+    if (!prints(ranks))
+        return all_well ? 0 : 1;
+    progress->clear();
+    const CommandOf command = [&](const CheckOutcome& outcome, std::int64_t num_elements) {
+        return command_of(arguments, backend, request, outcome, num_elements);
+    };
+    if (arguments.json()) {
+        write_json("check",
+                   {{"operator", json_of(op)},
+                    {"laws", json_of(laws.report, op)},
+                    {"prover", laws.report.prover.empty() ? Json() : Json(laws.report.prover)},
+                    {"faults", json_of_faults(arguments, op, backend, found.faults)},
+                    {"without_identity", laws.without_identity ? Json(*laws.without_identity) : Json()},
+                    {"backend", backend.name()},
+                    {"device", backend.description()},
+                    {"thrust", json_of_thrust(matrix.thrust, matrix.without_thrust)},
+                    {"num_elements", matrix.num_elements},
+                    {"parts", request.is_spread() ? Json(request.spread_text()) : Json()},
+                    {"smallest", smallest_of(found, command)},
+                    {"checks", outcomes_of(matrix, command)},
+                    {"agrees", all_well}});
+    } else {
+        auto text = signature(op) + "\n\n" + print(laws.report, op) + prover_note(laws.report) +
+                    nan_note(laws) + law_notes(laws) + print_faults(arguments, op, backend, found.faults) +
+                    "\n";
+        text += found.has_stages ? print_checks(request, found, backend, command)
+                                 : std::string("No stage was run, because all rely on the identity.\n");
+        write_output(text);
+    }
+    return all_well ? 0 : 1;
+}
+
+}  // namespace
+
+int verb_check(const Words& words)
+{
+    const auto parse = [&] {
+        return Arguments(
+            "check", words,
+            join({kOperatorFlags, kDataFlags, kBackendFlags, kLawFlags, kScaleFlags, kCheckFlags}), 1);
+    };
+    if (const auto ranks = mpi_world())
+        return judge_by_ranks(words, *ranks, [&](AgreedRanks& all) {
+            const auto arguments = parse();
+            arguments.refuse("tree", "compares plans of one process; run it without MPI");
+            arguments.refuse("reproducible", "says which plans --tree looks at");
+            return check(arguments, &all);
+        });
+    const auto arguments = parse();
+    if (arguments.has("tree"))
+        return compare_trees(arguments, operator_argument(arguments), Kernels(arguments).catalogue());
+    arguments.refuse("reproducible", "says which plans --tree looks at");
+    return check(arguments, nullptr);
+}
+
+}  // namespace segfold::cli

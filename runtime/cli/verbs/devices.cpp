@@ -1,0 +1,214 @@
+// segfold devices: what this machine can run on.
+#include "runtime/backends/cuda/driver/device.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <thread>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/cuda_timing.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/backends/simt/toolchain.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/session/choice/record_store.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr double kMebibyte = 1024.0 * 1024.0;
+
+/// A thing that is there, or the reason why not.
+struct Presence {
+    std::string found;  ///< a description; empty where it is missing
+    std::string reason;
+
+    [[nodiscard]] std::string text() const { return found.empty() ? "none: " + reason : found; }
+};
+
+Presence find_nvrtc()
+{
+    try {
+        const auto& nvrtc = cuda::nvrtc();
+        return {fmt::format("{}, {}", nvrtc.version(), nvrtc.library.path()), ""};
+    } catch (const DeviceError& error) {
+        return {"", error.what()};
+    }
+}
+
+/// The compiler that simt takes.
+Presence find_compiler()
+{
+    try {
+        return {fmt::format("{}", fmt::join(simt::choose_compiler({}), " ")), ""};
+    } catch (const DeviceError& error) {
+        return {"", error.what()};
+    }
+}
+
+Presence find_thrust(ThrustSystem system)
+{
+    if (thrust_available(system))
+        return {thrust_description(system), ""};
+    return {"", thrust_unavailable_reason(system)};
+}
+
+/// Bytes a second at which a kernel that does nothing else reads this GPU's memory; 0 where it cannot run.
+double measured_rate(const cuda::DeviceInfo& gpu)
+{
+    try {
+        const cuda::Context context(gpu.ordinal);
+        return cuda::CudaTiming(context).read_ceiling().bytes_per_second;
+    } catch (const Error& error) {
+        write_error(
+            fmt::format("warning: the memory of GPU {} was not measured: {}", gpu.ordinal, error.what()));
+        return 0;
+    }
+}
+
+std::string bandwidth_text(double bytes_per_second)
+{
+    return bytes_per_second > 0 ? fmt::format("{:.0f} GB/s", bytes_per_second / kGigabyte) : "unknown";
+}
+
+std::string device_table(const std::vector<cuda::DeviceInfo>& gpus)
+{
+    using Align = TextTable::Align;
+    TextTable table({{"GPU", Align::right},
+                     {"name"},
+                     {"cc", Align::right},
+                     {"SMs", Align::right},
+                     {"memory", Align::right},
+                     {"L2", Align::right},
+                     {"peak", Align::right},
+                     {"measured", Align::right},
+                     {"driver", Align::right}});
+    for (const auto& gpu : gpus)
+        table.add({std::to_string(gpu.ordinal), gpu.name,
+                   fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor),
+                   std::to_string(gpu.multiprocessors),
+                   fmt::format("{:.0f} GB", static_cast<double>(gpu.memory_bytes) / kGigabyte),
+                   fmt::format("{:.0f} MiB", static_cast<double>(gpu.l2_bytes) / kMebibyte),
+                   bandwidth_text(gpu.peak_bytes_per_second), bandwidth_text(measured_rate(gpu)),
+                   cuda::version_text(gpu.driver_version)});
+    return table.print();
+}
+
+/// The tuning records of a GPU.
+struct OwnRecords {
+    std::size_t rows = 0;
+    std::set<std::string> shapes;  ///< classes of problems with shapes that have a winner
+};
+
+OwnRecords records_of(const tune::RecordStore& store, const cuda::DeviceInfo& gpu)
+{
+    OwnRecords own;
+    for (const auto& record : store.rows()) {
+        if (record.device != identity_of(gpu))
+            continue;
+        ++own.rows;
+        if (record.phase >= tune::Phase::chosen)
+            own.shapes.insert(fmt::format("{} {} {} {} {}", print(record.problem), record.shape.num_elements,
+                                          record.shape.num_segments, record.shape.longest,
+                                          record.shape.padded));
+    }
+    return own;
+}
+
+/// ", FOLDER", and whether there is anything in it.
+std::string folder_text(const std::string& folder)
+{
+    std::error_code ignored;
+    if (folder.empty())
+        return " of the program's own";
+    return std::filesystem::is_directory(folder, ignored)
+               ? ", " + folder
+               : fmt::format(" of the program's own; {}, which 'segfold tune' makes, is not there", folder);
+}
+
+std::string records_text(const tune::RecordStore& store, const std::vector<cuda::DeviceInfo>& gpus)
+{
+    std::string text = fmt::format("{}{}", count_text(static_cast<std::int64_t>(store.rows().size()), "row"),
+                                   folder_text(tune::record_folder()));
+    for (const auto& gpu : gpus) {
+        const auto own = records_of(store, gpu);
+        text += fmt::format("\nGPU {}: {}, {}", gpu.ordinal,
+                            count_text(static_cast<std::int64_t>(own.rows), "row"),
+                            count_text(static_cast<std::int64_t>(own.shapes.size()), "tuned shape"));
+    }
+    return text;
+}
+
+Json device_json(const cuda::DeviceInfo& gpu)
+{
+    return {{"ordinal", gpu.ordinal},
+            {"name", gpu.name},
+            {"compute_capability", fmt::format("{}.{}", gpu.compute_major, gpu.compute_minor)},
+            {"multiprocessors", gpu.multiprocessors},
+            {"memory_bytes", gpu.memory_bytes},
+            {"l2_bytes", gpu.l2_bytes},
+            {"peak_bytes_per_second", gpu.peak_bytes_per_second},
+            {"measured_bytes_per_second", measured_rate(gpu)},
+            {"driver", cuda::version_text(gpu.driver_version)},
+            {"uuid", gpu.uuid}};
+}
+
+Json device_json(const Presence& presence)
+{
+    if (presence.found.empty())
+        return {{"found", false}, {"reason", presence.reason}};
+    return {{"found", true}, {"description", presence.found}};
+}
+
+}  // namespace
+
+int verb_devices(const Words& words)
+{
+    const Arguments arguments("devices", words, {}, 0);
+    const auto gpus = cuda::devices();
+    const auto nvrtc = find_nvrtc();
+    const auto compiler = find_compiler();
+    const auto thrust_cuda = find_thrust(ThrustSystem::cuda);
+    const auto thrust_cpu = find_thrust(ThrustSystem::cpu);
+    const unsigned threads = std::max(1u, std::thread::hardware_concurrency());
+    const auto store = tune::RecordStore::open(tune::record_folder());
+    for (const auto& complaint : store.complaints())
+        write_error("warning: " + complaint);
+    if (arguments.json()) {
+        Json list = Json::array();
+        for (const auto& gpu : gpus) {
+            const auto own = records_of(store, gpu);
+            list.push_back(device_json(gpu));
+            list.back()["tuning"] = {{"rows", own.rows}, {"tuned_shapes", own.shapes.size()}};
+        }
+        Json document = {{"gpus", std::move(list)}};
+        if (gpus.empty())
+            document["no_gpu_reason"] = cuda::no_device_reason();
+        document["nvrtc"] = device_json(nvrtc);
+        document["simt"] = {{"compiler", device_json(compiler)}, {"threads", threads}};
+        document["thrust"] = {{"cuda", device_json(thrust_cuda)}, {"cpu", device_json(thrust_cpu)}};
+        document["tuning_records"] = {{"rows", store.rows().size()}, {"folder", tune::record_folder()}};
+        write_json("devices", std::move(document));
+        return 0;
+    }
+    std::vector<std::pair<std::string, std::string>> facts;
+    if (gpus.empty())
+        facts.emplace_back("GPU", "none: " + cuda::no_device_reason());
+    facts.emplace_back("NVRTC", nvrtc.text());
+    facts.emplace_back("simt", compiler.found.empty()
+                                   ? compiler.text()
+                                   : fmt::format("{}, {} threads", compiler.found, threads));
+    facts.emplace_back("thrust, cuda", thrust_cuda.text());
+    facts.emplace_back("thrust, cpu", thrust_cpu.text());
+    facts.emplace_back("tuning", records_text(store, gpus));
+    write_output((gpus.empty() ? "" : device_table(gpus) + "\n") + print_facts(facts));
+    return 0;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,187 @@
+// segfold emit: the CUDA text of a plan.
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "dsl/message/visible.h"
+#include "runtime/backends/backend.h"
+#include "runtime/cli/arguments/form_argument.h"
+#include "runtime/cli/arguments/operator_argument.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/emit_compiled.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::array<std::string_view, 2> kIndexBits = {"32", "64"};
+constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
+constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"},
+                               {"index-bits", "32|64"},
+                               {"key-bytes", "1|2|4|8"},
+                               {"all", "DIR"},
+                               {"check-tables"}};
+
+Json emit_document(const Problem& problem, const PlanChoice& plan)
+{
+    const auto& emitted = plan.emitted;
+    Json document = {{"operator", json_of(problem.op)},  {"form", name(emitted.form)},
+                     {"index_bits", problem.index_bits}, {"stage", plan.stage->name},
+                     {"chosen_by", plan.chosen_by()},    {"configuration", json_of(emitted.configuration)}};
+    document["sizes"] = Json::object();
+    for (const auto& [name, formula] : emitted.sizes)
+        document["sizes"][name] = formula.text();
+    document["scratch"] = Json::array();
+    for (const auto& scratch : emitted.scratch)
+        document["scratch"].push_back({{"name", scratch.name},
+                                       {"element_bytes", scratch.element_bytes},
+                                       {"count", scratch.count.text()},
+                                       {"zero", scratch.zero}});
+    document["numbers"] = Json::object();
+    for (const auto& [name, value] : emitted.numbers)
+        document["numbers"][name] = value;
+    document["launches"] = Json::array();
+    for (const auto& launch : emitted.launches)
+        document["launches"].push_back({{"kernel", launch.kernel},
+                                        {"grid", launch.grid.text()},
+                                        {"block", launch.block.text()},
+                                        {"shared_bytes", launch.shared_bytes},
+                                        {"parameters", launch.parameters}});
+    document["source"] = emitted.source;
+    return document;
+}
+
+void make_folder(const std::string& folder)
+{
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        throw InputError(fmt::format("--all '{}': the folder cannot be made: {}", folder, error.message()));
+}
+
+/// The tables that --check-tables speaks of: all that are read.
+std::vector<std::string> tables_to_check(const Arguments& arguments, const Operator& op)
+{
+    std::vector<std::string> tables;
+    if (arguments.has("check-tables"))
+        for (const auto& use : table_uses(op))
+            if (std::ranges::find(tables, use.table) == tables.end())
+                tables.push_back(use.table);
+    return tables;
+}
+
+/// How wide keys are: as those of the layout, or as --key-bytes says. Throws InputError where both say it,
+/// and not the same.
+int key_bytes_argument(const Arguments& arguments)
+{
+    constexpr int kUsualBytes = 4;
+    std::optional<int> asked;
+    if (const auto choice = arguments.choice("key-bytes", kKeyBytes))
+        asked = 1 << *choice;
+    const auto layout = arguments.value("layout").value_or("");
+    const auto found = key_bytes_of(layout);
+    if (asked && found && *asked != *found)
+        throw InputError(
+            fmt::format("--key-bytes is {}, but the keys of --layout {} have {}; leave --key-bytes "
+                        "out, or write --layout keys",
+                        *asked, visible(layout), count_text(*found, "byte")));
+    return found ? *found : asked.value_or(kUsualBytes);
+}
+
+/// Writes every stage and form that can serve into a folder.
+void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
+              const OperatorLaws& laws, const Catalogue& catalogue)
+{
+    if (!arguments.has("stage"))
+        arguments.refuse("set", "belongs to one stage; give --stage beside --all");
+    const auto folder = *arguments.value("all");
+    const auto* only = arguments.has("stage") ? &catalogue.stage(*arguments.value("stage")) : nullptr;
+    const auto form = arguments.value("layout");
+    make_folder(folder);
+    TextTable table({{"stage"}, {"form"}, {"file"}});
+    Json list = Json::array();
+    for (const auto& stage : catalogue.stages())
+        for (const auto segment_form : kForms) {
+            auto problem = make_problem(op, segment_form, index_bits, laws);
+            problem.key_bytes = key_bytes;
+            problem.checked_tables = tables_to_check(arguments, op);
+            if ((only != nullptr && only != &stage) || (form && parse_form(*form).form != segment_form) ||
+                served_form(stage, segment_form) != segment_form || catalogue.unmet(stage, problem))
+                continue;
+            const auto shape = parse_form(form ? *form : std::string(name(segment_form))).shape;
+            const auto configuration = configure(stage, settings(arguments), plan_facts(problem, shape));
+            const auto emitted = emit(problem, stage, configuration, catalogue,
+                                      arguments.has("at-launch") ? Numbers::at_launch : Numbers::constant);
+            const auto path =
+                (std::filesystem::path(folder) / fmt::format("{}.{}.{}", stage.name, name(segment_form),
+                                                             stage.dialect == Dialect::native ? "cpp" : "cu"))
+                    .string();
+            write_whole(path, emitted.source);
+            table.add({stage.name, std::string(name(segment_form)), path});
+            list.push_back({{"stage", stage.name}, {"form", name(segment_form)}, {"file", path}});
+        }
+    if (arguments.json())
+        write_json("emitted_files",
+                   {{"operator", json_of(op)}, {"index_bits", index_bits}, {"files", std::move(list)}});
+    else
+        write_output(table.print());
+}
+
+}  // namespace
+
+int verb_emit(const Words& words)
+{
+    const Arguments arguments(
+        "emit", words,
+        join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags, kDialectFlags}), 1);
+    const bool is_compiled = asks_for_compiled(arguments);
+    arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
+    const auto op = operator_argument(arguments);
+    const auto request = parse_form(arguments.value("layout").value_or("offsets"));
+    const int index_bits = arguments.choice("index-bits", kIndexBits).value_or(0) == 1 ? 64 : 32;
+    const int key_bytes = key_bytes_argument(arguments);
+    if (request.form != SegmentForm::keys && !arguments.has("all"))
+        arguments.refuse(
+            "key-bytes",
+            fmt::format("is about keys, and segments are given as {}; leave it out, or write --layout keys",
+                        name(request.form)));
+    if (shows_native(arguments))
+        for (const auto* flag : {"at-launch", "cubin", "ptx", "sass", "resources", "arch"})
+            arguments.refuse(flag, "is about CUDA, and the back end is cpu");
+    auto options = session_options(arguments, op);
+    options.backend = shown_backend(arguments);
+    Session session(options);
+    const auto laws = session.laws(op);
+    if (arguments.has("all")) {
+        emit_all(arguments, op, index_bits, key_bytes, laws, session.catalogue());
+        return 0;
+    }
+    auto problem = make_problem(op, request.form, index_bits, laws);
+    if (shows_native(arguments))
+        problem.target = session.backend().target();  // the text that a run here has
+    problem.key_bytes = key_bytes;
+    problem.checked_tables = tables_to_check(arguments, op);
+    const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
+                                       "a text is asked for, and no record");
+    const auto& plan = *chosen.plan;
+    for (const auto& warning : law_warnings(laws, op))
+        write_error("warning: " + warning);
+    if (is_compiled)
+        emit_compiled(arguments, plan.emitted, plan.stage->name, emit_document(problem, plan));
+    else if (arguments.json())
+        write_json("emit", emit_document(problem, plan));
+    else
+        write_document(plan.emitted.source);
+    return 0;
+}
+
+}  // namespace segfold::cli

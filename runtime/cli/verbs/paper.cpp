@@ -1,0 +1,186 @@
+// segfold paper: the experiments of the literature, published beside measured.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "dsl/error.h"
+#include "runtime/backends/cuda/driver/device.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/views/bench_view.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/paper_view.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/papers/measure.h"
+#include "runtime/papers/plot.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+using papers::Experiment;
+using papers::MeasuredExperiment;
+using papers::MeasuredPaper;
+using papers::Paper;
+
+constexpr Flag kPaperFlags[] = {{"figure", "FIGURE"}, {"repeat", "R"},    {"device", "N"}, {"save", "FILE"},
+                                {"measured"},         {"kernels", "DIR"}, {"plot", "FILE"}};
+constexpr int kRepeats = 101;
+
+std::string list_papers()
+{
+    TextTable table({{"paper"},
+                     {"year", TextTable::Align::right},
+                     {"authors"},
+                     {"title"},
+                     {"experiments", TextTable::Align::right},
+                     {"measured on"}});
+    for (const auto& paper : papers::embedded_papers()) {
+        std::string devices;
+        for (const auto& path : paper.measured)
+            devices += (devices.empty() ? "" : ", ") + papers::embedded_measurement(path).machine.device;
+        table.add({paper.name, std::to_string(paper.year), paper.authors, paper.title,
+                   std::to_string(paper.experiments.size()), devices});
+    }
+    return table.print();
+}
+
+Json json_of_list()
+{
+    Json list = Json::array();
+    for (const auto& paper : papers::embedded_papers())
+        list.push_back({{"paper", paper.name},
+                        {"year", paper.year},
+                        {"authors", paper.authors},
+                        {"title", paper.title},
+                        {"claim", paper.claim},
+                        {"experiments", paper.experiments.size()},
+                        {"measured", paper.measured}});
+    return {{"papers", std::move(list)}};
+}
+
+/// The experiments asked for, all where none is named.
+std::vector<const Experiment*> chosen_experiments(const Arguments& arguments, const Paper& paper)
+{
+    std::vector<const Experiment*> chosen;
+    std::vector<std::string_view> figures;
+    for (const auto& experiment : paper.experiments) {
+        figures.push_back(experiment.figure);
+        if (arguments.value("figure").value_or(experiment.figure) == experiment.figure)
+            chosen.push_back(&experiment);
+    }
+    if (chosen.empty())
+        throw InputError(fmt::format("--figure: {} has no '{}'; it has {}", paper.name,
+                                     *arguments.value("figure"), fmt::join(figures, "; ")));
+    return chosen;
+}
+
+MeasuredPaper measure(const Arguments& arguments, const std::vector<const Experiment*>& experiments)
+{
+    const Kernels kernels(arguments);
+    const auto backend =
+        make_backend("cuda", {static_cast<int>(arguments.integer("device", 0, 1023).value_or(0)), {}});
+    bench::Bench bench(*backend);
+    const auto repeats = static_cast<int>(arguments.integer("repeat", 1, 100000).value_or(kRepeats));
+    Progress progress;
+    const auto show = [&](const std::string& line) { progress.show(line); };
+    MeasuredPaper measured{bench.machine(), {}};
+    for (const auto* experiment : experiments)
+        measured.experiments.push_back(
+            papers::measure(bench, *experiment, repeats, kernels.catalogue(), show));
+    return measured;
+}
+
+bool all_agree(const MeasuredPaper& measured)
+{
+    return std::ranges::all_of(measured.experiments,
+                               [](const auto& experiment) { return experiment.record.agrees(); });
+}
+
+/// What came with the program, of the latest date; of the experiments asked for.
+std::optional<MeasuredPaper> kept(const Paper& paper, const std::vector<const Experiment*>& experiments)
+{
+    std::optional<MeasuredPaper> latest;
+    for (const auto& path : paper.measured) {
+        auto document = papers::embedded_measurement(path);
+        if (!latest || latest->machine.date < document.machine.date)
+            latest = std::move(document);
+    }
+    if (latest)
+        std::erase_if(latest->experiments, [&](const MeasuredExperiment& measured) {
+            return std::ranges::none_of(experiments,
+                                        [&](const auto* asked) { return asked->figure == measured.figure; });
+        });
+    return latest;
+}
+
+/// Measurements, where there are any, and the published numbers of the same experiments.
+Json paper_document(const Paper& paper, const std::vector<const Experiment*>& experiments,
+                    const std::optional<MeasuredPaper>& measured)
+{
+    auto document = measured
+                        ? json_of(paper.name, *measured)
+                        : Json{{"paper", paper.name}, {"machine", nullptr}, {"experiments", Json::array()}};
+    document["published"] = Json::array();
+    for (const auto& value : paper.published)
+        if (std::ranges::any_of(experiments,
+                                [&](const auto* asked) { return asked->figure == value.figure; }))
+            document["published"].push_back({{"figure", value.figure},
+                                             {"row", value.row},
+                                             {"metric", value.metric},
+                                             {"value", value.value},
+                                             {"unit", value.unit},
+                                             {"device", value.device},
+                                             {"read_from", value.read_from}});
+    return document;
+}
+
+}  // namespace
+
+int verb_paper(const Words& words)
+{
+    const Arguments arguments("paper", words, {std::begin(kPaperFlags), std::end(kPaperFlags)}, 1, "paper");
+    if (arguments.operands().empty()) {
+        for (const auto& flag : kPaperFlags)
+            arguments.refuse(flag.name, "speaks of a paper, and none is named");
+        if (arguments.json())
+            write_json("papers", json_of_list());
+        else
+            write_output(list_papers());
+        return 0;
+    }
+    const auto& paper = papers::embedded_paper(arguments.operands().front());
+    const auto experiments = chosen_experiments(arguments, paper);
+    const auto plot_path = arguments.value("plot");
+    if (plot_path)
+        (void)papers::plot_format(*plot_path);  // before anything is measured for it
+    const auto no_gpu = cuda::no_device_reason();
+    std::optional<MeasuredPaper> measured;
+    if (arguments.has("measured") || !no_gpu.empty()) {
+        const std::string why =
+            arguments.has("measured") ? "--measured measures nothing" : "there is no GPU here";
+        for (const auto* flag : {"save", "repeat", "device", "kernels"})
+            arguments.refuse(flag, "speaks of what is measured, and " + why);
+        measured = kept(paper, experiments);
+    } else {
+        measured = measure(arguments, experiments);
+        if (const auto path = arguments.value("save"))
+            write_whole(*path, json_of(paper.name, *measured).dump(1) + "\n");
+    }
+    if (plot_path)
+        save_plot(*plot_path, paper, experiments, measured ? &*measured : nullptr);
+    if (arguments.json()) {
+        write_json("paper", paper_document(paper, experiments, measured));
+        return measured && !all_agree(*measured) ? 1 : 0;
+    }
+    write_output(print_heading(paper, measured ? &*measured : nullptr));
+    if (measured)
+        write_output(print(measured->machine));
+    for (const auto* experiment : experiments)
+        write_output("\n" + print_experiment(paper, *experiment, measured ? &*measured : nullptr));
+    return measured && !all_agree(*measured) ? 1 : 0;
+}
+
+}  // namespace segfold::cli

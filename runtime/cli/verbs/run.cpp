@@ -1,0 +1,322 @@
+// segfold run: one operator over one set of segments.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "dsl/check/rows.h"
+#include "dsl/error.h"
+#include "dsl/message/visible.h"
+#include "runtime/backends/cuda/driver/context.h"
+#include "runtime/cli/arguments/backend_argument.h"
+#include "runtime/cli/arguments/operator_argument.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/scale_argument.h"
+#include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/cli/verbs.h"
+#include "runtime/cli/verbs/run_ranks.h"
+#include "runtime/cli/verbs/run_stream.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/cli/views/results_view.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/cli/views/tuned.h"
+#include "runtime/data/shape.h"
+#include "runtime/judge/checked_workload.h"
+#include "runtime/judge/value_text.h"
+#include "runtime/session/scale/ranks/mpi_world.h"
+#include "runtime/session/session.h"
+#include "runtime/session/validation.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+constexpr std::int64_t kRunElements = std::int64_t{1} << 16;
+constexpr Flag kRunFlags[] = {{"check"}, {"explain"}, {"no-tune"}};
+
+/// Everything that a run has to say of itself.
+struct RunReport {
+    const PreparedWorkload& prepared;
+    const WorkloadRequest& request;
+    Backend& backend;
+    const std::optional<PlanChoice>& plan;
+    const std::optional<Explanation>& explanation;
+    const std::optional<std::string>& without_identity;
+    const ResultsView& view;
+    const Results& results;
+    const std::optional<Validation>& judgement;
+    std::int64_t num_slices;  ///< 0: in one piece
+    std::string output;
+    RunTimes times;
+};
+
+std::string seconds_text(double seconds)
+{
+    return seconds < 1e-3 ? fmt::format("{:.3g} us", seconds * 1e6)
+           : seconds < 1  ? fmt::format("{:.3g} ms", seconds * 1e3)
+                          : fmt::format("{:.3g} s", seconds);
+}
+
+/// "kernels 12.4 us, compiling 61.2 ms, 84.1 ms in all"
+std::string run_time_text(const RunTimes& times)
+{
+    std::string text;
+    if (times.kernel_seconds)
+        text += fmt::format("kernels {}, ", seconds_text(*times.kernel_seconds));
+    if (times.compile_seconds)
+        text += fmt::format("compiling {}, ", seconds_text(*times.compile_seconds));
+    else if (times.kernel_seconds)
+        text += "compiled before, ";
+    return text + seconds_text(times.seconds) + " in all";
+}
+
+/// Where a parameter's array comes from; of a scalar that nobody gave also the value that was made up.
+std::string describe_input(const PreparedWorkload& prepared, const WorkloadRequest& request, std::size_t i)
+{
+    const auto& parameter = prepared.workload.op.parameters[i];
+    const bool is_made_up = parameter.scalar && !request.scalars.contains(parameter.name) &&
+                            !request.inputs.contains(parameter.name);
+    return is_made_up
+               ? fmt::format("{} ({}; --scalar {}=VALUE gives another)",
+                             value_text(prepared.workload.arrays[i], 0), prepared.origins[i], parameter.name)
+               : prepared.origins[i];
+}
+
+std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequest& request)
+{
+    std::string text;
+    const auto& parameters = prepared.workload.op.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", parameters[i].name,
+                            visible(describe_input(prepared, request, i)));
+    return text;
+}
+
+std::string report_text(const RunReport& report)
+{
+    const auto& segments = report.prepared.workload.segments;
+    std::vector<std::pair<std::string, std::string>> facts = {
+        {"operator", signature(report.prepared.workload.op)},
+        {"data", fmt::format("{}{} in {} ({}), {}-bit indices", count_text(segments.num_elements, "element"),
+                             has_rows(report.prepared.workload.op)
+                                 ? fmt::format(", rows of {},",
+                                               count_text(report.prepared.workload.num_features, "feature"))
+                                 : "",
+                             count_text(segments.num_segments, "segment"),
+                             visible(print(report.request.layout)), segments.index_bits())},
+        {"inputs", describe_inputs(report.prepared, report.request)},
+        {"back end", fmt::format("{}: {}", report.backend.name(), report.backend.description())}};
+    if (report.num_slices != 0)
+        facts.emplace_back("slices", fmt::format("{}", report.num_slices));
+    if (report.backend.interprets())
+        facts.emplace_back("stage", "none; the operator is interpreted in blocks of elements");
+    else if (const auto& plan = report.plan)
+        facts.emplace_back(
+            "stage", fmt::format("{} {} ({})", plan->stage->name, segfold::print(plan->emitted.configuration),
+                                 plan->chosen_by()));
+    auto text = print_facts(facts);
+    if (report.explanation)
+        text += "\n" + print_facts(explain(*report.explanation));
+    if (const auto table = report.view.print(report.results); !table.empty())
+        text += "\n" + table;
+    facts.clear();
+    if (const auto& judgement = report.judgement) {
+        for (const auto& comparison : judgement->comparisons)
+            facts.emplace_back(comparison.against == "thrust" ? "thrust" : "reference", print(comparison));
+        if (!judgement->without_thrust.empty())
+            facts.emplace_back("thrust", "has no say: " + judgement->without_thrust);
+    }
+    if (!report.output.empty())
+        facts.emplace_back("written", visible(report.output));
+    // What is piped or kept is the same each time.
+    if (isatty(STDOUT_FILENO) == 1)
+        facts.emplace_back("time", run_time_text(report.times));
+    return facts.empty() ? text : text + "\n" + print_facts(facts);
+}
+
+Json run_document(const RunReport& report)
+{
+    const auto& workload = report.prepared.workload;
+    Json document = {{"operator", json_of(workload.op)},
+                     {"layout", print(report.request.layout)},
+                     {"num_elements", workload.segments.num_elements},
+                     {"num_segments", workload.segments.num_segments},
+                     {"num_features", workload.num_features},
+                     {"index_bits", workload.segments.index_bits()}};
+    for (std::size_t i = 0; i < workload.op.parameters.size(); ++i)
+        document["inputs"][workload.op.parameters[i].name] =
+            describe_input(report.prepared, report.request, i);
+    document["backend"] = report.backend.name();
+    document["device"] = report.backend.description();
+    if (const auto& plan = report.plan; plan && !report.backend.interprets()) {
+        document["stage"] = plan->stage->name;
+        document["chosen_by"] = plan->chosen_by();
+        document["configuration"] = json_of(plan->emitted.configuration);
+    }
+    if (report.num_slices != 0)
+        document["num_slices"] = report.num_slices;
+    if (report.without_identity)
+        document["without_identity"] = *report.without_identity;
+    if (report.explanation)
+        document["explanation"] = json_of(*report.explanation);
+    auto results = report.view.json(report.results);
+    document["num_shown"] = results.size();
+    document["truncated"] = std::ssize(results) < workload.segments.num_segments;
+    document["results"] = std::move(results);
+    if (workload.op.map)
+        document["elements"] = report.view.elements_json(report.results);
+    if (const auto& judgement = report.judgement) {
+        document["comparisons"] = Json::array();
+        for (const auto& comparison : judgement->comparisons)
+            document["comparisons"].push_back(json_of(comparison));
+        document["agrees"] = judgement->agrees();
+        if (report.backend.name() != "thrust")
+            document["thrust"] = json_of_thrust(judgement->thrust, judgement->without_thrust);
+    }
+    if (!report.output.empty())
+        document["output"] = report.output;
+    document["seconds"] = Json::object();
+    if (report.times.kernel_seconds)
+        document["seconds"]["kernels"] = *report.times.kernel_seconds;
+    if (report.times.compile_seconds)
+        document["seconds"]["compile"] = *report.times.compile_seconds;
+    document["seconds"]["run"] = report.times.seconds;
+    return document;
+}
+
+/// Why the command line leaves the records nothing to choose; empty where it does not.
+std::string reason_without_records(const Arguments& arguments)
+{
+    if (const auto flag = chosen_by_flag(arguments); !flag.empty())
+        return flag + " chooses, and no record is asked";
+    return arguments.has("no-tune") ? "--no-tune: no record is asked" : "";
+}
+
+void refuse_flags_of_stages(const Arguments& arguments, std::string_view backend)
+{
+    for (const auto flag : {"stage", "set", "kernels", "reproducible"})
+        arguments.refuse(flag,
+                         fmt::format("chooses what a kernel does, and the back end {} runs none", backend));
+    arguments.refuse("assume",
+                     fmt::format("is about what stages rely on, and the back end {} runs none", backend));
+    for (const auto flag : {"explain", "no-tune"})
+        arguments.refuse(
+            flag, fmt::format("is about the choice of a stage, and the back end {} runs none", backend));
+}
+
+Explanation explanation_of(const Chosen& chosen, const Workload& workload, const Backend& backend)
+{
+    const auto& plan = *chosen.plan;
+    const auto* gpu = backend.context();
+    return {chosen.lookup,
+            chosen.rule,
+            fmt::format("{}, {}", print(tune::Point{plan.stage->name, plan.emitted.configuration}),
+                        plan.chosen_by()),
+            compulsory_traffic(workload.op, workload.segments, workload.num_features),
+            gpu == nullptr ? 0 : scratch_bytes_of(plan.emitted, workload, gpu->info().multiprocessors),
+            {},
+            gpu == nullptr};
+}
+
+/// What a run gave, in one piece or in slices.
+struct Done {
+    Results results;
+    std::optional<PlanChoice> plan;
+    std::optional<std::string> without_identity;
+    RunTimes times;
+    std::int64_t num_slices = 0;
+};
+
+void warn(const std::vector<std::string>& warnings)
+{
+    for (const auto& warning : warnings)
+        write_error("warning: " + warning);
+}
+
+Done run_sliced(const Arguments& arguments, Session& session, const Workload& workload,
+                const Devices& devices, const SessionOptions& options, Progress& progress)
+{
+    arguments.refuse("explain", "is about one plan over all elements; leave --slices and --devices out");
+    progress.show(
+        fmt::format("running {} on {}", count_text(devices.num_slices(), "slice"), session.backend().name()));
+    auto sliced = devices.fold(session, workload,
+                               {1, plan_request(arguments), reason_without_records(arguments)}, options);
+    progress.clear();
+    warn(sliced.warnings);
+    return {std::move(sliced.results), std::move(sliced.plan), std::move(sliced.without_identity),
+            sliced.times, devices.num_slices()};
+}
+
+Done run_whole(const Arguments& arguments, Session& session, const Workload& workload,
+               std::optional<Explanation>& explanation, Progress& progress)
+{
+    auto chosen = session.choose(workload, plan_request(arguments), reason_without_records(arguments));
+    warn(chosen.lookup.ignored);
+    warn(chosen.warnings);
+    if (arguments.has("explain"))
+        explanation = explanation_of(chosen, workload, session.backend());
+    progress.show(fmt::format("running on {}", session.backend().name()));
+    Done done;
+    done.results = session.run(workload, chosen, &done.times);
+    done.plan = std::move(chosen.plan);
+    done.without_identity = std::move(chosen.without_identity);
+    return done;
+}
+
+}  // namespace
+
+int verb_run(const Words& words)
+{
+    const Arguments arguments("run", words,
+                              join({kOperatorFlags, kInputFlags, kDataFlags, kBackendFlags, kPlanFlags,
+                                    kLawFlags, kViewFlags, kRunFlags, kScaleFlags, kStreamFlags}),
+                              1);
+    if (const auto ranks = mpi_world())
+        return run_ranks(words, arguments, *ranks);
+    const auto op = operator_argument(arguments);
+    if (arguments.has("memory"))
+        return run_stream(arguments, op);
+    if (const auto path = arguments.value("output"))
+        refuse_to_overwrite_what_is_read(arguments, op, {*path});
+    arguments.refuse("resume", "goes on with a run of --memory, which is missing");
+    auto request = workload_request(arguments, op, true);
+    request.standard_elements = kRunElements;
+    const Devices devices(arguments);
+    const auto options = session_options(arguments, op);
+    Session session(backend_argument(arguments, false, devices.first()), options);
+    auto& backend = session.backend();  // a GPU's context is made while data are
+    if (!backend.runs_stages())
+        refuse_flags_of_stages(arguments, backend.name());
+    const auto prepared = make_checked_workload(op, request);
+    const auto& workload = prepared.workload;
+    const ResultsView view(arguments, workload);
+    const bool checks = arguments.has("check");
+    const bool checks_by_thrust = backend.name() != "thrust";
+    if (checks)
+        require_memory_to_validate(workload, checks_by_thrust);
+    Progress progress;
+    std::optional<Explanation> explanation;
+    const auto done = is_sliced(arguments)
+                          ? run_sliced(arguments, session, workload, devices, options, progress)
+                          : run_whole(arguments, session, workload, explanation, progress);
+    const auto& results = done.results;
+    std::optional<Validation> judgement;
+    if (checks) {
+        progress.show("comparing with the reference and Thrust");
+        judgement = validate(workload, results, checks_by_thrust);
+    }
+    progress.clear();
+    const auto output = view.save(results);
+    if (output.ends_with(".npy") && request.layout.kind == LayoutKind::keys && op.keeps_results)
+        warn({fmt::format("--output '{}': holds results without their keys; an .npz file takes both",
+                          output)});
+    const RunReport report{prepared, request, backend,   done.plan,       explanation, done.without_identity,
+                           view,     results, judgement, done.num_slices, output,      done.times};
+    if (arguments.json())
+        write_json("run", run_document(report));
+    else
+        write_output(report_text(report));
+    return judgement && !judgement->agrees() ? 1 : 0;
+}
+
+}  // namespace segfold::cli

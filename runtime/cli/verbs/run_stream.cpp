@@ -1,0 +1,121 @@
+#include "runtime/cli/verbs/run_stream.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "dsl/error.h"
+#include "dsl/integer_text.h"
+#include "runtime/cli/arguments/backend_argument.h"
+#include "runtime/cli/arguments/operator_argument.h"
+#include "runtime/cli/arguments/plan.h"
+#include "runtime/cli/arguments/workload_argument.h"
+#include "runtime/cli/verbs/stream_input.h"
+#include "runtime/cli/views/stream_report.h"
+#include "runtime/cli/views/terminal.h"
+#include "runtime/session/scale/slices/slice_operators.h"
+#include "runtime/session/scale/stream_output.h"
+#include "runtime/support/text_table.h"
+
+namespace segfold::cli {
+namespace {
+
+void refuse_flags(const Arguments& arguments)
+{
+    for (const auto flag : {"slices", "devices"})
+        arguments.refuse(flag, "cuts data that are in memory, and --memory cuts by its bound");
+    arguments.refuse("check", "needs all data in memory, and --memory says that there is no room");
+    arguments.refuse("explain", "is about one plan over all elements; leave --memory out");
+    for (const auto flag : {"sort", "labels"})
+        arguments.refuse(flag, "needs all results in memory; leave --memory out");
+    arguments.refuse("index-bits",
+                     "is about data in one piece; with --memory slices say how wide indices are");
+}
+
+}  // namespace
+
+std::int64_t memory_bound(const Arguments& arguments)
+{
+    auto text = arguments.value("memory").value_or("");
+    const auto refuse = [&] {
+        throw InputError(
+            fmt::format("--memory '{}' is no number of bytes; write one such as 2G, 512M or 65536",
+                        arguments.value("memory").value_or("")));
+    };
+    int bits = 0;
+    if (!text.empty()) {
+        constexpr std::string_view kUnits = "KMGT";
+        if (const auto unit = kUnits.find(text.back()); unit != std::string_view::npos) {
+            bits = 10 * (static_cast<int>(unit) + 1);
+            text.pop_back();
+        }
+    }
+    const auto number = parse_integer(text);
+    std::int64_t bytes = 0;
+    if (!number || *number < 1 || __builtin_mul_overflow(*number, std::int64_t{1} << bits, &bytes))
+        refuse();
+    return bytes;
+}
+
+int run_stream(const Arguments& arguments, const Operator& op)
+{
+    refuse_flags(arguments);
+    require_slices(op);
+    if (arguments.has("resume") && !arguments.has("output"))
+        throw InputError("--resume goes on with the files of --output, which is missing");
+    auto request = workload_request(arguments, op, true);
+    request.standard_elements = kElementsOfStreams;
+    const auto most_shown = most_shown_of(arguments);
+    Session session(backend_argument(arguments), session_options(arguments, op));
+    auto prepared = stream_input(op, request);
+    const auto& marks = prepared.input.segments.array;
+    const auto key_type =
+        request.layout.kind == LayoutKind::keys ? std::optional(marks->type()) : std::nullopt;
+    Progress progress;
+    StreamOptions options;
+    options.plan = plan_request(arguments);
+    options.memory_bytes = memory_bound(arguments);
+    options.progress = [&](const StreamProgress& at) { progress.show(progress_text(at)); };
+    Stream stream(session, op, std::move(prepared.input), options);
+    for (const auto& warning : stream.warnings())
+        write_error("warning: " + warning);
+    std::optional<StreamOutput> output;
+    std::string resumed;
+    if (const auto path = arguments.value("output")) {
+        output.emplace(op, *path, key_type, stream.fingerprint());
+        refuse_to_overwrite_what_is_read(arguments, op, output->files());
+        if (arguments.has("resume")) {
+            resumed = fmt::format("begun anew, as there was no {}.resume to go on with", *path);
+            if (const auto state = output->resume()) {
+                stream.go_to(*state);
+                resumed = fmt::format("from element {} on; {} were written before", state->place.element,
+                                      count_text(output->num_segments(), "segment"));
+            }
+        }
+    }
+    FirstSegments first(op, most_shown);
+    std::int64_t num_segments = output ? output->num_segments() : 0;
+    stream.run([&](StreamResults&& results, const StreamState& state) {
+        if (results.first_segment == num_segments && num_segments < most_shown)
+            first.take(results.results, lengths_of(*results.window));
+        num_segments += results.num_segments;
+        if (output)
+            output->take(results, state);
+    });
+    progress.clear();
+    if (output)
+        output->commit();
+    const EndedStream ended{arguments,
+                            request,
+                            prepared.origins,
+                            session.backend(),
+                            stream,
+                            output ? &*output : nullptr,
+                            num_segments,
+                            options.memory_bytes,
+                            0,
+                            resumed};
+    write_report(ended, first);
+    return 0;
+}
+
+}  // namespace segfold::cli

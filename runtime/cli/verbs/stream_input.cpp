@@ -1,0 +1,147 @@
+#include "runtime/cli/verbs/stream_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "dsl/error.h"
+#include "runtime/data/formats/npz.h"
+#include "runtime/data/formats/written_array.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/support/files/file.h"
+
+namespace segfold::cli {
+namespace {
+
+/// `purpose` says in a message what the file is for, as in "for --input x".
+std::unique_ptr<ArraySource> open(const std::string& purpose, const std::string& path,
+                                  std::optional<Type> type)
+{
+    if (is_written_array(path))
+        return memory_source(type ? read_written_array(path, *type) : read_written_array(path));
+    std::error_code ignored;
+    if (path == "-" || std::filesystem::is_fifo(path, ignored))
+        throw InputError(
+            fmt::format("{}: a pipe cannot be read in parts; save the array in a .npy file, or leave "
+                        "--memory out",
+                        path));
+    if (!path.ends_with(".npy"))
+        throw InputError(
+            fmt::format("{}: only .npy files are read in parts; save the array with numpy.save, or "
+                        "leave --memory out",
+                        path));
+    return naming_purpose(purpose, [&] { return npy_source(path, type); });
+}
+
+std::unique_ptr<ArraySource> open_marks(const Layout& layout)
+{
+    return open(fmt::format("for --layout {}", name(layout.kind)), layout.files.at(0), {});
+}
+
+SegmentSource open_layout(const Layout& layout, std::optional<std::int64_t> num_elements)
+{
+    SegmentSource source{layout.kind, layout.uniform_length};
+    switch (layout.kind) {
+        case LayoutKind::whole:
+        case LayoutKind::uniform:
+            return source;
+        case LayoutKind::offsets:
+        case LayoutKind::lengths:
+        case LayoutKind::flags:
+        case LayoutKind::keys:
+            source.array = open_marks(layout);
+            return source;
+        case LayoutKind::generated:
+            source.kind = LayoutKind::offsets;
+            source.array = memory_source(std::move(resolve(layout, num_elements).segments.offsets));
+            return source;
+        default:
+            throw InputError(
+                fmt::format("--layout '{}' cannot be read in parts; whole, uniform, offsets, lengths, "
+                            "flags and keys can",
+                            print(layout)));
+    }
+}
+
+/// What is given for a parameter; nothing where it is to be generated.
+std::unique_ptr<ArraySource> open_given(const Parameter& parameter, const WorkloadRequest& request,
+                                        std::string& origin)
+{
+    if (const auto scalar = request.scalars.find(parameter.name); scalar != request.scalars.end()) {
+        origin = fmt::format("--scalar {}={}", parameter.name, scalar->second);
+        return memory_source(scalar_array(parameter, scalar->second));
+    }
+    const auto file = request.inputs.find(parameter.name);
+    if (file == request.inputs.end())
+        return nullptr;
+    origin = file->second;
+    const auto purpose = "for --input " + parameter.name;
+    if (!parameter.table)
+        return open(purpose, file->second, parameter.type);
+    auto array = naming_purpose(purpose, [&] { return read_array_as(file->second, parameter.type); });
+    if (parameter.scalar)
+        require_one_value(parameter, file->second, array);
+    return memory_source(std::move(array));
+}
+
+/// How many elements there are where neither a column nor --elements says so.
+std::int64_t elements_of(const WorkloadRequest& request)
+{
+    const auto& layout = request.layout;
+    switch (layout.kind) {
+        case LayoutKind::flags:
+        case LayoutKind::keys:
+            return open_marks(layout)->length().value_or(0);
+        case LayoutKind::offsets:
+        case LayoutKind::lengths:
+            throw InputError(
+                fmt::format("--layout '{}' is read in parts, so say how many elements its segments have: "
+                            "--elements N, or --input with a column",
+                            print(layout)));
+        case LayoutKind::uniform:
+            return std::max<std::int64_t>(request.standard_elements / layout.uniform_length, 1) *
+                   layout.uniform_length;
+        default:
+            return request.standard_elements;
+    }
+}
+
+}  // namespace
+
+PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
+{
+    PreparedStream prepared;
+    auto num_elements = request.num_elements;
+    auto& sources = prepared.input.parameters;
+    for (const auto& parameter : op.parameters) {
+        prepared.origins.emplace_back();
+        sources.push_back(open_given(parameter, request, prepared.origins.back()));
+        if (sources.back() && !parameter.table && !num_elements)
+            num_elements = sources.back()->length();
+    }
+    if (!num_elements)
+        num_elements = elements_of(request);
+    const auto uses = table_uses(op);
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+        const auto& parameter = op.parameters[i];
+        if (sources[i])
+            continue;
+        if (parameter.scalar)
+            throw InputError(fmt::format("'{0}' of operator {1} has no value; give --scalar {0}=VALUE",
+                                         parameter.name, op.name));
+        const bool is_index =
+            std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
+        if (parameter.table || is_index)
+            throw InputError(
+                fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
+                            parameter.name, op.name, parameter.name));
+        sources[i] = values_source(parameter.type, *num_elements, seed_of(op, parameter.name, request.seed),
+                                   request.values);
+        prepared.origins[i] = fmt::format("generated {}, seed {}", name(request.values), request.seed);
+    }
+    prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements);
+    return prepared;
+}
+
+}  // namespace segfold::cli

@@ -1,0 +1,28 @@
+#pragma once
+// How a check shows what comes of a refuted law, and the commands that meet again what it has found.
+#include <string>
+#include <vector>
+
+#include "runtime/backends/backend.h"
+#include "runtime/cli/arguments/arguments.h"
+#include "runtime/cli/views/json.h"
+#include "runtime/regress/check_operator.h"
+
+namespace segfold::cli {
+
+/// What refuted laws do through kernels, and the commands that show it; empty where there is nothing to show.
+/// `arguments` name the operator.
+std::string print_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
+                         const std::vector<regress::FaultInput>& faults);
+
+/// The same as objects of the document.
+Json json_of_faults(const Arguments& arguments, const Operator& op, const Backend& backend,
+                    const std::vector<regress::FaultInput>& faults);
+
+/// The command that meets the failure of a stage again, over so many elements; empty where Thrust alone is
+/// wrong. `request` is that of `arguments`.
+std::string command_of(const Arguments& arguments, const Backend& backend,
+                       const regress::CheckRequest& request, const regress::CheckOutcome& outcome,
+                       std::int64_t num_elements);
+
+}  // namespace segfold::cli

@@ -1,0 +1,212 @@
+#include "runtime/data/formats/npz.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string_view>
+
+#include "dsl/error.h"
+#include "dsl/message/suggest.h"
+#include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/written_array.h"
+#include "runtime/data/formats/zip.h"
+#include "runtime/support/files/file.h"
+#include "runtime/support/files/refuse.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::string_view kMemberSuffix = ".npy";
+constexpr std::string_view kArchiveSuffix = ".npz";
+
+/// A member as an array: its name without the suffix, if it has one.
+std::string array_name(const ZipMember& member)
+{
+    const std::string& name = member.name;
+    return name.substr(0, name.ends_with(kMemberSuffix) ? name.size() - kMemberSuffix.size() : name.size());
+}
+
+/// The archive's members; no two have the same array's name.
+std::vector<ZipMember> read_directory(const InputFile& file)
+{
+    std::vector<ZipMember> members = read_zip_directory(file);
+    std::set<std::string> names;
+    for (const ZipMember& member : members)
+        if (!names.insert(array_name(member)).second)
+            refuse(file.path(),
+                   fmt::format("holds two arrays named '{}'; names must differ", array_name(member)));
+    return members;
+}
+
+/// "scores.npz:x", where the member is an array.
+std::string place_of(const InputFile& file, const ZipMember& member)
+{
+    if (!member.name.ends_with(kMemberSuffix))
+        refuse(file.path(), fmt::format("holds '{}', which is not an .npy array", member.name));
+    return fmt::format("{}:{}", file.path(), array_name(member));
+}
+
+Array read_member(const InputFile& file, const ZipMember& member, const Type* asked,
+                  NpyShape shape = NpyShape::line)
+{
+    const std::string where = place_of(file, member);
+    Array array;
+    read_zip_member(file, member, where, [&](const ZipSource& source) {
+        array = read_npy_from(source, member.bytes, where, asked, shape);
+    });
+    return array;
+}
+
+std::string joined_names(const std::vector<ZipMember>& members)
+{
+    std::string names;
+    for (const ZipMember& member : members)
+        names += (names.empty() ? "" : ", ") + array_name(member);
+    return names;
+}
+
+ZipMember find_member(const InputFile& file, const std::string& name)
+{
+    const std::vector<ZipMember> members = read_directory(file);
+    const auto found = std::ranges::find(members, name, array_name);
+    if (found != members.end())
+        return *found;
+    if (members.empty())
+        refuse(file.path(), fmt::format("has no array '{}'; it is empty", name));
+    std::vector<std::string> names;
+    std::ranges::transform(members, std::back_inserter(names), array_name);
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    refuse(file.path(), fmt::format("has no array '{}'; its arrays are {}{}", name, joined_names(members),
+                                    did_you_mean(name, known)));
+}
+
+ZipMember find_only_member(const InputFile& file)
+{
+    const std::vector<ZipMember> members = read_directory(file);
+    if (members.size() != 1)
+        refuse(file.path(), members.empty() ? "holds no arrays"
+                                            : fmt::format("holds {} arrays, {}; choose one, as in {}:{}",
+                                                          members.size(), joined_names(members), file.path(),
+                                                          array_name(members.front())));
+    return members.front();
+}
+
+/// True where a file of no telling name begins as archives do.
+bool begins_as_archive(const InputFile& file)
+{
+    constexpr std::string_view kMagic = "PK\x03\x04";
+    std::array<char, kMagic.size()> start{};
+    if (!file.is_stream() || file.bytes() < start.size())
+        return false;
+    file.read(0, std::as_writable_bytes(std::span(start)));
+    return std::string_view(start.data(), start.size()) == kMagic;
+}
+
+/// Hands the file "FILE.npy" to `plain`, or the archive and the member that "FILE.npz:NAME" or "FILE.npz"
+/// mean to `packed`.
+template <class Plain, class Packed>
+auto at_place(const std::string& place, const Plain& plain, const Packed& packed)
+{
+    const std::size_t colon = place.rfind(".npz:");
+    const InputFile file(colon == std::string::npos ? place : place.substr(0, colon + 4),
+                         Accepts::files_and_streams);
+    if (colon != std::string::npos)
+        return packed(file, find_member(file, place.substr(colon + 5)));
+    if (place.ends_with(kArchiveSuffix) || begins_as_archive(file))
+        return packed(file, find_only_member(file));
+    return plain(file);
+}
+
+Array read_place(const std::string& place, const Type* asked, NpyShape shape = NpyShape::line)
+{
+    return at_place(
+        place, [&](const InputFile& file) { return read_open_npy(file, asked, shape); },
+        [&](const InputFile& file, const ZipMember& member) {
+            return read_member(file, member, asked, shape);
+        });
+}
+
+}  // namespace
+
+std::vector<NamedArray> read_npz(const std::string& path)
+{
+    const InputFile file(path);
+    std::vector<NamedArray> arrays;
+    for (const ZipMember& member : read_directory(file))
+        arrays.push_back({array_name(member), read_member(file, member, nullptr)});
+    return arrays;
+}
+
+Array read_npz_array(const std::string& path, const std::string& name)
+{
+    const InputFile file(path);
+    return read_member(file, find_member(file, name), nullptr);
+}
+
+std::vector<std::string> npz_names(const std::string& path)
+{
+    std::vector<std::string> names;
+    std::ranges::transform(read_directory(InputFile(path)), std::back_inserter(names), array_name);
+    return names;
+}
+
+void write_npz(const std::string& path, std::span<const NamedArray> arrays, NpzOptions options)
+{
+    std::set<std::string> names;
+    for (const NamedArray& array : arrays) {
+        if (array.name.empty())
+            refuse(path, "an array without a name cannot be written");
+        if (!names.insert(array.name).second)
+            refuse(path, fmt::format("two arrays are named '{}'; names must differ", array.name));
+    }
+    OutputFile file(path);
+    ZipWriter writer(file, options.deflate, options.zip64);
+    for (const NamedArray& named : arrays) {
+        const std::string header =
+            npy_header(named.array.type(), named.array.length(), named.array.row_length());
+        writer.add(named.name + std::string(kMemberSuffix), std::as_bytes(std::span(header)),
+                   {named.array.data(), named.array.bytes()});
+    }
+    writer.finish();
+    file.commit();
+}
+
+Array read_array(const std::string& place)
+{
+    return is_written_array(place) ? read_written_array(place) : read_place(place, nullptr);
+}
+
+Array read_array_as(const std::string& place, Type type)
+{
+    return is_written_array(place) ? read_written_array(place, type) : read_place(place, &type);
+}
+
+Array read_rows_as(const std::string& place, Type type)
+{
+    if (is_written_array(place))
+        refuse(place, "rows of features are read from a file of two dimensions; save them with numpy.save()");
+    return read_place(place, &type, NpyShape::rows);
+}
+
+Type read_array_type(const std::string& place)
+{
+    const auto plain = [](const InputFile& file) {
+        const Type type = read_open_npy_type(file);
+        file.keep_for_next();
+        return type;
+    };
+    return at_place(place, plain, [](const InputFile& file, const ZipMember& member) {
+        const std::string where = place_of(file, member);
+        Type type = Type::boolean;
+        read_zip_beginning(file, member, where, [&](const ZipSource& source) {
+            type = read_npy_type_from(source, member.bytes, where);
+        });
+        file.keep_for_next();
+        return type;
+    });
+}
+
+}  // namespace segfold

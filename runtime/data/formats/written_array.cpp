@@ -1,0 +1,253 @@
+#include "runtime/data/formats/written_array.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "dsl/error.h"
+#include "dsl/half.h"
+#include "dsl/integer_text.h"
+#include "dsl/laws/elements.h"
+#include "dsl/message/visible.h"
+
+namespace segfold {
+namespace {
+
+constexpr std::int64_t kMostValues = std::int64_t{1} << 20;
+constexpr std::string_view kTimes = " x ";
+constexpr std::size_t kLeastRepeated = 3;
+
+/// A value and how often it stands there.
+struct Written {
+    std::string_view value;
+    std::int64_t count = 1;
+};
+
+std::string_view without_blanks(std::string_view text)
+{
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
+    return text;
+}
+
+/// Throws for what is written as it should be, but is too much for what it is for.
+[[noreturn]] void refuse_value(std::string_view text, const std::string& what)
+{
+    constexpr std::size_t kShown = 60;
+    const auto shown =
+        text.size() <= kShown ? std::string(text) : std::string(text.substr(0, kShown)) + "...";
+    throw InputError(fmt::format("'{}': {}", visible(shown), what));
+}
+
+/// Throws for what is not written as an array is.
+[[noreturn]] void refuse_array(std::string_view text, const std::string& what)
+{
+    refuse_value(text, what + "; write [1, 2, 3], or [0 x 32, 1] with 32 zeros");
+}
+
+/// True if a finite `number` rounds to one of f16 or bf16 that is finite too.
+bool is_finite_as(float number, Type type)
+{
+    return std::isfinite(type == Type::f16 ? f16_to_f32(f32_to_f16(number))
+                                           : bf16_to_f32(f32_to_bf16(number)));
+}
+
+/// A decimal fraction, or a power of integers.
+template <class Float>
+std::optional<Float> parse_float(std::string_view text)
+{
+    if (text.find('^') != text.npos) {
+        const auto power = parse_integer(text);
+        return power ? std::optional(static_cast<Float>(*power)) : std::nullopt;
+    }
+    Float number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(number) : std::nullopt;
+}
+
+/// True for what is written as an integer: digits behind a sign or none, or a power of such.
+bool is_whole(std::string_view text)
+{
+    const auto are_digits = [](std::string_view part) {
+        return !part.empty() && part.find_first_not_of("0123456789") == part.npos;
+    };
+    const auto caret = text.find('^');
+    const auto base = text.substr(text.starts_with('-') ? 1 : 0, text.starts_with('-') ? text.npos : caret);
+    return are_digits(base) && (caret == text.npos || are_digits(text.substr(caret + 1)));
+}
+
+/// True for an integer of any length, exponents included.
+bool is_number(std::string_view text)
+{
+    return is_whole(text) || parse_integer(text) || parse_unsigned_integer(text);
+}
+
+std::vector<Written> split(std::string_view text)
+{
+    if (text.size() < 2 || text.back() != ']')
+        refuse_array(text, "the closing bracket is missing");
+    auto rest = without_blanks(text.substr(1, text.size() - 2));
+    std::vector<Written> list;
+    std::int64_t total = 0;
+    for (bool more = !rest.empty(); more;) {
+        const auto comma = rest.find(',');
+        auto value = without_blanks(rest.substr(0, comma));
+        more = comma != rest.npos;
+        if (more)
+            rest.remove_prefix(comma + 1);
+        Written one;
+        if (const auto times = value.find(kTimes); times != value.npos) {
+            const auto digits = without_blanks(value.substr(times + kTimes.size()));
+            const auto count = parse_integer(digits);
+            if (!count || *count < 0 || *count > kMostValues) {
+                const auto refuse = is_number(digits) ? refuse_value : refuse_array;
+                refuse(text, fmt::format("'{}' is no count from 0 to {}", visible(std::string(digits)),
+                                         kMostValues));
+            }
+            one.count = *count;
+            value = without_blanks(value.substr(0, times));
+        }
+        if (value.empty())
+            refuse_array(text, "a value is missing");
+        one.value = value;
+        total += one.count;
+        if (total > kMostValues)
+            refuse_value(text, fmt::format("there are more than {} values; longer arrays belong in a file",
+                                           kMostValues));
+        list.push_back(one);
+    }
+    return list;
+}
+
+/// True for an integer that neither i64 nor u64 holds.
+bool is_beyond_64_bits(std::string_view text)
+{
+    return is_whole(text) && !parse_integer(text) && !parse_unsigned_integer(text);
+}
+
+/// The bytes of a value in `type`, in the low ones; nothing where the type does not hold it.
+std::optional<std::uint64_t> bits_of(std::string_view value, Type type)
+{
+    if (type == Type::boolean)
+        return value == "true" || value == "1"    ? std::optional<std::uint64_t>(1)
+               : value == "false" || value == "0" ? std::optional<std::uint64_t>(0)
+                                                  : std::nullopt;
+    if (is_unsigned_integer(type)) {
+        const auto number = parse_unsigned_integer(value);
+        return number && *number <= highest_integer(type) ? number : std::nullopt;
+    }
+    if (!is_float(type)) {
+        const auto number = parse_integer(value);
+        const bool fits = number && *number <= static_cast<std::int64_t>(highest_integer(type)) &&
+                          *number >= static_cast<std::int64_t>(lowest_integer(type));
+        return fits ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
+    }
+    if (type == Type::f64) {
+        const auto number = parse_float<double>(value);
+        return number ? std::optional(std::bit_cast<std::uint64_t>(*number)) : std::nullopt;
+    }
+    const auto number = parse_float<float>(value);
+    if (!number)
+        return std::nullopt;
+    if (type == Type::f32)
+        return std::bit_cast<std::uint32_t>(*number);
+    if (std::isfinite(*number) && !is_finite_as(*number, type))
+        return std::nullopt;
+    return type == Type::f16 ? f32_to_f16(*number) : f32_to_bf16(*number);
+}
+
+/// True for a fraction whose magnitude the type does not reach.
+bool is_beyond(std::string_view value, Type type)
+{
+    const auto is_out_of_range = [&]<class Float>(Float number) {
+        return std::from_chars(value.data(), value.data() + value.size(), number).ec ==
+               std::errc::result_out_of_range;
+    };
+    if (type == Type::f16 || type == Type::bf16)
+        if (const auto number = parse_float<float>(value); number && std::isfinite(*number))
+            return !is_finite_as(*number, type);
+    return is_float(type) && (type == Type::f64 ? is_out_of_range(double{}) : is_out_of_range(float{}));
+}
+
+/// Throws for a value that is none of `type`, with the numbers that are where it is a number.
+[[noreturn]] void refuse_value_of(std::string_view text, std::string_view value, Type type)
+{
+    if (is_beyond_64_bits(value))
+        refuse_value(text, fmt::format("'{}' is beyond 64 bits", visible(value)));
+    if (is_beyond(value, type))
+        refuse_value(text, fmt::format("'{}' is beyond the numbers of type {}", visible(value), name(type)));
+    const auto none = fmt::format("'{}' is no value of type {}", visible(value), name(type));
+    if (type == Type::boolean && is_number(value))
+        refuse_value(text, none + ", which holds false and true, or 0 and 1");
+    if (is_integer(type) && is_number(value))
+        refuse_value(text, none + (is_unsigned_integer(type)
+                                       ? fmt::format(", which holds 0 to {}", highest_integer(type))
+                                       : fmt::format(", which holds {} to {}",
+                                                     static_cast<std::int64_t>(lowest_integer(type)),
+                                                     static_cast<std::int64_t>(highest_integer(type)))));
+    refuse_array(text, none);
+}
+
+}  // namespace
+
+bool is_written_array(std::string_view text) { return text.starts_with('['); }
+
+Array read_written_array(const std::string& text, Type type)
+{
+    const auto list = split(text);
+    std::int64_t length = 0;
+    for (const auto& one : list)
+        length += one.count;
+    Array array(type, static_cast<std::size_t>(length));
+    auto* at = array.data();
+    for (const auto& [value, count] : list) {
+        const auto bits = bits_of(value, type);
+        if (!bits)
+            refuse_value_of(text, value, type);
+        for (std::int64_t i = 0; i < count; ++i, at += size_bytes(type))
+            std::memcpy(at, &*bits, size_bytes(type));
+    }
+    return array;
+}
+
+Array read_written_array(const std::string& text)
+{
+    const auto list = split(text);
+    const auto are_all = [&](Type type) {
+        return std::ranges::all_of(list,
+                                   [&](const Written& one) { return bits_of(one.value, type).has_value(); });
+    };
+    const bool has_words = std::ranges::any_of(
+        list, [](const Written& one) { return one.value == "true" || one.value == "false"; });
+    // Integers never become f64, which would not hold them all: what u64 does not hold is refused as such.
+    const bool are_whole = std::ranges::all_of(list, is_whole, &Written::value);
+    return read_written_array(text, are_all(Type::i64) ? Type::i64
+                                    : has_words        ? Type::boolean
+                                    : are_whole        ? Type::u64
+                                                       : Type::f64);
+}
+
+std::string written_array(const std::vector<std::string>& values)
+{
+    std::string text = "[";
+    for (std::size_t i = 0; i < values.size();) {
+        auto end = i + 1;
+        while (end < values.size() && values[end] == values[i])
+            ++end;
+        const bool is_repeated = end - i >= kLeastRepeated;
+        text += (i == 0 ? "" : ", ") + values[i] + (is_repeated ? fmt::format("{}{}", kTimes, end - i) : "");
+        i = is_repeated ? end : i + 1;
+    }
+    return text + "]";
+}
+
+}  // namespace segfold

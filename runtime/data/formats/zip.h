@@ -1,0 +1,63 @@
+#pragma once
+// Zip archives of stored or deflated members, with the 64-bit extensions.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "runtime/support/files/file.h"
+
+namespace segfold {
+
+/// A member as the archive's directory lists it.
+struct ZipMember {
+    std::string name;
+    std::uint16_t flags = 0;
+    std::uint16_t method = 0;
+    std::uint32_t crc = 0;
+    std::uint64_t packed_bytes = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t place = 0;  ///< of its local header in the file
+};
+
+/// Lists the members in the directory's order; throws InputError, path first, for a damaged archive.
+///
+/// Source: PKWARE Inc., ".ZIP File Format Specification", version 6.3.10, 2022.
+std::vector<ZipMember> read_zip_directory(const InputFile& file);
+
+/// Takes exactly the next `into.size()` bytes of a member.
+using ZipSource = std::function<void(std::span<std::byte> into)>;
+
+/// Hands a member's bytes to `use`, which must take all `member.bytes` of them, and then checks their sum.
+///
+/// What `use` does must be undone by the caller if this throws; `where` starts every message. A member that
+/// claims more bytes than its packed ones can give is refused before `use` is called.
+void read_zip_member(const InputFile& file, const ZipMember& member, const std::string& where,
+                     const std::function<void(const ZipSource&)>& use);
+
+/// Hands a member's bytes to `use`, which takes as many of them as it likes; no sum is checked.
+void read_zip_beginning(const InputFile& file, const ZipMember& member, const std::string& where,
+                        const std::function<void(const ZipSource&)>& use);
+
+/// Writes an archive member by member.
+class ZipWriter {
+public:
+    /// `deflate` packs the members; `zip64` writes the 64-bit records even where 32 bits suffice.
+    ZipWriter(OutputFile& file, bool deflate, bool zip64) : file_(file), deflate_(deflate), zip64_(zip64) {}
+
+    /// Adds a member made of two pieces. The same pieces give the same bytes: no time is recorded.
+    void add(const std::string& name, std::span<const std::byte> head, std::span<const std::byte> body);
+
+    /// Writes the directory; nothing can be added after.
+    void finish();
+
+private:
+    OutputFile& file_;
+    bool deflate_;
+    bool zip64_;
+    std::vector<ZipMember> members_;
+};
+
+}  // namespace segfold

@@ -1,0 +1,139 @@
+#include "runtime/session/choice/choice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "dsl/error.h"
+#include "runtime/judge/table_check.h"
+#include "runtime/session/choice/explanation.h"
+
+namespace segfold {
+namespace {
+
+/// The counter-examples to the laws that the stage needs.
+std::string counter_examples(const Stage& stage, const LawReport& report, const Operator& op)
+{
+    std::string text;
+    for (const auto& finding : report.findings) {
+        const bool is_needed = std::ranges::any_of(
+            stage.needs, [&](const Formula& need) { return need.text() == name(finding.law); });
+        if (is_needed && finding.verdict == Verdict::refuted)
+            text += "\n" + print(finding, op);
+    }
+    return text;
+}
+
+void require(const Stage& stage, const Problem& problem, const LawReport& report, const Catalogue& catalogue)
+{
+    try {
+        catalogue.require(stage, problem);
+    } catch (const InputError& error) {
+        throw InputError(error.what() + counter_examples(stage, report, problem.op));
+    }
+}
+
+/// The stages that can serve, in the order in which the rule of thumb prefers them.
+std::vector<const Stage*> ranked_stages(const Problem& problem, const Shape& shape,
+                                        const Catalogue& catalogue)
+{
+    const auto facts = plan_facts(problem, shape);
+    std::vector<std::pair<std::int64_t, const Stage*>> ranked;
+    for (const auto& stage : catalogue.stages())
+        if (!stage.is_rung && !catalogue.unmet(stage, problem))
+            ranked.emplace_back(rank(stage, facts), &stage);
+    std::ranges::stable_sort(ranked, std::greater(), &std::pair<std::int64_t, const Stage*>::first);
+    std::vector<const Stage*> stages;
+    for (const auto& [its_rank, stage] : ranked)
+        stages.push_back(stage);
+    return stages;
+}
+
+/// `first`, or what is taken in its place where its scratch memory does not fit; see choose_plan().
+PlanChoice fitting(PlanChoice first, const PlanRequest& request, const Problem& problem, const Shape& shape,
+                   const Catalogue& catalogue, const ScratchRoom& room)
+{
+    const auto bytes_of = [&](const Emitted& emitted) {
+        return scratch_bytes_of(emitted, room.sizes, room.num_multiprocessors);
+    };
+    constexpr std::int64_t kLittle = std::int64_t{16} << 20;  // a device that lacks it has room for nothing
+    const auto needed = bytes_of(first.emitted);
+    if (needed <= kLittle)
+        return first;
+    const auto free = room.free_bytes();
+    if (free < 0 || needed <= free)
+        return first;
+    const auto lacks = fmt::format("{} needs {} bytes of scratch memory, and {} are free on the device",
+                                   first.stage->name, needed, free);
+    if (request.is_reproducible)
+        throw DeviceError(lacks + "; another stage would fold in another order");
+    for (const auto* stage : ranked_stages(problem, shape, catalogue)) {
+        auto emitted = emit(problem, *stage, default_configuration(*stage, plan_facts(problem, shape)),
+                            catalogue, request.numbers);
+        const auto bytes = bytes_of(emitted);
+        if (bytes > free || (room.suits && !room.suits(emitted)))
+            continue;
+        if (!request.is_open())
+            throw DeviceError(fmt::format("{}; {} needs {}", lacks,
+                                          print(tune::Point{stage->name, emitted.configuration}), bytes));
+        PlanChoice next{stage, false, std::move(emitted)};
+        next.passed_over = lacks;
+        return next;
+    }
+    throw DeviceError(lacks + "; no stage that can serve fits; fold fewer elements at a time");
+}
+
+}  // namespace
+
+Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws)
+{
+    auto folded = laws.without_identity ? without_identity(op) : op;
+    if (!laws.has_sound_append)
+        folded.append.reset();
+    // Elements are mapped by their segments, which must be known then: flags and keys become offsets.
+    Problem problem(std::move(folded), op.map ? converted_form(form) : form, index_bits);
+    problem.laws = laws.usable;
+    return problem;
+}
+
+Problem make_problem(const Workload& workload, const OperatorLaws& laws)
+{
+    const auto& segments = workload.segments;
+    auto problem = make_problem(workload.op, segments.form, segments.index_bits(), laws);
+    if (segments.form == SegmentForm::keys)
+        problem.key_bytes = static_cast<int>(size_bytes(segments.item_keys.type()));
+    problem.checked_tables = unproved_tables(workload);
+    return problem;
+}
+
+PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
+                       const OperatorLaws& laws, const Catalogue& catalogue, const tune::Point* tuned,
+                       const ScratchRoom* room)
+{
+    const auto in_room = [&](PlanChoice choice) {
+        return room == nullptr ? choice
+                               : fitting(std::move(choice), request, problem, shape, catalogue, *room);
+    };
+    require_sound_identity(laws, problem.op);
+    if (request.is_reproducible && (request.stage || !request.settings.empty()))
+        throw InputError(
+            "a stage and settings change the order of combination, which a reproducible plan fixes; "
+            "leave them out");
+    if (tuned != nullptr && request.is_open()) {
+        const auto& stage = catalogue.stage(tuned->stage);
+        require(stage, problem, laws.report, catalogue);
+        return in_room(
+            {&stage, false, emit(problem, stage, tuned->configuration, catalogue, request.numbers), true});
+    }
+    const auto& stage =
+        request.stage ? catalogue.stage(*request.stage) : catalogue.rule_of_thumb(problem, shape);
+    require(stage, problem, laws.report, catalogue);
+    const auto configuration = configure(stage, request.settings, plan_facts(problem, shape));
+    PlanChoice choice{&stage, request.stage.has_value(),
+                      emit(problem, stage, configuration, catalogue, request.numbers)};
+    choice.emitted.is_reproducible = request.is_reproducible;
+    return in_room(std::move(choice));
+}
+
+}  // namespace segfold

@@ -1,0 +1,72 @@
+#pragma once
+// Which stage runs, in which configuration, and whether the operator's laws allow it.
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "codegen/emit.h"
+#include "runtime/backends/launch_plan.h"
+#include "runtime/data/workload.h"
+#include "runtime/session/choice/lookup.h"
+#include "runtime/session/choice/point.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/plan_request.h"
+
+namespace segfold {
+
+/// A problem that relies on no more than `laws` allow; its operator has no identity where they say so.
+Problem make_problem(const Operator& op, SegmentForm form, int index_bits, const OperatorLaws& laws);
+
+/// The problem of a workload; reads of tables that its data do not prove to lie inside are checked.
+Problem make_problem(const Workload& workload, const OperatorLaws& laws);
+
+/// A stage with its configuration and its text.
+struct PlanChoice {
+    const Stage* stage = nullptr;  ///< of the catalogue
+    bool is_asked = false;         ///< by name; else a record or the rule of thumb chose
+    Emitted emitted;
+    bool is_tuned = false;  ///< a tuning record chose
+    /// Which stage would have been taken, and how much scratch memory it needs and there is; empty where that
+    /// did not decide.
+    std::string passed_over = {};
+
+    /// "asked for", "tuning record", "rule of thumb", "next best: ..."
+    [[nodiscard]] std::string chosen_by() const
+    {
+        return is_asked               ? "asked for"
+               : !passed_over.empty() ? "next best: " + passed_over
+               : is_tuned             ? "tuning record"
+                                      : "rule of thumb";
+    }
+};
+
+/// The room for a plan's scratch memory.
+struct ScratchRoom {
+    /// Asked where a plan needs more than a little; negative: the arrays do not fit either.
+    std::function<std::int64_t()> free_bytes;
+    SegmentSizes sizes;
+    int num_multiprocessors = 1;
+    std::function<bool(const Emitted&)> suits = {};  ///< which texts may be taken; empty: all
+};
+
+/// The plan that is asked for, or `tuned` where the request is open, or that of the rule of thumb.
+///
+/// Where its scratch memory does not fit `room`, an open request gets the stage of the next rank whose does.
+/// Throws InputError for a stage that cannot serve, with the counter-example where that is because a law is
+/// refuted, and for an operator whose identity is refuted, which all stages rely on; DeviceError where
+/// scratch memory does not fit and the request is not open, or none fits.
+PlanChoice choose_plan(const PlanRequest& request, const Problem& problem, const Shape& shape,
+                       const OperatorLaws& laws, const Catalogue& catalogue,
+                       const tune::Point* tuned = nullptr, const ScratchRoom* room = nullptr);
+
+/// A choice with its reasons.
+struct Chosen {
+    std::optional<PlanChoice> plan;  ///< nothing for a back end that knows no stages
+    tune::Lookup lookup;
+    std::string rule;                             ///< the plan of the rule of thumb
+    std::optional<std::string> without_identity;  ///< why the operator runs without its identity
+    std::vector<std::string> warnings;            ///< of the laws, where they were judged with a workload
+};
+
+}  // namespace segfold

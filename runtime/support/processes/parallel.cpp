@@ -1,0 +1,46 @@
+#include "runtime/support/processes/parallel.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace segfold {
+
+void parallel_for(std::int64_t count, std::int64_t smallest,
+                  const std::function<void(std::int64_t begin, std::int64_t end)>& work)
+{
+    if (count <= 0)
+        return;
+    const auto cores = static_cast<std::int64_t>(std::max(1U, std::thread::hardware_concurrency()));
+    const std::int64_t parts =
+        std::clamp<std::int64_t>(count / std::max<std::int64_t>(smallest, 1), 1, cores);
+
+    std::mutex mutex;
+    std::exception_ptr first_exception;
+    const auto run_part = [&](std::int64_t part) {
+        try {
+            // Two factors, so that count * part cannot overflow.
+            const std::int64_t share = count / parts, left = count % parts;
+            const std::int64_t begin = part * share + std::min(part, left);
+            work(begin, begin + share + (part < left ? 1 : 0));
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!first_exception)
+                first_exception = std::current_exception();
+        }
+    };
+
+    {
+        std::vector<std::jthread> threads;
+        for (std::int64_t part = 1; part < parts; ++part)
+            threads.emplace_back(run_part, part);
+        run_part(0);
+    }
+    if (first_exception)
+        std::rethrow_exception(first_exception);
+}
+
+}  // namespace segfold

@@ -1,0 +1,141 @@
+#include "runtime/support/processes/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace segfold {
+
+int num_usable_cores()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
+        return CPU_COUNT(&set);
+    return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+namespace {
+
+/// Keeps the calling thread, of a pool, off a core.
+class Avoidance {
+public:
+    Avoidance() : is_known_(sched_getaffinity(0, sizeof usable_, &usable_) == 0) {}
+
+    /// Moves away where this thread was woken on `core`. A scheduler likes to wake a thread beside the one
+    /// that wakes it, and may leave both on one core for as long as a fold takes, with another core idle.
+    void leave(int core)
+    {
+        if (!is_known_ || core < 0 || core >= CPU_SETSIZE || sched_getcpu() != core ||
+            !CPU_ISSET(core, &usable_) || CPU_COUNT(&usable_) < 2)
+            return;
+        cpu_set_t others = usable_;
+        CPU_CLR(core, &others);
+        (void)sched_setaffinity(0, sizeof others, &others);  // where it fails, the scheduler decides
+    }
+
+private:
+    cpu_set_t usable_;
+    bool is_known_;
+};
+
+}  // namespace
+
+/// What the threads share. A loop is over when every part was taken and no thread is inside.
+struct ThreadPool::Shared {
+    std::mutex turn;  ///< of the callers
+    std::mutex mutex;
+    std::condition_variable begins, ends;
+    std::uint64_t loop = 0;  ///< the number of the present one
+    bool stops = false;
+    int working = 0;  ///< threads of the pool that have not left the present loop
+    int home = -1;    ///< the core on which the caller began
+    std::int64_t count = 0;
+    const std::function<void(std::int64_t)>* work = nullptr;
+    std::atomic<std::int64_t> next = 0;
+    std::vector<std::jthread> threads;
+
+    void take_parts()
+    {
+        for (std::int64_t part = next.fetch_add(1); part < count; part = next.fetch_add(1))
+            (*work)(part);
+    }
+
+    void wait_for_loops()
+    {
+        std::uint64_t seen = 0;
+        Avoidance avoidance;
+        std::unique_lock lock(mutex);
+        for (;;) {
+            begins.wait(lock, [&] { return stops || loop != seen; });
+            if (stops)
+                return;
+            seen = loop;
+            const int core = home;
+            lock.unlock();
+            avoidance.leave(core);
+            take_parts();
+            lock.lock();
+            if (--working == 0)
+                ends.notify_one();
+        }
+    }
+};
+
+ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)), shared_(std::make_unique<Shared>()) {}
+
+ThreadPool::~ThreadPool()
+{
+    {
+        const std::lock_guard lock(shared_->mutex);
+        shared_->stops = true;
+    }
+    shared_->begins.notify_all();
+    shared_->threads.clear();
+}
+
+ThreadPool& ThreadPool::shared()
+{
+    static ThreadPool pool(num_usable_cores());
+    // A process that fork() makes has the pool without its threads: it starts some of its own.
+    static const int registered = pthread_atfork(nullptr, nullptr, [] {
+        (void)pool.shared_.release();  // NOLINT(bugprone-unused-return-value): its threads cannot be joined
+        pool.shared_ = std::make_unique<Shared>();
+    });
+    (void)registered;
+    return pool;
+}
+
+void ThreadPool::run(std::int64_t count, const std::function<void(std::int64_t)>& work)
+{
+    auto& shared = *shared_;
+    const std::lock_guard turn(shared.turn);
+    if (count <= 1 || threads_ == 1) {
+        for (std::int64_t part = 0; part < count; ++part)
+            work(part);
+        return;
+    }
+    {
+        const std::lock_guard lock(shared.mutex);
+        while (static_cast<int>(shared.threads.size()) + 1 < threads_)
+            shared.threads.emplace_back([&shared] { shared.wait_for_loops(); });
+        shared.home = sched_getcpu();
+        shared.count = count;
+        shared.work = &work;
+        shared.next = 0;
+        shared.working = threads_ - 1;
+        ++shared.loop;
+    }
+    shared.begins.notify_all();
+    shared.take_parts();
+    std::unique_lock lock(shared.mutex);
+    shared.ends.wait(lock, [&] { return shared.working == 0; });
+}
+
+}  // namespace segfold

@@ -1,0 +1,197 @@
+// segfold emit --cubin, --ptx, --sass, --resources; and that a warm kernel cache needs no NVRTC.
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "runtime/backends/cuda/compile/cubin.h"
+#include "runtime/backends/cuda/library.h"
+#include "runtime/cli/views/json_schema.h"
+#include "tests/cli/cli_program.h"
+#include "tests/common/json_schema.h"
+#include "tests/common/needs_nvrtc.h"
+
+namespace segfold::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class EmitCompiled : public NeedsNvrtc {
+protected:
+    void SetUp() override
+    {
+        NeedsNvrtc::SetUp();
+        if (IsSkipped())
+            return;
+        unsetenv("SEGFOLD_CACHE");
+        setenv("SEGFOLD_CACHE_DIR", folder_.file("kernels").c_str(), 1);
+    }
+    void TearDown() override
+    {
+        unsetenv("SEGFOLD_CACHE_DIR");
+        setenv("SEGFOLD_CACHE", "off", 1);
+    }
+
+    [[nodiscard]] ProgramResult emit(std::vector<std::string> more) const
+    {
+        std::vector<std::string> words = {"emit", "sum", "--stage", "warp_per_segment"};
+        words.insert(words.end(), more.begin(), more.end());
+        return folder_.run(words);
+    }
+
+    /// The same compiled once more in a new process; true where it came from the disk.
+    [[nodiscard]] bool is_from_disk() const
+    {
+        const auto result = emit({"--resources", "--arch", "sm_90", "--json"});
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.exit_code == 0 && nlohmann::json::parse(result.output)["is_from_disk"] == true;
+    }
+
+    ProgramFolder folder_;
+};
+
+TEST_F(EmitCompiled, CubinHoldsTheKernels)
+{
+    ASSERT_EQ(emit({"--cubin", "sum.cubin", "--arch", "sm_90"}).errors, "");
+    const auto bytes = read_text(folder_.file("sum.cubin"));
+    const auto document = nlohmann::json::parse(emit({"--json"}).output);
+    EXPECT_EQ(cuda::instruction_counts(bytes).count(document["launches"][0]["kernel"]), 1u);
+    ASSERT_EQ(emit({"--cubin", "again.cubin", "--arch", "sm_90"}).errors, "");
+    EXPECT_EQ(read_text(folder_.file("again.cubin")), bytes) << "from the disk";
+    EXPECT_TRUE(is_from_disk());
+    EXPECT_EQ(folder_.run({"cache", "verify"}).exit_code, 0);
+}
+
+/// What a block that joins rows shares is limited by the device alone: ptxas refuses a byte more.
+TEST_F(EmitCompiled, LargeStatesOfRowsFitSharedMemory)
+{
+    std::string fields, lifted, combined;
+    for (int i = 0; i < 23; ++i) {
+        const auto f = "sum_" + std::to_string(i);
+        fields += " " + f + ": f64 = 0;";
+        lifted += " " + f + " = x;";
+        combined += " " + f + " = a." + f + " + b." + f + ";";
+    }
+    (void)folder_.write("many.seg", "operator many(x: row f64) -> f64 { state {" + fields + " } lift {" +
+                                        lifted + " } combine(a, b) {" + combined + " } finish sum_0 }");
+    (void)folder_.write("two.seg",
+                        "operator two(x: row f64) -> f64 { state { n: i64 = 0; s: f64 = 0 } lift { n = 1; "
+                        "s = x } combine(a, b) { n = a.n + b.n; s = a.s + b.s } finish s / f64(n) }");
+    for (const auto* op : {"two.seg", "many.seg"})
+        for (const auto* bits : {"32", "64"})
+            EXPECT_EQ(folder_
+                          .run({"emit", op, "--stage", "row_stream", "--index-bits", bits, "--cubin",
+                                "rows.cubin", "--arch", "sm_90"})
+                          .errors,
+                      "")
+                << op << ", " << bits << " bits";
+}
+
+TEST_F(EmitCompiled, PtxIsText)
+{
+    const auto result = emit({"--ptx", "--arch", "sm_80"});
+    EXPECT_NE(result.output.find("\n.target sm_80\n"), std::string::npos) << result.output << result.errors;
+    EXPECT_EQ(emit({"--ptx", "--arch", "compute_80"}).output, result.output);
+}
+
+TEST_F(EmitCompiled, ResourcesAreATable)
+{
+    const auto result = emit({"--resources", "--arch", "sm_90"});
+    EXPECT_TRUE(result.output.starts_with("kernel ")) << result.output << result.errors;
+    const auto text = emit({"--resources", "--arch", "sm_90", "--json"}).output;
+    EXPECT_EQ(SchemaJudge(cli::json_schema()).faults(text), "");
+    const auto document = nlohmann::json::parse(text);
+    EXPECT_EQ(document["architecture"], "sm_90");
+    EXPECT_GT(document["resources"][0]["registers"], 0);
+    EXPECT_EQ(document["resources"][0]["kernel"], document["launches"][0]["kernel"]);
+}
+
+TEST_F(EmitCompiled, SassComesFromTheDisassembler)
+{
+    const auto fake = folder_.write("nvdisasm", "#!/bin/sh\nhead -c 4 \"$2\" | tail -c 3\n");
+    fs::permissions(fake, fs::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    setenv("PATH", (folder_.file("") + ":" + path).c_str(), 1);
+    const auto result = emit({"--sass", "--arch", "sm_90"});
+    (void)folder_.write("nvdisasm", "#!/bin/sh\necho broken\nexit 3\n");
+    const auto broken = emit({"--sass", "--arch", "sm_90"});
+    setenv("PATH", path.c_str(), 1);
+    EXPECT_EQ(result.output, "ELF") << result.errors;
+    EXPECT_EQ(broken.exit_code, 3);
+    EXPECT_NE(broken.errors.find("nvdisasm ended with 3: broken"), std::string::npos) << broken.errors;
+}
+
+TEST_F(EmitCompiled, WrongArchitecturesAreNamed)
+{
+    const auto unknown = emit({"--resources", "--arch", "sm_42"});
+    EXPECT_EQ(unknown.exit_code, 2);
+    EXPECT_TRUE(
+        unknown.errors.starts_with("segfold: --arch: NVRTC does not compile for 'sm_42'; it knows sm_"))
+        << unknown.errors;
+    EXPECT_EQ(emit({"--cubin", "a", "--arch", "compute_90"}).errors,
+              "segfold: --arch compute_90: gives PTX alone; take sm_90, or --ptx\n");
+    EXPECT_EQ(emit({"--cubin", "none/a", "--arch", "sm_90"}).exit_code, 2);
+}
+
+TEST_F(EmitCompiled, UnusableCachesAreOneWarning)
+{
+    fs::create_directory(folder_.file("kernels"));
+    fs::permissions(folder_.file("kernels"), fs::perms::all);
+    const auto result = emit({"--resources", "--arch", "sm_90"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "segfold: warning: compiled kernels are not kept: " + folder_.file("kernels") +
+                                 " may be written by others (mode 0777); chmod 0700 makes it private\n");
+    setenv("SEGFOLD_CACHE", "of", 1);
+    EXPECT_EQ(emit({"--resources", "--arch", "sm_90"}).errors,
+              "segfold: SEGFOLD_CACHE is 'of'; it takes on or off\n");
+}
+
+/// The folders of every NVRTC that the program would find.
+std::set<fs::path> folders_of_nvrtc()
+{
+    std::set<fs::path> folders;
+    const auto add = [&](const fs::path& file) {
+        std::error_code missing;
+        if (const auto found = fs::canonical(file, missing); !missing)
+            folders.insert(found.parent_path());
+    };
+    add(cuda::nvrtc().library.path());
+    for (const auto& file : cuda::nvrtc_files())
+        add(file);
+    return folders;
+}
+
+// In a mount namespace of its own, the folders of NVRTC are empty.
+TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
+{
+    EXPECT_FALSE(is_from_disk());
+    EXPECT_TRUE(is_from_disk());
+    const auto folders = folders_of_nvrtc();
+    constexpr int kNoMounts = 77;
+    const pid_t child = fork();
+    if (child == 0) {
+        if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            _exit(kNoMounts);
+        for (const auto& folder : folders)
+            if (mount("none", folder.c_str(), "tmpfs", 0, nullptr) != 0 && errno != ENOENT)
+                _exit(kNoMounts);
+        const auto missing = emit({"--resources", "--arch", "sm_80"});
+        const bool is_missed = missing.exit_code == 3 &&
+                               missing.errors.find("no CUDA compiler on this machine") != std::string::npos;
+        _exit(is_missed && is_from_disk() ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == kNoMounts)
+        GTEST_SKIP() << "hiding NVRTC takes root and a kernel that lets it mount";
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "without NVRTC: what is kept must load, what is not must say so";
+    EXPECT_TRUE(is_from_disk()) << "and with NVRTC back";
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,232 @@
+// What the program says and does where a law is refuted: identities that are none, infinite data, --assume.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/data/formats/npy.h"
+#include "tests/cli/cli_program.h"
+#include "tests/common/small_workloads.h"
+
+namespace segfold {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Kadane's greatest sum of neighbours, at least one; `low` stands for the best of no elements.
+std::string kadane(const std::string& low)
+{
+    return "operator kadane(x: i32) -> i32 {\n"
+           "  state {\n"
+           "    best: i32 = " +
+           low +
+           ";\n"
+           "    front: i32 = " +
+           low +
+           ";\n"
+           "    back: i32 = " +
+           low +
+           ";\n"
+           "    total: i32 = 0\n"
+           "  }\n"
+           "  lift { best = x; front = x; back = x; total = x }\n"
+           "  combine(a, b) {\n"
+           "    best = max(max(a.best, b.best), a.back + b.front);\n"
+           "    front = max(a.front, a.total + b.front);\n"
+           "    back = max(b.back, a.back + b.total);\n"
+           "    total = a.total + b.total\n"
+           "  }\n"
+           "  finish best\n"
+           "}\n";
+}
+
+class LawsOfRunTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (!test::has_compiler())
+            GTEST_SKIP() << "simt needs a C++ compiler";
+        (void)folder_.write("kadane.seg", kadane("lowest(i32)"));
+        (void)folder_.write("half.seg", kadane("lowest(i32) / 2"));
+        (void)folder_.write("kahan.seg",
+                            "operator kahan(x: f32) -> f32 {\n"
+                            "  state { sum: f32 = 0; low: f32 = 0 }\n"
+                            "  lift { sum = x; low = 0 }\n"
+                            "  combine(a, b) {\n"
+                            "    let s = a.sum + b.sum;\n"
+                            "    let t = s - a.sum;\n"
+                            "    sum = s;\n"
+                            "    low = a.low + b.low + ((a.sum - (s - t)) + (b.sum - t))\n"
+                            "  }\n"
+                            "  finish sum + low\n"
+                            "}\n");
+    }
+
+    test::ProgramFolder folder_;
+};
+
+TEST_F(LawsOfRunTest, IdentityThatIsNoneIsRefusedWithWaysOut)
+{
+    const auto result = folder_.run({"run", "kadane.seg", "--backend", "simt"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.errors,
+              "segfold: kadane.seg:3:5: operator kadane states an identity that is none, and every stage "
+              "relies on it\n"
+              "        best: i32 = lowest(i32);\n"
+              "        ^^^^\n"
+              "the identity is not neutral:\n"
+              "    identity = {best = -2147483648, front = -2147483648, back = -2147483648, total = 0}\n"
+              "    combine(identity, a) = {best = 2147483647, front = -1, back = 2147483647, total = -1}\n"
+              "    a = {best = -1, front = -1, back = -1, total = -1}, of x = -1\n"
+              "leave the identity out (then 'empty' says what the result of an empty segment is), state "
+              "another one, "
+              "or rely on it all the same with --assume identity\n");
+}
+
+/// emit, stages and tune say what run does, in the program's words.
+TEST_F(LawsOfRunTest, OtherVerbsNameTheFlagToo)
+{
+    const auto run = folder_.run({"run", "kadane.seg", "--backend", "simt"});
+    EXPECT_EQ(folder_.run({"emit", "kadane.seg"}).errors, run.errors);
+    const auto emitted = folder_.run({"emit", "kadane.seg", "--assume", "identity"});
+    EXPECT_EQ(emitted.exit_code, 0);
+    EXPECT_TRUE(
+        emitted.errors.starts_with("segfold: warning: operator kadane is refuted to have an identity, "
+                                   "and relied on because of --assume identity\n"))
+        << emitted.errors;
+}
+
+TEST_F(LawsOfRunTest, IdentityThatTheDataDoNotRefuteIsReliedOn)
+{
+    write_npy(folder_.file("x.npy"), array_of<std::int32_t>(Type::i32, {3, 1, 4, 0, 5}));
+    const auto result = folder_.run(
+        {"run", "half.seg", "--input", "x.npy", "--backend", "simt", "--stage", "thread_per_segment"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_TRUE(
+        result.errors.starts_with("segfold: warning: operator kadane states an identity that is none; it is "
+                                  "relied on, as no values of the data's range were found to show it\n"
+                                  "the identity is not neutral:\n"))
+        << result.errors;
+    EXPECT_NE(result.output.find("13"), std::string::npos) << result.output;
+    const auto first = folder_.run({"run", "--op", "a != 0 ? a : b", "--identity", "0", "--backend", "simt",
+                                    "--stage", "thread_per_segment", "--elements", "64"});
+    EXPECT_EQ(first.exit_code, 0) << first.errors;
+}
+
+TEST_F(LawsOfRunTest, AssumedLawsAreReliedOn)
+{
+    const auto result = folder_.run({"run", "kadane.seg", "--assume", "identity", "--backend", "simt",
+                                     "--stage", "thread_per_segment", "--elements", "64"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_TRUE(
+        result.errors.starts_with("segfold: warning: operator kadane is refuted to have an identity, and "
+                                  "relied on because of --assume identity\n"))
+        << result.errors;
+    EXPECT_EQ(folder_.run({"run", "kadane.seg", "--assume", "identiti"}).errors,
+              "segfold: --assume: unknown law 'identiti'; it is one of associative, identity, commutative, "
+              "idempotent; "
+              "did you mean 'identity'?\n");
+    EXPECT_EQ(
+        folder_.run({"run", "kadane.seg", "--assume", "commutative"}).errors,
+        "segfold: --assume commutative: operator kadane does not claim to be commutative; add it to the "
+        "operator's laws\n");
+    EXPECT_EQ(folder_.run({"run", "keep_first", "--assume", "identity"}).errors,
+              "segfold: --assume identity: operator keep_first has no identity\n");
+}
+
+TEST_F(LawsOfRunTest, InfiniteDataRunWithoutTheIdentity)
+{
+    const auto infinity = static_cast<float>(kInfinity);
+    write_npy(folder_.file("scale.npy"), array_of<float>(Type::f32, {infinity, 2, 3, infinity, 0, 1, 2}));
+    write_npy(folder_.file("shift.npy"), array_of<float>(Type::f32, {1, 1, 1, 0, 5, -infinity, 1}));
+    write_npy(folder_.file("lengths.npy"), array_of<std::int64_t>(Type::i64, {1, 2, 0, 3, 1}));
+    for (const std::string op : {"affine", "kahan.seg"})
+        for (const std::string stage :
+             {"warp_per_segment", "group_per_segment", "block_per_segment", "tile_scan"}) {
+            std::vector<std::string> words = {"run",       op,      "--layout", "lengths=lengths.npy",
+                                              "--backend", "simt",  "--stage",  stage,
+                                              "--check",   "--json"};
+            for (const std::string input : {"scale", "shift"})
+                if (op == "affine" || input == "scale") {
+                    words.emplace_back("--input");
+                    words.push_back((op == "affine" ? input : "x") + "=" + input + ".npy");
+                }
+            const auto result = folder_.run(words);
+            EXPECT_EQ(result.exit_code, 0) << stage << ": " << result.errors << result.output;
+            const auto document = nlohmann::json::parse(result.output);
+            EXPECT_EQ(document["without_identity"],
+                      std::string("the identity is neutral on finite values alone, and '") +
+                          (op == "affine" ? "scale" : "x") + "' has infinities or NaN");
+            EXPECT_TRUE(document["agrees"]) << stage;
+        }
+    const auto warning = folder_.run(
+        {"run", "kahan.seg", "--input", "scale.npy", "--backend", "simt", "--stage", "thread_per_segment"});
+    EXPECT_EQ(warning.errors,
+              "segfold: warning: operator kahan runs without its identity: the identity is neutral on finite "
+              "values "
+              "alone, and 'x' has infinities or NaN\n");
+}
+
+TEST_F(LawsOfRunTest, IdentityThatInfinitiesAloneRefuteIsLeftOut)
+{
+    (void)folder_.write("lse.seg",
+                        "operator lse(x: f32) -> f32 {\n"
+                        "  state { top: f32 = lowest(f32); sum: f32 = 0 }\n"
+                        "  lift { top = x; sum = 1 }\n"
+                        "  combine(a, b) {\n"
+                        "    let m = max(a.top, b.top);\n"
+                        "    top = m;\n"
+                        "    sum = a.sum * exp(a.top - m) + b.sum * exp(b.top - m)\n"
+                        "  }\n"
+                        "  finish top + log(sum)\n"
+                        "}\n");
+    const auto infinity = static_cast<float>(kInfinity);
+    write_npy(folder_.file("x.npy"), array_of<float>(Type::f32, {-infinity, 1, 2, 3, -infinity}));
+    write_npy(folder_.file("lengths.npy"), array_of<std::int64_t>(Type::i64, {1, 3, 0, 1}));
+    const auto result = folder_.run({"run", "lse.seg", "--input", "x.npy", "--layout", "lengths=lengths.npy",
+                                     "--backend", "simt", "--stage", "warp_per_segment", "--check"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors << result.output;
+    EXPECT_EQ(
+        result.errors,
+        "segfold: warning: operator lse runs without its identity: the identity is neutral on finite values "
+        "alone, and 'x' has infinities or NaN\n");
+}
+
+TEST_F(LawsOfRunTest, NanIsWarnedOfWhereTheDataCanMakeIt)
+{
+    const auto run = [&](const std::string& lift, const std::string& values) {
+        return folder_.run({"run", "--op", "max(a, b)", "--identity", "-inf", "--lift", lift, "--type", "f32",
+                            "--layout", "uniform=16", "--elements", "64", "--values", values, "--backend",
+                            "simt", "--show", "0"});
+    };
+    const auto warns = [](const auto& result) {
+        return result.errors.find("an identity for all states but NaN") != std::string::npos;
+    };
+    for (const std::string values : {"uniform", "small_integers"}) {
+        const auto finite = run("x", values);
+        EXPECT_EQ(finite.exit_code, 0) << finite.errors;
+        EXPECT_EQ(finite.errors, "") << values;
+    }
+    EXPECT_TRUE(warns(run("sqrt(x)", "uniform")));
+}
+
+TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
+{
+    for (const std::vector<std::string>& op : {std::vector<std::string>{"product", "--type", "bf16"},
+                                               std::vector<std::string>{"affine", "--type", "f16"}}) {
+        std::vector<std::string> words = {"check"};
+        words.insert(words.end(), op.begin(), op.end());
+        for (const char* word : {"--backend", "simt", "--layout", "zipf:exponent=1.9", "--elements", "4096",
+                                 "--stage", "block_per_segment"})
+            words.emplace_back(word);
+        const auto result = folder_.run(words);
+        EXPECT_EQ(result.exit_code, 0) << result.output;
+        EXPECT_NE(result.output.find("near_one"), std::string::npos) << result.output;
+        // Totals that overflow are judged by the rule of runtime/judge/tolerance.h.
+        words.emplace_back("--values");
+        words.emplace_back("small_integers");
+        EXPECT_EQ(folder_.run(words).exit_code, 0) << op[0];
+    }
+}
+
+}  // namespace
+}  // namespace segfold

@@ -1,0 +1,131 @@
+// segfold with products of operators and with values of scalars: what it prints, and what it says of
+// mistakes.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "runtime/data/formats/npy.h"
+#include "tests/cli/cli_program.h"
+#include "tests/common/small_workloads.h"
+
+namespace segfold::test {
+namespace {
+
+class ProductsTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        write_npy(folder_.file("x.npy"), array_of<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8}));
+        write_npy(folder_.file("offsets.npy"), array_of<std::int32_t>(Type::i32, {0, 0, 7, 8}));
+    }
+
+    /// The reference compiles nothing.
+    [[nodiscard]] ProgramResult run(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), "run");
+        arguments.insert(arguments.end(),
+                         {"--input", "x=x.npy", "--layout", "offsets=offsets.npy", "--backend", "reference"});
+        return folder_.run(std::move(arguments));
+    }
+
+    /// The lines of the table.
+    [[nodiscard]] std::string table(std::vector<std::string> arguments) const
+    {
+        const auto result = run(std::move(arguments));
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return result.output.substr(result.output.find("segment  "));
+    }
+
+    [[nodiscard]] std::string refused(std::vector<std::string> arguments) const
+    {
+        const auto result = run(std::move(arguments));
+        EXPECT_EQ(result.exit_code, 2) << result.output;
+        return result.errors;
+    }
+
+    ProgramFolder folder_;
+};
+
+TEST_F(ProductsTest, TwoOperatorsFoldInOnePass)
+{
+    EXPECT_EQ(table({"mean_variance & argmax"}),
+              "segment  length  mean  variance  value                index\n"
+              "      0       0   nan       nan   -inf  9223372036854775807\n"
+              "      1       7     4         4      7                    6\n"
+              "      2       1     8         0      8                    7\n");
+    EXPECT_EQ(table({"sum & max & min"}),
+              "segment  length  sum   max  min\n"
+              "      0       0    0  -inf  inf\n"
+              "      1       7   28     7    1\n"
+              "      2       1    8     8    8\n");
+}
+
+TEST_F(ProductsTest, FilesMayBeFactors)
+{
+    std::filesystem::create_directory(folder_.file("r&d"));
+    for (const auto* name : {"w.seg", "r&d/w.seg"})
+        std::ofstream(folder_.file(name))
+            << "operator w(x: f32) -> f32 { state s: f32 = 0 lift 2 * x combine(a, b) a + b }\n";
+    const std::string columns[] = {
+        "segment  length   w  sum\n"
+        "      0       0   0    0\n"
+        "      1       7  56   28\n"
+        "      2       1  16    8\n",
+        "segment  length  sum   w\n"
+        "      0       0    0   0\n"
+        "      1       7   28  56\n"
+        "      2       1    8  16\n"};
+    for (const std::string path : {"w.seg", "./w.seg", "r&d/w.seg", "./r&d/w.seg"})
+        for (const std::string sign : {"&", " & "}) {
+            EXPECT_EQ(table({path + sign + "sum_f32"}), columns[0]) << path << sign;
+            EXPECT_EQ(table({"sum_f32" + sign + path}), columns[1]) << path << sign;
+        }
+    EXPECT_EQ(table({"./r&d/w.seg"}), table({"w.seg"}));
+    EXPECT_EQ(refused({"sum_f32 & ./v.seg"}),
+              "segfold: ./v.seg: cannot be opened as an operator: No such file or directory\n");
+}
+
+TEST_F(ProductsTest, ScalarsTakeTheirValues)
+{
+    const auto counts = [](const std::string& counts_of_7_and_1) {
+        return "segment  length  result\n      0       0       0\n" + counts_of_7_and_1;
+    };
+    EXPECT_EQ(table({"count_above", "--scalar", "threshold=4.5"}),
+              counts("      1       7       3\n      2       1       1\n"));
+    EXPECT_EQ(table({"count_above", "--scalar", "threshold=-inf"}),
+              counts("      1       7       7\n      2       1       1\n"));
+    EXPECT_EQ(table({"count_above & sum", "--scalar", "threshold=7"}),
+              "segment  length  count_above  sum\n"
+              "      0       0            0    0\n"
+              "      1       7            0   28\n"
+              "      2       1            1    8\n");
+}
+
+TEST_F(ProductsTest, MistakesAreToldInWords)
+{
+    EXPECT_EQ(refused({"count_above", "--scalar", "treshold=4.5"}),
+              "segfold: --scalar 'treshold=4.5': operator count_above has no scalar 'treshold'; it has "
+              "threshold; did you mean 'threshold'?\n");
+    EXPECT_EQ(refused({"count_above", "--scalar", "threshold"}),
+              "segfold: --scalar 'threshold': the value is missing; write threshold=15\n");
+    EXPECT_EQ(refused({"count_above", "--scalar", "threshold=", "--type", "f32"}),
+              "segfold: --scalar 'threshold=': the value is missing; write threshold=15\n");
+    EXPECT_EQ(refused({"count_above", "--scalar", "threshold=four"}),
+              "segfold: --scalar threshold=four: 'four' is not a value of f32\n");
+    EXPECT_EQ(refused({"count_above", "--scalar", "threshold=1", "--scalar", "threshold=2"}),
+              "segfold: --scalar: 'threshold' is given twice; once is enough\n");
+    EXPECT_EQ(
+        refused({"sum", "--scalar", "threshold=1"}),
+        "segfold: --scalar 'threshold=1': operator sum has no scalars; a parameter is declared as one by "
+        "threshold: scalar f32\n");
+    EXPECT_EQ(refused({"sum_f32 & max_i32"}),
+              "segfold: parameter 'x' of operator max is i32, but another operator of the product has it as "
+              "f32; name their types, as in sum_f32 & max_f32\n");
+    EXPECT_EQ(refused({"sum & maxx"}),
+              "segfold: unknown operator 'maxx'; 'segfold operators' lists those that come with the program; "
+              "did you mean 'max'?\n");
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,375 @@
+// segfold run: data in, results out, and what is said of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "runtime/data/formats/npy.h"
+#include "runtime/data/formats/npz.h"
+#include "tests/cli/cli_program.h"
+
+namespace segfold::test {
+namespace {
+
+class RunTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        if (!has_compiler())
+            GTEST_SKIP() << "simt needs a C++ compiler";
+        write_npy(folder_.file("x.npy"), make_array<float>(Type::f32, {1, 2, 3, 4, 5, 6, 7, 8}));
+        write_npy(folder_.file("offsets.npy"), make_array<std::int32_t>(Type::i32, {0, 0, 7, 8}));
+        write_npy(folder_.file("keys.npy"), make_array<std::int64_t>(Type::i64, {5, 5, 2, 2, 2, 9, 9, 5}));
+    }
+
+    /// Runs on simt, where the results do not depend on the machine, unless another back end is named.
+    [[nodiscard]] ProgramResult run(std::vector<std::string> arguments) const
+    {
+        if (std::ranges::find(arguments, "--backend") == arguments.end())
+            arguments.insert(arguments.end(), {"--backend", "simt"});
+        return folder_.run(std::move(arguments));
+    }
+
+    [[nodiscard]] nlohmann::json run_json(std::vector<std::string> arguments) const
+    {
+        arguments.emplace_back("--json");
+        const auto result = run(std::move(arguments));
+        EXPECT_EQ(result.exit_code, 0) << result.errors;
+        return nlohmann::json::parse(result.output);
+    }
+
+    ProgramFolder folder_;
+};
+
+constexpr const char* kSum =
+    "operator s(x: i32) -> i32 {\n  state s: i32 = 0\n  lift x\n  combine(a, b) a + b\n}\n";
+
+TEST_F(RunTest, CarriageReturnsAreRefusedBeforeAnythingIsCompiled)
+{
+    (void)folder_.write("cr.seg",
+                        "# sum\r extern \"C\" int system(const char*); struct E{E(){system(\"touch "
+                        "PWNED\");}}e;\n" +
+                            std::string(kSum));
+    const auto result = run({"run", "cr.seg", "--elements", "16"});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(result.errors,
+              "segfold: cr.seg:1:6: a carriage return that no newline follows\n"
+              "    # sum\\x0d extern \"C\" int system(const char*); struct E{E(){system(\"touch "
+              "PWNED\");}}e;\n"
+              "         ^^^^  lines end with a newline, or with a carriage return and a newline\n");
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("PWNED")));
+}
+
+TEST_F(RunTest, CommentsThatLookLikeKernelsStayComments)
+{
+    const std::string evil =
+        "extern \"C\" int system(const char*); struct E{E(){system(\"touch PWNED\");}}e;\n";
+    const std::string headings[] = {
+        "# asm volatile(\"cp.async.wait_all;\" : : \"r\"(x\n# )); " + evil,
+        "# __global__ void __cluster_dims__(evil) reduce(\n",
+        "# extern __shared__ int evil[];\n",
+        "# ends with a backslash \\\n# and with a trigraph ?\?/\n# " + evil,
+    };
+    for (const auto& heading : headings) {
+        (void)folder_.write("sum.seg", heading + kSum);
+        const auto result = run({"run", "sum.seg", "--elements", "16", "--check"});
+        EXPECT_EQ(result.exit_code, 0) << heading << result.errors;
+        EXPECT_FALSE(std::filesystem::exists(folder_.file("PWNED"))) << heading;
+    }
+}
+
+/// The lines from the one that starts with `begin` up to an empty one, or to the end.
+std::string paragraph(const std::string& text, const std::string& begin)
+{
+    const auto from = text.find("\n" + begin) + 1;
+    const auto end = text.find("\n\n", from);
+    return from == 0 ? text : text.substr(from, end == std::string::npos ? end : end + 1 - from);
+}
+
+TEST_F(RunTest, GeneratedDataAgreeWithTheReference)
+{
+    const auto result =
+        run({"run", "sum_i32", "--layout", "uniform=32", "--elements", "2^10", "--check", "--show", "2"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_NE(result.output.find("data      1024 elements in 32 segments (uniform=32), 32-bit indices\n"),
+              std::string::npos)
+        << result.output;
+    EXPECT_NE(result.output.find("\nreference  all 32 segments agree with the reference bit for bit\n"),
+              std::string::npos)
+        << result.output;
+}
+
+TEST_F(RunTest, TableShowsSegmentsLengthsAndResults)
+{
+    const auto result = run({"run", "sum", "--input", "x.npy", "--layout", "offsets=offsets.npy"});
+    EXPECT_EQ(paragraph(result.output, "segment "),
+              "segment  length  result\n"
+              "      0       0       0\n"
+              "      1       7      28\n"
+              "      2       1       8\n");
+}
+
+TEST_F(RunTest, TableShowsKeysLabelsAndTheLargestFirst)
+{
+    (void)folder_.write("labels.txt", "first\nsecond\nthird\nl\xc3\xa4st\n");
+    const auto result = run({"run", "mean_variance", "--input", "x=x.npy", "--layout", "keys=keys.npy",
+                             "--labels", "labels.txt", "--sort", "mean", "--show", "3"});
+    EXPECT_EQ(paragraph(result.output, "segment "),
+              "segment  label   key  length  mean   variance\n"
+              "      3  l\xc3\xa4st      5       1     8          0\n"
+              "      2  third     9       2   6.5       0.25\n"
+              "      1  second    2       3     4  0.6666667\n"
+              "... and 1 more segment\n");
+}
+
+TEST_F(RunTest, JsonHoldsWhatTheTextSays)
+{
+    const auto document =
+        run_json({"run", "sum", "--input", "x.npy", "--layout", "keys=keys.npy", "--check", "--show", "1",
+                  "--stage", "thread_per_segment", "--set", "block_threads=64"});
+    EXPECT_EQ(document["operator"]["name"], "sum");
+    EXPECT_EQ(document["layout"], "keys=keys.npy");
+    EXPECT_EQ(document["num_elements"], 8);
+    EXPECT_EQ(document["num_segments"], 4);
+    EXPECT_EQ(document["index_bits"], 32);
+    EXPECT_EQ(document["inputs"]["x"], "x.npy");
+    EXPECT_EQ(document["backend"], "simt");
+    EXPECT_EQ(document["stage"], "thread_per_segment");
+    EXPECT_EQ(document["chosen_by"], "asked for");
+    EXPECT_EQ(document["configuration"]["block_threads"], 64);
+    EXPECT_EQ(document["results"].dump(), R"([{"fields":{"result":3.0},"key":5,"length":2,"segment":0}])");
+    EXPECT_EQ(document["comparisons"][0]["against"], "the reference");
+    EXPECT_TRUE(document["thrust"]["ran"].is_boolean());
+    EXPECT_EQ(document["agrees"], true);
+}
+
+TEST_F(RunTest, NumbersThatJsonLacksAreStrings)
+{
+    const auto document =
+        run_json({"run", "max", "--input", "x.npy", "--layout", "offsets=offsets.npy", "--show", "1"});
+    EXPECT_EQ(document["results"][0]["fields"]["result"], "-Infinity");
+}
+
+TEST_F(RunTest, JsonSaysHowManyResultsItLeavesOut)
+{
+    const auto shown = [&](std::vector<std::string> more) {
+        more.insert(more.begin(), {"run", "sum", "--elements", "64", "--layout", "uniform=4"});
+        const auto document = run_json(more);
+        EXPECT_EQ(document["num_segments"], 16);
+        EXPECT_EQ(document["num_shown"], document["results"].size());
+        return std::pair(document["results"].size(), document["truncated"].get<bool>());
+    };
+    EXPECT_EQ(shown({}), std::pair(std::size_t{8}, true));
+    EXPECT_EQ(shown({"--show", "15"}), std::pair(std::size_t{15}, true));
+    EXPECT_EQ(shown({"--show", "16"}), std::pair(std::size_t{16}, false));
+    EXPECT_EQ(shown({"--show", "all"}), std::pair(std::size_t{16}, false));
+}
+
+TEST_F(RunTest, IndicesAreAsWideAsAskedFor)
+{
+    const auto document = run_json({"run", "sum", "--input", "x.npy", "--index-bits", "64", "--check"});
+    EXPECT_EQ(document["index_bits"], 64);
+    EXPECT_EQ(document["results"][0]["fields"]["result"], 36.0);
+}
+
+TEST_F(RunTest, OneFieldIsWrittenAsNpy)
+{
+    const auto result =
+        run({"run", "sum", "--input", "x.npy", "--layout", "offsets=offsets.npy", "--output", "y.npy"});
+    EXPECT_NE(result.output.find("\nwritten  y.npy\n"), std::string::npos);
+    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{0, 28, 8}));
+}
+
+TEST_F(RunTest, SeveralFieldsAndKeysAreWrittenAsNpz)
+{
+    const auto result =
+        run({"run", "argmax", "--input", "x.npy", "--layout", "keys=keys.npy", "--output", "y.npz"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(npz_names(folder_.file("y.npz")), (std::vector<std::string>{"value", "index", "keys"}));
+    EXPECT_EQ(to_vector<float>(read_npz_array(folder_.file("y.npz"), "value")),
+              (std::vector<float>{2, 5, 7, 8}));
+    EXPECT_EQ(to_integers(read_npz_array(folder_.file("y.npz"), "keys")),
+              (std::vector<std::int64_t>{5, 2, 9, 5}));
+    const auto npy =
+        run({"run", "sum", "--input", "x.npy", "--layout", "keys=keys.npy", "--output", "y.npy"});
+    EXPECT_NE(npy.errors.find("holds results without their keys; an .npz file takes both"),
+              std::string::npos);
+}
+
+TEST_F(RunTest, MatrixBringsItsColumns)
+{
+    (void)folder_.write("a.mtx",
+                        "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 1\n1 3 2\n2 2 3\n3 1 4\n"
+                        "3 4 5\n");
+    (void)folder_.write(
+        "spmv.seg",
+        "operator spmv(value: f32, column: i64, v: table f32) -> f32 {\n  state sum: f32 = 0\n"
+        "  lift value * v[column]\n  combine(a, b) a + b\n  laws commutative\n}\n");
+    write_npy(folder_.file("v.npy"), make_array<float>(Type::f32, {1, 10, 100, 1000}));
+    const auto result =
+        run({"run", "spmv.seg", "--layout", "rows=a.mtx", "--input", "v=v.npy", "--output", "y.npy"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_EQ(to_vector<float>(read_npy(folder_.file("y.npy"))), (std::vector<float>{201, 30, 5004}));
+}
+
+TEST_F(RunTest, TablesAndTheirPlacesAreGenerated)
+{
+    (void)folder_.write("gather.seg",
+                        "operator o(x: i8, t: table i32) -> i32 {\n  state sum: i32 = 0\n  lift t[x]\n"
+                        "  combine(a, b) a + b\n}\n");
+    const auto document =
+        run_json({"run", "gather.seg", "--elements", "1000", "--layout", "uniform=10", "--check"});
+    EXPECT_EQ(document["inputs"]["x"], "generated places of t, seed 7");
+    EXPECT_EQ(document["inputs"]["t"], "generated small_integers, seed 7");
+    EXPECT_EQ(document["agrees"], true);
+}
+
+TEST_F(RunTest, IndicesCountAsConverted)
+{
+    (void)folder_.write("gather.seg",
+                        "operator o(j: i32, t: table i32) -> i32 {\n  state sum: i32 = 0\n  lift t[u8(j)]\n"
+                        "  combine(a, b) a + b\n}\n");
+    write_npy(folder_.file("j.npy"), make_array<std::int32_t>(Type::i32, {-1, -1}));
+    Array table(Type::i32, 300);
+    std::ranges::fill(table.as<std::int32_t>(), 1);
+    table.as<std::int32_t>()[255] = 50;
+    write_npy(folder_.file("t.npy"), table);
+    for (const std::string backend : {"simt", "thrust", "reference"}) {
+        const auto document =
+            run_json({"run", "gather.seg", "--input", "j=j.npy", "--input", "t=t.npy", "--backend", backend});
+        EXPECT_EQ(document["results"][0]["fields"]["result"], 100) << backend;
+    }
+}
+
+/// More elements than the host looks at: the kernel finds out, Thrust and the reference say the same.
+TEST_F(RunTest, ReadsOutsideOfTablesAreRefusedInTheSameWords)
+{
+    (void)folder_.write("gather.seg",
+                        "operator o(j: i32, t: table i32) -> i32 {\n  state sum: i32 = 0\n  lift t[j + 1]\n"
+                        "  combine(a, b) a + b\n}\n");
+    Array places(Type::i32, 70000), table(Type::i32, 20);
+    std::ranges::fill(places.as<std::int32_t>(), 18);
+    std::ranges::fill(table.as<std::int32_t>(), 1);
+    places.as<std::int32_t>()[69000] = places.as<std::int32_t>()[69998] = 19;
+    write_npy(folder_.file("j.npy"), places);
+    write_npy(folder_.file("t.npy"), table);
+    for (const std::string backend : {"simt", "thrust", "reference"}) {
+        const auto result = run({"run", "gather.seg", "--input", "j=j.npy", "--input", "t=t.npy", "--layout",
+                                 "uniform=10", "--backend", backend});
+        EXPECT_EQ(result.exit_code, 2) << backend;
+        EXPECT_EQ(result.errors,
+                  "segfold: table 't' has 20 entries; element 69000 reads t[20], and indices run from 0 to "
+                  "19\n")
+            << backend;
+    }
+}
+
+TEST_F(RunTest, EqualSeedsGiveEqualResults)
+{
+    const std::vector<std::string> command = {"run",        "trace", "--layout", "zipf:exponent=1.9",
+                                              "--elements", "5000"};
+    const auto with_seed = [&](const std::string& seed) {
+        auto words = command;
+        words.insert(words.end(), {"--seed", seed});
+        return run_json(words)["results"].dump();
+    };
+    EXPECT_EQ(with_seed("1"), with_seed("1"));
+    EXPECT_NE(with_seed("1"), with_seed("2"));
+}
+
+TEST_F(RunTest, ShortFormWorksLikeTheLongOne)
+{
+    const auto document = run_json({"run", "--op", "a + b", "--identity", "0", "--lift", "x * x", "--finish",
+                                    "sqrt(value)", "--commutative", "--input", "x.npy", "--check"});
+    EXPECT_NEAR(document["results"][0]["fields"]["result"].get<double>(), std::sqrt(204.0), 1e-5);
+    EXPECT_EQ(document["agrees"], true);
+}
+
+TEST_F(RunTest, RefutedCommutativityIsNotUsed)
+{
+    const auto result =
+        run({"run", "--op", "a", "--commutative", "--input", "x.npy", "--check", "--type", "f32"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_TRUE(result.errors.starts_with(
+        "segfold: warning: operator expression is not commutative; the order of the "
+        "elements is kept\ncombine is not commutative:\n"))
+        << result.errors;
+    EXPECT_NE(result.output.find("      0       8       1\n"), std::string::npos) << result.output;
+}
+
+/// max(-inf, nan) is -inf, so that -inf is no identity by the letter; no value of the data makes a NaN.
+TEST_F(RunTest, LawsThatNanAloneRefutesAreReliedOn)
+{
+    const auto result =
+        run({"run", "--op", "max(a, b)", "--identity", "-inf", "--commutative", "--input", "x.npy"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_NE(result.output.find("      0       8       8\n"), std::string::npos) << result.output;
+}
+
+TEST_F(RunTest, WrongResultsEndWithOne)
+{
+    namespace fs = std::filesystem;
+    const fs::path kernels = fs::path(SEGFOLD_SOURCE_DIR) / "kernels";
+    fs::create_directories(folder_.file("wrong/stages"));
+    fs::copy(kernels / "parts", folder_.file("wrong/parts"));
+    auto text = read_text((kernels / "stages/thread_per_segment.cu").string());
+    const std::string start = "position = 0;";
+    ASSERT_NE(text.find(start), std::string::npos);
+    for (auto at = text.find(start); at != std::string::npos; at = text.find(start, at + 1))
+        text[at + start.size() - 2] = '1';
+    (void)folder_.write("wrong/stages/thread_per_segment.cu", text);
+    write_npy(folder_.file("i.npy"), make_array<std::int32_t>(Type::i32, {1, 2, 3, 4, 5, 6, 7, 8}));
+    const auto result =
+        run({"run", "sum_i32", "--input", "i.npy", "--layout", "uniform=4", "--kernels", "wrong", "--check"});
+    EXPECT_EQ(result.exit_code, 1);
+    const std::string expected =
+        "reference  2 of 2 segments are wrong, the first one:\n"
+        "           segment 0 (elements 0 to 3, length 4): result is 9, reference says 10\n"
+        "               x: 1, 2, 3, 4\n";
+    EXPECT_EQ(paragraph(result.output, "reference").substr(0, expected.size()), expected);
+}
+
+TEST_F(RunTest, OtherBackEndsNeedNoStage)
+{
+    const auto result = folder_.run({"run", "sum", "--input", "x.npy", "--backend", "reference"});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_NE(result.output.find("      0       8      36\n"), std::string::npos) << result.output;
+    EXPECT_EQ(result.output.find("stage "), std::string::npos) << result.output;
+}
+
+TEST_F(RunTest, ExplainSaysWhyAPlanIsTaken)
+{
+    const auto result = run({"run", "sum_i32", "--elements", "100", "--layout", "uniform=10", "--stage",
+                             "tile_scan", "--explain", "--json"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const auto explanation = nlohmann::json::parse(result.output)["explanation"];
+    EXPECT_EQ(explanation["plan"], "tile_scan block_threads=256 items_per_thread=8, asked for");
+    EXPECT_EQ(explanation["lookup"], "none");
+    EXPECT_EQ(explanation["reason"], "--stage chooses, and no record is asked");
+    EXPECT_TRUE(std::string(explanation["rule_of_thumb"]).starts_with("thread_per_segment "));
+    EXPECT_EQ(explanation["compulsory_bytes"], 440);
+    EXPECT_EQ(explanation["scratch_bytes"], 0) << "on the host";
+    const auto untuned = run({"run", "sum_i32", "--elements", "100", "--no-tune", "--explain"});
+    EXPECT_NE(untuned.output.find("--no-tune: no record is asked"), std::string::npos) << untuned.output;
+    EXPECT_NE(
+        untuned.output.find("\nleft out       scratch memory, which is counted on a GPU alone, and a time, "
+                            "which only a tuning record predicts\n"),
+        std::string::npos)
+        << untuned.output;
+}
+
+TEST_F(RunTest, NoElementsAreNoError)
+{
+    for (const auto* layout : {"whole", "uniform=4", "zipf:exponent=1.9"}) {
+        const auto result = run({"run", "sum_i32", "--elements", "0", "--layout", layout, "--check"});
+        EXPECT_EQ(result.exit_code, 0) << layout << ": " << result.errors;
+    }
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,499 @@
+// The stages that are known: their order, what they need of a problem, and folders of a user's own.
+#include "codegen/catalogue.h"
+#include "codegen/costs.h"
+
+#include <gtest/gtest.h>
+
+#include "codegen/embedded_kernels.h"
+#include "codegen/emit.h"
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+#include "tests/common/files.h"
+
+namespace segfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kKernel = R"(//% launch  fold  grid = num_segments  block = 1
+extern "C" __global__ void fold(Inputs inputs, Results results)
+{
+    store(results, 0, 0, identity());
+}
+)";
+
+/// A folder like kernels/ with the given stage files.
+class KernelFolder {
+public:
+    using Files = std::initializer_list<std::pair<std::string, std::string>>;
+
+    explicit KernelFolder(Files stages)
+    {
+        fs::create_directories(folder_.file("stages"));
+        fs::create_directories(folder_.file("parts"));
+        for (const char* half : {"f16", "bf16"})
+            (void)folder_.write(std::string("parts/") + half + ".cuh", "struct f {};\n");
+        for (const auto& [name, directives] : stages)
+            (void)folder_.write(
+                "stages/" + name + ".cu",
+                "//% stage " + name + "\n//% title T\n//% layout whole, offsets\n" + directives + kKernel);
+    }
+    [[nodiscard]] std::string path() const { return folder_.file(""); }
+    [[nodiscard]] const TemporaryFolder& folder() const { return folder_; }
+    [[nodiscard]] Catalogue catalogue() const { return Catalogue::from_directory(path()); }
+
+private:
+    TemporaryFolder folder_;
+};
+
+std::string names(const Catalogue& catalogue)
+{
+    std::string list;
+    for (const auto& stage : catalogue.stages())
+        list += (list.empty() ? "" : " ") + stage.name;
+    return list;
+}
+
+template <class Call>
+std::string failure(Call call)
+{
+    try {
+        call();
+        return "accepted";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+Problem problem(const std::string& op, SegmentForm form = SegmentForm::offsets)
+{
+    return {standard_operator(op), form};
+}
+
+TEST(Catalogue, EveryStageFollowsTheOneItImprovesOn)
+{
+    const auto& stages = Catalogue::standard().stages();
+    ASSERT_FALSE(stages.empty());
+    for (auto stage = stages.begin(); stage != stages.end(); ++stage) {
+        const auto before = [&](const Stage& other) { return other.name == stage->after; };
+        EXPECT_TRUE(stage->after.empty() || std::any_of(stages.begin(), stage, before)) << stage->name;
+        EXPECT_EQ(stage->file, (stage->is_rung ? "ladder/" : "stages/") + stage->name + ".cu");
+        EXPECT_FALSE(stage->source.empty()) << stage->name << " does not say where its idea comes from";
+        EXPECT_FALSE(
+            configurations(*stage, plan_facts(Problem(standard_operator("sum_f32"), SegmentForm::offsets)))
+                .empty())
+            << stage->name;
+    }
+}
+
+TEST(Catalogue, OrderIsTheLadderAndThenTheName)
+{
+    const KernelFolder kernels(KernelFolder::Files{
+        {"late", "//% after mid\n"}, {"mid", "//% after zero\n"}, {"zero", ""}, {"alone", ""}});
+    EXPECT_EQ(names(kernels.catalogue()), "alone zero mid late");
+}
+
+TEST(Catalogue, TheFolderHoldsWhatIsEmbedded)
+{
+    const auto read = Catalogue::from_directory(SEGFOLD_SOURCE_DIR "/kernels");
+    EXPECT_EQ(names(read), names(Catalogue::standard()));
+    for (const auto& file : embedded_kernels())
+        EXPECT_EQ(file.text, read_text(SEGFOLD_SOURCE_DIR "/kernels/" + std::string(file.path))) << file.path;
+}
+
+TEST(Catalogue, UnknownNamesAreAnsweredWithTheKnownOnes)
+{
+    const KernelFolder kernels(KernelFolder::Files{{"tile_scan", ""}, {"merge", ""}});
+    const auto catalogue = kernels.catalogue();
+    EXPECT_EQ(failure([&] { (void)catalogue.stage("tile_scn"); }),
+              "unknown stage 'tile_scn'; did you mean 'tile_scan'? The stages are merge, tile_scan");
+    EXPECT_EQ(failure([&] { (void)catalogue.stage("elephant"); }),
+              "unknown stage 'elephant'; the stages are merge, tile_scan");
+    EXPECT_TRUE(failure([&] {
+                    (void)catalogue.stage("row_tree");
+                }).starts_with("stage 'row_tree' is one of the back end cpu; those of the back ends cuda"));
+    EXPECT_EQ(failure([&] { (void)catalogue.part("parts/none.cuh"); }), "unknown part 'parts/none.cuh'");
+    EXPECT_EQ(catalogue.stage("merge").name, "merge");
+}
+
+TEST(Catalogue, FoldersThatAreNoneAreRefused)
+{
+    const TemporaryFolder folder;
+    EXPECT_EQ(failure([&] { Catalogue::from_directory(folder.file("none")); }),
+              folder.file("none") + ": has no folder 'stages'; it must look like kernels/");
+    const KernelFolder orphan(KernelFolder::Files{{"a", "//% after b\n"}});
+    EXPECT_EQ(failure([&] { (void)orphan.catalogue(); }),
+              "stages/a.cu: comes after 'b', which is no stage, or after itself");
+}
+
+TEST(Catalogue, CommentsThatCompilersReadOtherwiseAreRefused)
+{
+    const KernelFolder returns(KernelFolder::Files{{"a", "// one\rint two;\n"}});
+    EXPECT_EQ(failure([&] { (void)returns.catalogue(); }),
+              "stages/a.cu:4: the comment holds '\\x0d', which is not shown");
+    const KernelFolder carried(KernelFolder::Files{{"a", "// one \\\n"}});
+    EXPECT_EQ(failure([&] { (void)carried.catalogue(); }),
+              "stages/a.cu:4: the comment ends with a backslash, which makes the next line a part of it");
+    const KernelFolder windows(KernelFolder::Files{{"a", "// one\r\n"}});
+    EXPECT_EQ(names(windows.catalogue()), "a");
+}
+
+TEST(Catalogue, LaddersWithoutAFootAreRefused)
+{
+    const KernelFolder circle(KernelFolder::Files{{"a", "//% after b\n"}, {"b", "//% after a\n"}});
+    EXPECT_EQ(failure([&] { (void)circle.catalogue(); }),
+              "stages/a.cu: comes after 'b', which is no stage, or after itself");
+}
+
+TEST(Catalogue, StagesOfOneNameAreRefused)
+{
+    const KernelFolder kernels(KernelFolder::Files{{"a", ""}});
+    (void)kernels.folder().write("stages/b.cu", read_text(kernels.folder().file("stages/a.cu")));
+    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }),
+              "stages/b.cu: stage 'a' is already that of stages/a.cu");
+}
+
+TEST(Catalogue, FaultsOfAStageFileNameIt)
+{
+    const KernelFolder kernels(KernelFolder::Files{{"a", "//% tune x = y\n"}});
+    EXPECT_EQ(failure([&] { (void)kernels.catalogue(); }),
+              "stages/a.cu:4: 'y' is not a value for x; values are integers");
+}
+
+/// What requiring `stage` for a problem says, where it and "any" are the stages.
+std::string unmet(const std::string& directives, const Problem& problem)
+{
+    const KernelFolder kernels(KernelFolder::Files{{"stage", directives}, {"any", ""}});
+    const auto catalogue = kernels.catalogue();
+    return failure([&] { catalogue.require(catalogue.stage("stage"), problem); });
+}
+
+TEST(Needs, AreMetOrNamedWithTheStagesThatCanServe)
+{
+    EXPECT_EQ(unmet("//% needs associative, identity, commutative\n", problem("sum_i32")), "accepted");
+    EXPECT_EQ(
+        unmet("//% needs commutative\n", problem("affine_u32")),
+        "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
+        "serve: any");
+    EXPECT_EQ(unmet("//% needs idempotent\n", problem("sum_i32")),
+              "stage: needs an idempotent operator, and operator sum does not declare that law; stages that "
+              "can serve: any");
+    EXPECT_EQ(unmet("//% needs identity\n", problem("keep_first_i32")),
+              "stage: needs an identity, and operator keep_first declares none; stages that can serve: any");
+    EXPECT_EQ(unmet("//% needs state_bytes <= 16\n", problem("max_subarray_i32")),
+              "stage: needs state_bytes <= 16, and operator max_subarray has state_bytes = 32; stages that "
+              "can serve: any");
+    EXPECT_EQ(unmet("", problem("sum_i32", SegmentForm::ranges)),
+              "stage: takes segments given as whole, offsets, not as ranges; stages that can serve: none");
+    EXPECT_EQ(unmet("//% needs comutative\n", problem("sum_i32")),
+              "stages/stage.cu:4: in 'comutative': unknown name 'comutative'; did you mean 'commutative'?");
+}
+
+TEST(Needs, OfAGpuNameTheOneThatIsThere)
+{
+    auto older = problem("sum_i32");
+    EXPECT_EQ(unmet("//% needs cc >= 90\n", older), "accepted");
+    older.target.compute_capability = 86;
+    EXPECT_EQ(unmet("//% needs cc >= 90\n", older),
+              "stage: needs cc >= 90, and the GPU has compute capability 8.6; stages that can serve: any");
+}
+
+TEST(Needs, OfElementsNameTheLift)
+{
+    EXPECT_EQ(
+        unmet("//% needs element_bytes > 0\n", problem("count_i64")),
+        "stage: needs a lift that reads elements, and that of operator count reads none; stages that can "
+        "serve: any");
+}
+
+TEST(Needs, RefutedLawsDoNotCount)
+{
+    auto refuted = problem("sum_i32");
+    refuted.laws.commutative = false;
+    EXPECT_EQ(unmet("//% needs commutative\n", refuted),
+              "stage: needs a commutative operator, and operator sum is refuted to be one; stages that can "
+              "serve: any");
+    refuted.laws.associative = false;
+    EXPECT_EQ(unmet("//% needs associative\n", refuted),
+              "stage: needs an associative operator, and combine of operator sum is refuted; stages that can "
+              "serve: any");
+}
+
+TEST(Needs, EmittingIsRefusedAsWell)
+{
+    const KernelFolder kernels(KernelFolder::Files{{"stage", "//% needs commutative\n"}});
+    const auto catalogue = kernels.catalogue();
+    const auto& stage = catalogue.stage("stage");
+    EXPECT_EQ(
+        failure([&] { emit(problem("affine_u32"), stage, {}, catalogue); }),
+        "stage: needs a commutative operator, and operator affine does not declare that law; stages that can "
+        "serve: none");
+}
+
+TEST(Catalogue, StagesThatTakeNoKeysGetTheOffsetsOfThem)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto& tile_scan = catalogue.stage("tile_scan");
+    const auto& run_stream = catalogue.stage("run_stream");
+    for (const auto form : {SegmentForm::flags, SegmentForm::keys}) {
+        EXPECT_EQ(catalogue.unmet(tile_scan, problem("sum_i32", form)), std::nullopt);
+        EXPECT_EQ(served_form(tile_scan, form), SegmentForm::offsets);
+        EXPECT_EQ(served_form(run_stream, form), form);
+        EXPECT_EQ(served_form(catalogue.stage("run_tiles"), form), form);
+        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1000, 10}).name, "run_tiles");
+        EXPECT_EQ(catalogue.rule_of_thumb(problem("sum_i32", form), {1 << 23, 10}).name, "run_stream");
+    }
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("grid_reduce"), problem("sum_i32", SegmentForm::keys)),
+              "takes segments given as whole, uniform, not as keys");
+    EXPECT_EQ(catalogue.unmet(run_stream, problem("sum_i32")),
+              "takes segments given as keys, flags, not as offsets");
+}
+
+TEST(Catalogue, LiftsThatUsePlacesNeedOffsets)
+{
+    const auto& catalogue = Catalogue::standard();
+    for (const std::string place : {"position", "segment"}) {
+        const Problem used(
+            parse_operator("places.seg", "operator places(x: i64) -> i64 { state s: i64 = 0 lift x * " +
+                                             place + " combine(a, b) a + b }"),
+            SegmentForm::flags);
+        for (const auto* stage : {"run_stream", "run_tiles"})
+            EXPECT_EQ(catalogue.unmet(catalogue.stage(stage), used),
+                      "needs a lift that does not use " + place + ", and that of operator places does");
+        EXPECT_EQ(catalogue.rule_of_thumb(used, {1000, 10}).name, "tile_scan");
+    }
+}
+
+TEST(RuleOfThumb, TakesAStageThatCanServe)
+{
+    const auto& catalogue = Catalogue::standard();
+    for (const auto form : {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
+                            SegmentForm::ranges, SegmentForm::flags, SegmentForm::keys})
+        for (const std::string op : {"sum_i32", "affine_u32", "keep_first_i32", "max_subarray_i32"})
+            for (const std::int64_t length : {0, 1, 32, 1000000}) {
+                const Shape shape{length * 64, 64};
+                const auto& stage = catalogue.rule_of_thumb(problem(op, form), shape);
+                EXPECT_EQ(catalogue.unmet(stage, problem(op, form)), std::nullopt) << stage.name;
+            }
+    EXPECT_NO_THROW((void)catalogue.rule_of_thumb(problem("sum_i32"), {0, 0}));
+}
+
+TEST(RuleOfThumb, GoesByTheLengthOfSegmentsThatAreAllAlike)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](const std::string& op, std::int64_t length, std::int64_t elements) {
+        return catalogue.rule_of_thumb(problem(op, SegmentForm::uniform), {elements, elements / length}).name;
+    };
+    constexpr std::int64_t kMany = std::int64_t{1} << 28;
+    EXPECT_EQ(chosen("sum_i32", 7, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_f16", 8, kMany), "group_per_segment") << "one vector";
+    EXPECT_EQ(chosen("sum_f16", 12, kMany), "thread_per_segment") << "half of a vector would be read in vain";
+    EXPECT_EQ(chosen("sum_f16", 16, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_f16", 4096, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 5, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 6, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 640, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_f64", 641, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 8, kMany), "group_per_segment") << "one vector";
+    EXPECT_EQ(chosen("sum_i32", 8, 1 << 19), "thread_per_segment");
+    EXPECT_EQ(chosen("gcd_i32", 8, kMany), "thread_per_segment") << "joins are dear";
+    EXPECT_EQ(chosen("sum_i32", 192, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 768, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 769, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 12, kMany), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 13, kMany), "group_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 15, 1 << 24), "thread_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 17, kMany), "group_per_segment") << "vectors wherever a segment begins";
+    EXPECT_EQ(chosen("mean_variance_f32", 4096, kMany), "warp_per_segment") << "joining lanes is long";
+    EXPECT_EQ(chosen("mean_variance_f32", 4096, 1 << 21), "block_per_segment") << "too few for a warp each";
+    EXPECT_EQ(chosen("sum_i32", 128, 1 << 20), "group_per_segment");
+    EXPECT_EQ(chosen("argmax_f64", 128, 1 << 20), "warp_per_segment") << "a state of 16 bytes";
+    EXPECT_EQ(chosen("sum_i32", 1024, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 2048, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 1 << 20, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("sum_i32", 1 << 21, kMany), "grid_reduce") << "fewer segments than keep all busy";
+    EXPECT_EQ(chosen("affine_u32", 4096, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("affine_u32", 65536, kMany), "block_per_segment");
+    EXPECT_EQ(chosen("affine_u32", 1 << 20, kMany), "grid_reduce");
+    EXPECT_EQ(chosen("trace_u64", 4096, kMany), "warp_per_segment");
+    EXPECT_EQ(chosen("trace_u64", 16384, kMany), "warp_stream") << "joining lanes once a row is dear";
+}
+
+TEST(RuleOfThumb, TakesWhatHasTheShortestChainForFewElements)
+{
+    const auto& catalogue = Catalogue::standard();
+    const auto chosen = [&](std::int64_t elements, std::int64_t segments, std::int64_t longest) {
+        return catalogue.rule_of_thumb(problem("sum_i32"), {elements, segments, longest}).name;
+    };
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 8), "thread_per_segment");
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 9), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 18, 1 << 16, 57), "gather_tiles") << "more than 14 times the mean";
+    EXPECT_EQ(chosen(1 << 17, 1 << 12, 100), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 17, 1 << 12, 129), "warp_per_segment") << "one more than four times the mean";
+    EXPECT_EQ(catalogue.rule_of_thumb(problem("count_i64"), {1 << 20, 1 << 15, 300}).name, "warp_per_segment")
+        << "groups read elements, and it has none";
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 3737), "warp_per_segment");
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 3738), "gather_tiles")
+        << "its warp would be busy, and warps take turns";
+    EXPECT_EQ(chosen(1 << 21, 1 << 15, 0), "group_or_grid") << "nobody knows the longest";
+    EXPECT_EQ(chosen(1 << 20, 3800, 6145), "block_per_segment");
+    EXPECT_EQ(chosen(1 << 20, 4096, 32769), "gather_tiles") << "it would keep its block busy";
+    EXPECT_EQ(chosen(1 << 20, 4096, 65537), "group_or_grid") << "and many tiles wait for each other";
+    EXPECT_EQ(chosen(1 << 21, (1 << 15) + 1, 65537), "warp_stream") << "so many take a group long";
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, 1 << 20), "group_or_grid") << "a quarter of all is one segment";
+    EXPECT_EQ(chosen(1 << 22, 1 << 16, (1 << 20) - 1), "warp_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 14336 * 64), "lean_stream");
+    EXPECT_EQ(chosen((1 << 22) + 4, 1 << 16, 14336 * 64 + 1), "warp_stream") << "far longer than the mean";
+    EXPECT_EQ(chosen(1 << 23, 1 << 18, 64), "group_per_segment");
+    EXPECT_EQ(chosen(1 << 24, 1 << 19, 64), "group_per_segment") << "few of them are much longer";
+    EXPECT_EQ(chosen((1 << 23) + 1, 1 << 18, 200), "lean_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 7), "thread_per_segment");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 17), "lean_stream") << "many must be empty";
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 512), "lean_stream");
+    EXPECT_EQ(chosen(1 << 23, 1 << 22, 513), "warp_stream");
+    // As geometric lengths are: the longest of a slice is four times the mean.
+    const auto of = [&](const std::string& op, std::int64_t elements,
+                        SegmentForm form = SegmentForm::offsets) {
+        return catalogue.rule_of_thumb(problem(op, form), {elements, elements / 32, 300, 0, 4 * elements})
+            .name;
+    };
+    EXPECT_EQ(of("sum_f16", 1 << 22), "group_per_segment");
+    EXPECT_EQ(of("sum_f16", 1 << 23), "lean_stream");
+    EXPECT_EQ(of("sum_i32", 1 << 20), "group_per_segment");
+    EXPECT_EQ(of("argmax_f32", 1 << 20), "group_per_segment");
+    EXPECT_EQ(of("argmax_f32", 1 << 23), "lean_stream") << "a state wider than the element";
+    EXPECT_EQ(of("trace_u64", 1 << 22), "warp_stream") << "which joins lanes once a tile";
+    EXPECT_EQ(of("mean_variance_f32", 1 << 20), "group_per_segment");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 23), "lean_stream");
+    EXPECT_EQ(of("mean_variance_f32", 1 << 20, SegmentForm::ranges), "group_per_segment");
+}
+
+/// A sum of `count` columns of f64, with so many operations that stages loop over it where `costly`.
+Operator sums(int count, bool costly)
+{
+    std::string parameters, state, lift, combine;
+    for (int i = 0; i < count; ++i) {
+        const auto n = std::to_string(i);
+        parameters += (i == 0 ? "x" : ", x") + n + ": f64";
+        state += "s" + n + ": f64 = 0; ";
+        lift += "s" + n + " = x" + n + "; ";
+        combine += "s" + n + " = a.s" + n + " + b.s" + n +
+                   (costly ? " + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0 + 0" : "") + "; ";
+    }
+    return parse_operator("sums.seg", "operator sums(" + parameters + ") { state { " + state + "} lift { " +
+                                          lift + "} combine(a, b) { " + combine + "} }");
+}
+
+TEST(Needs, OfSharedMemoryNameWhatTakesIt)
+{
+    const auto& catalogue = Catalogue::standard();
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, true), SegmentForm::offsets)),
+              "needs least_bytes <= 46000, and operator sums has costly_combine = 1, element_bytes = 64, "
+              "least_bytes = "
+              "59520, state_bytes = 64");
+    EXPECT_EQ(catalogue.unmet(catalogue.stage("warp_stream"), Problem(sums(8, false), SegmentForm::offsets)),
+              std::nullopt);
+}
+
+/// Shared memory bounds the elements and states of some stages; such must say so in what they need.
+TEST(RuleOfThumb, TakesAStageThatHasAConfiguration)
+{
+    const auto& catalogue = Catalogue::standard();
+    for (const bool costly : {false, true})
+        for (int count = 1; count <= 16; ++count)
+            for (const auto form : {SegmentForm::uniform, SegmentForm::offsets})
+                for (const int bits : {32, 64}) {
+                    Problem wide(sums(count, costly), form, bits);
+                    ASSERT_EQ(is_costly(wide.op), costly || count > 12);
+                    for (const std::int64_t kilobytes : {48, 64, 99, 163, 227}) {
+                        wide.target.block_shared_bytes = kilobytes * 1024;
+                        for (const auto& stage : catalogue.stages()) {
+                            if (!catalogue.unmet(stage, wide)) {
+                                EXPECT_NO_THROW(default_configuration(stage, plan_facts(wide)))
+                                    << stage.name << " of " << count << " columns, costly " << costly << ", "
+                                    << kilobytes << " KB";
+                            }
+                        }
+                    }
+                }
+}
+
+/// In a tile of the shortest ones more segments end than the mean length tells.
+TEST(RuleOfThumb, LeanStreamHasRoomForTheEndsOfUnevenLengths)
+{
+    const auto& stage = Catalogue::standard().stage("lean_stream");
+    const auto room = [&](const std::string& op, std::int64_t longest) {
+        const Shape shape{std::int64_t{1} << 26, std::int64_t{1} << 19, longest};
+        const auto chosen = default_configuration(stage, plan_facts(problem(op), shape));
+        return std::pair(chosen.at("ring_offsets"), chosen.at("held_totals"));
+    };
+    for (const auto* op : {"sum_f32", "sum_f16", "sum_i8"}) {
+        EXPECT_EQ(room(op, 32 * 128), std::pair(512, 512)) << op;
+        EXPECT_EQ(room(op, 32 * 128 + 1), std::pair(1024, 1024)) << op;
+    }
+    EXPECT_EQ(room("argmax_f32", 1 << 20), std::pair(256, 256)) << "wide states have no room";
+}
+
+TEST(RuleOfThumb, TakesTheGreatestRankOfThoseThatCanServe)
+{
+    const std::string even = "//% let is_even = longest_length <= 2 * mean_length\n";
+    const KernelFolder kernels(KernelFolder::Files{
+        {"any", "//% suits 10\n"},
+        {"best", "//% needs commutative\n//% suits whole ? 90 : 20\n"},
+        {"even", even + "//% suits is_even && num_segments > 1 ? 50 : -1\n//% tune b = 1, 2\n"},
+        {"silent", ""}});
+    const auto catalogue = kernels.catalogue();
+    const auto chosen = [&](const std::string& op, SegmentForm form, const Shape& shape) {
+        return catalogue.rule_of_thumb(problem(op, form), shape).name;
+    };
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::whole, {100, 1, 100}), "best");
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::offsets, {100, 10, 21}), "best");
+    EXPECT_EQ(chosen("sum_i32", SegmentForm::offsets, {100, 10, 20}), "even");
+    EXPECT_EQ(chosen("affine_u32", SegmentForm::offsets, {100, 10, 21}), "any") << "best needs commutative";
+}
+
+TEST(RuleOfThumb, TakesTheFirstOfEqualRanks)
+{
+    const std::string equal = "//% suits 7\n";
+    const KernelFolder kernels(
+        KernelFolder::Files{{"a", equal + "//% after z\n"}, {"y", equal}, {"z", equal}, {"none", ""}});
+    EXPECT_EQ(names(kernels.catalogue()), "none y z a");
+    EXPECT_EQ(kernels.catalogue().rule_of_thumb(problem("sum_i32"), {}).name, "y");
+}
+
+TEST(RuleOfThumb, TakesARankOfZeroWhereAStageSaysNothing)
+{
+    const KernelFolder silent(
+        KernelFolder::Files{{"b", ""}, {"a", "//% suits 0\n"}, {"c", "//% suits -1\n"}});
+    EXPECT_EQ(silent.catalogue().rule_of_thumb(problem("sum_i32"), {}).name, "a")
+        << "without a line the rank is 0";
+}
+
+TEST(RuleOfThumb, NamesTheLineOfARankThatHasNone)
+{
+    const auto said = [](const std::string& line) {
+        const KernelFolder kernels(KernelFolder::Files{{"a", "//% tune b = 1, 2\n" + line}});
+        return failure([&] { (void)kernels.catalogue().rule_of_thumb(problem("sum_i32"), {}); });
+    };
+    EXPECT_EQ(said("//% suits mean_lengths\n"),
+              "stages/a.cu:5: in 'mean_lengths': unknown name 'mean_lengths'; did you mean 'mean_length'?");
+    EXPECT_EQ(said("//% suits 10 / num_segments\n"),
+              "stages/a.cu:5: in '10 / num_segments': division by zero");
+    EXPECT_EQ(said("//% suits b\n"), "stages/a.cu:5: in 'b': unknown name 'b'")
+        << "no tunable has a value yet";
+    EXPECT_EQ(said("//% suits 1\n//% let c = b\n"), "accepted");
+}
+
+TEST(RuleOfThumb, WhereNoneCanServeEachSaysWhy)
+{
+    const KernelFolder kernels(
+        KernelFolder::Files{{"a", "//% needs commutative\n"}, {"b", "//% needs identity\n"}});
+    const auto catalogue = kernels.catalogue();
+    EXPECT_EQ(failure([&] { (void)catalogue.rule_of_thumb(problem("keep_first_i32"), {}); }),
+              "no stage can serve operator keep_first over segments given as offsets\n"
+              "    a: needs a commutative operator, and operator keep_first does not declare that law\n"
+              "    b: needs an identity, and operator keep_first declares none");
+}
+
+}  // namespace
+}  // namespace segfold

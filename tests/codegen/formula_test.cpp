@@ -1,0 +1,95 @@
+// Formulas of stage files: values, and messages that name the place and the text.
+#include "codegen/weave/formula.h"
+
+#include <gtest/gtest.h>
+
+#include "dsl/error.h"
+
+namespace segfold {
+namespace {
+
+const FormulaNames kNames = {
+    {"n", 1000}, {"block", 256}, {"zero", 0}, {"yes", 1}, {"least", -9223372036854775807 - 1}};
+
+std::int64_t value(const std::string& text) { return Formula("stages/x.cu:3", text).value(kNames); }
+
+std::string failure(const std::string& text)
+{
+    try {
+        return std::to_string(value(text));
+    } catch (const SpecError& error) {
+        return error.what();
+    }
+}
+
+struct Case {
+    const char* text;
+    std::int64_t value;
+};
+
+class FormulaValue : public testing::TestWithParam<Case> {};
+
+TEST_P(FormulaValue, Is) { EXPECT_EQ(value(GetParam().text), GetParam().value) << GetParam().text; }
+
+INSTANTIATE_TEST_SUITE_P(
+    Formula, FormulaValue,
+    testing::Values(Case{"17", 17}, Case{"-17", -17}, Case{"0x10", 16}, Case{"true", 1}, Case{"false", 0},
+                    Case{"n", 1000}, Case{"n + 1", 1001}, Case{"n - 1 - 1", 998}, Case{"n - (1 - 1)", 1000},
+                    Case{"n * 2", 2000}, Case{"n / 3", 333}, Case{"-n / 3", -333}, Case{"n % 3", 1},
+                    Case{"n == 1000", 1}, Case{"n == 1", 0}, Case{"n != 1", 1}, Case{"n < 1000", 0},
+                    Case{"n <= 1000", 1}, Case{"n > 999", 1}, Case{"n >= 1001", 0}, Case{"1 << 4", 16},
+                    Case{"n >> 3", 125}, Case{"-16 >> 2", -4}, Case{"!n", 0}, Case{"!zero", 1},
+                    Case{"~zero", -1}, Case{"yes && n", 1}, Case{"yes && zero", 0}, Case{"zero || n", 1},
+                    Case{"zero || zero", 0}, Case{"zero && 1 / zero", 0}, Case{"yes || 1 / zero", 1},
+                    Case{"n > 5 ? 1 : 2", 1}, Case{"zero ? 1 / zero : 2", 2}, Case{"min(n, 5)", 5},
+                    Case{"max(n, 5)", 1000}, Case{"ceil_div(n, block)", 4}, Case{"ceil_div(1024, block)", 4},
+                    Case{"ceil_div(0, block)", 0}, Case{"ceil_div(-1, block)", 0}, Case{"least % -1", 0},
+                    Case{"max(1, min(ceil_div(n, 8 * block), 4 * yes))", 1}));
+
+struct Fault {
+    const char* text;
+    const char* message;
+};
+
+class FormulaFault : public testing::TestWithParam<Fault> {};
+
+TEST_P(FormulaFault, NamesPlaceTextAndReason)
+{
+    const std::string expected =
+        "stages/x.cu:3: in '" + std::string(GetParam().text) + "': " + GetParam().message;
+    EXPECT_EQ(failure(GetParam().text), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Formula, FormulaFault,
+    testing::Values(Fault{"blocks + 1", "unknown name 'blocks'; did you mean 'block'?"},
+                    Fault{"elephants", "unknown name 'elephants'"}, Fault{"n / zero", "division by zero"},
+                    Fault{"n % zero", "division by zero"}, Fault{"n & 1", "'&' has no place here"},
+                    Fault{"n | 1", "'|' has no place here"}, Fault{"n ^ 1", "'^' has no place here"},
+                    Fault{"ceil_div(n, zero)", "ceil_div by 0"}, Fault{"ceil_div(n, -1)", "ceil_div by -1"},
+                    Fault{"ceil_div(n)", "ceil_div takes 2 arguments"},
+                    Fault{"min(1, 2, 3)", "min takes 2 arguments"},
+                    Fault{"pow(n, 2)", "unknown function 'pow'; the functions are ceil_div, min and max"},
+                    Fault{"0.5", "only integers, names, operators, min, max and ceil_div are allowed"},
+                    Fault{"i32(n)", "only integers, names, operators, min, max and ceil_div are allowed"},
+                    Fault{"lowest(i32)",
+                          "only integers, names, operators, min, max and ceil_div are allowed"},
+                    Fault{"18446744073709551615", "a number is beyond 64 bits"},
+                    Fault{"9223372036854775807 + 1", "9223372036854775807 + 1 is beyond 64 bits"},
+                    Fault{"n * 9223372036854775807", "1000 * 9223372036854775807 is beyond 64 bits"},
+                    Fault{"-least", "0 - -9223372036854775808 is beyond 64 bits"},
+                    Fault{"least / -1", "0 - -9223372036854775808 is beyond 64 bits"},
+                    Fault{"least - 1", "-9223372036854775808 - 1 is beyond 64 bits"}));
+
+TEST(Formula, TextThatIsNoExpressionIsShownWithItsPlace)
+{
+    EXPECT_EQ(failure("n +"), R"(stages/x.cu:3:1:4: expected an expression, found the end of the text
+    n +
+       ^)");
+    EXPECT_EQ(failure("n 1").substr(0, 18), "stages/x.cu:3:1:3:");
+}
+
+TEST(Formula, KeepsItsText) { EXPECT_EQ(Formula("x", "ceil_div(n,  2)").text(), "ceil_div(n,  2)"); }
+
+}  // namespace
+}  // namespace segfold

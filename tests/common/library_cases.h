@@ -1,0 +1,71 @@
+#pragma once
+// Every standard operator in one of its types, with data that suit it, against the reference and Thrust.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dsl/text/standard_operators.h"
+#include "runtime/backends/thrust/reduce_by_key.h"
+#include "runtime/data/generated/generated_arrays.h"
+#include "runtime/judge/compare.h"
+#include "tests/common/stage_cases.h"
+
+namespace segfold::test {
+
+/// A standard operator, in a type that changes from operator to operator.
+struct LibraryOperator {
+    std::size_t number;
+    std::string name;
+    Type type;
+
+    [[nodiscard]] Operator op() const { return standard_operator(name, type); }
+};
+
+/// `round` turns the types on: 0 takes the first type of the first operator, the second of the second, ...
+inline std::vector<LibraryOperator> library(std::size_t round = 0)
+{
+    std::vector<LibraryOperator> all;
+    for (const auto& standard : standard_operators()) {
+        std::vector<Type> types = standard.types;
+        std::erase(types, Type::boolean);
+        all.push_back({all.size(), standard.name, types[(all.size() + round) % types.size()]});
+    }
+    return all;
+}
+
+/// "argmax_f32"
+inline std::string print(const LibraryOperator& op) { return op.name + "_" + std::string(name(op.type)); }
+[[maybe_unused]] inline void PrintTo(const LibraryOperator& op, std::ostream* out) { *out << print(op); }
+
+/// Generated arrays for `op` over segments: tables hold what columns ask of them, scalars one value.
+inline Workload library_workload(const Operator& op, Segments segments, std::uint64_t seed)
+{
+    const bool rounds =
+        std::ranges::any_of(op.parameters, [](const Parameter& p) { return is_float(p.type); });
+    std::map<std::string, Array> arrays;
+    complete_arrays(op, segments, {seed, rounds ? ValueRange::near_one : ValueRange::small_integers}, arrays);
+    Workload workload;
+    workload.op = op;
+    workload.segments = std::move(segments);
+    for (const auto& parameter : op.parameters)
+        workload.arrays.push_back(std::move(arrays.at(parameter.name)));
+    return workload;
+}
+
+/// Results held against the reference and, where its functors hold the operator, against Thrust.
+inline void expect_agreement(const Workload& workload, const Results& results, const std::string& what)
+{
+    const Judge judge(workload);
+    const auto comparison = judge.compare(results);
+    EXPECT_TRUE(comparison.agrees()) << what << ": " << segfold::print(comparison);
+    if (!thrust_objection(workload.op).empty() || !thrust_available(ThrustSystem::cpu))
+        return;
+    const auto thrust = reduce_by_key(workload, ThrustSystem::cpu);
+    const auto other = judge.compare(results, thrust, "thrust");
+    EXPECT_TRUE(other.agrees()) << what << ", Thrust: " << segfold::print(other);
+}
+
+}  // namespace segfold::test

@@ -1,0 +1,85 @@
+// What native stages emit, as files that people review: the smallest operator, several fields, no identity.
+#include <gtest/gtest.h>
+
+#include "codegen/emit.h"
+#include "dsl/text/standard_operators.h"
+#include "tests/common/files.h"
+#include "tests/common/golden.h"
+#include "tests/stages/row_cases.h"
+#include "tests/stages/write_back_cases.h"
+
+namespace segfold::test {
+namespace {
+
+std::string text_of(const Stage& stage, const Operator& op, SegmentForm form = SegmentForm::offsets)
+{
+    const Problem problem(op, form);
+    return emit(problem, stage, default_configuration(stage, plan_facts(problem)), Catalogue::native())
+        .source;
+}
+
+std::string text_of(const Stage& stage, const std::string& op)
+{
+    return text_of(stage, standard_operator(op));
+}
+
+bool serves(const Stage& stage, const Operator& op, SegmentForm form = SegmentForm::offsets)
+{
+    return !Catalogue::native().unmet(stage, Problem(op, form));
+}
+
+/// Of stages over rows: affine_rows, and told_rows, which is mapped.
+Operator rows_operator(const std::string& name)
+{
+    return parse_operator(name, read_text(SEGFOLD_SOURCE_DIR "/tests/golden/" + name + ".seg"));
+}
+
+TEST(NativeGolden, TextsAreThoseOfTheFiles)
+{
+    for (const auto& stage : Catalogue::native().stages())
+        if (serves(stage, rows_operator("affine_rows")))
+            expect_golden("cpu_" + stage.name + "/affine_rows.cpp",
+                          text_of(stage, rows_operator("affine_rows")));
+        else
+            expect_golden("cpu_" + stage.name + "/sum_i32.cpp", text_of(stage, "sum_i32"));
+    const auto& scan = Catalogue::native().stage("lane_scan");
+    for (const std::string op : {"mean_variance_f32", "keep_first_i32"})
+        expect_golden("cpu_lane_scan/" + op + ".cpp", text_of(scan, op));
+    const auto& vector = Catalogue::native().stage("vector_per_segment");
+    expect_golden("cpu_vector_per_segment/affine_u32.cpp", text_of(vector, "affine_u32"));
+    expect_golden("cpu_vector_per_segment/softmax_f32.cpp", text_of(vector, "softmax_f32"));
+    const auto& features = Catalogue::native().stage("lane_per_feature");
+    expect_golden("cpu_lane_per_feature/told_rows.cpp", text_of(features, rows_operator("told_rows")));
+}
+
+TEST(NativeGolden, TextsAreTidyAndPure)
+{
+    std::vector<Operator> operators = {rows_operator("told_rows"),
+                                       spmm(),
+                                       everything_at_once(),
+                                       rows_of_several(),
+                                       told_back(true),
+                                       several_outputs(),
+                                       standard_operator("softmax_f32")};
+    for (const auto* op : {"sum_f16", "any", "argmax_f32", "mean_variance_f32", "trace_u64", "dot_f64"})
+        operators.push_back(standard_operator(op));
+    for (const auto& stage : Catalogue::native().stages())
+        for (const auto& op : operators)
+            for (const auto form :
+                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}) {
+                if (!serves(stage, op, form))
+                    continue;
+                const auto text = text_of(stage, op, form);
+                EXPECT_EQ(text, text_of(stage, op, form));
+                EXPECT_EQ(text.find("__device__"), std::string::npos);
+                EXPECT_EQ(text.find("//%"), std::string::npos);
+                EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
+                for (const auto& line : lines_of(text)) {
+                    EXPECT_LE(line.size(), 110U) << line;
+                    EXPECT_FALSE(line.ends_with(' ')) << line;
+                }
+            }
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,133 @@
+// What a proof leaves for later runs: verdicts that spare the search, and a law that was not declared.
+#include "runtime/prove/verdict_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "dsl/text/parser.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/session/operator_laws.h"
+#include "runtime/session/session.h"
+#include "runtime/support/files/cache_folder.h"
+#include "runtime/support/files/cache_settings.h"
+#include "tests/common/files.h"
+
+namespace segfold {
+namespace {
+
+namespace fs = std::filesystem;
+
+const prove::ProofOptions kPatient{.seconds = 6};
+constexpr const char* kUndeclared =
+    "operator f(x: i32) -> i32 { state s: i32 = 0 lift x combine(a, b) a + b }";
+
+class VerdictCacheTest : public testing::Test {
+protected:
+    void SetUp() override
+    {
+        prove::Solver solver;
+        if (const auto reason = solver.unavailable(); !reason.empty())
+            GTEST_SKIP() << reason;
+        unsetenv("SEGFOLD_CACHE");
+        setenv("SEGFOLD_CACHE_DIR", folder_.file("cache").c_str(), 1);
+    }
+    void TearDown() override
+    {
+        setenv("SEGFOLD_CACHE", "off", 1);
+        unsetenv("SEGFOLD_CACHE_DIR");
+    }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(VerdictCacheTest, ProvedLawsSpareTheSearch)
+{
+    const auto op = standard_operator("max", Type::i32);
+    EXPECT_FALSE(quick_laws(op).is_remembered);
+    const auto proved = judge_laws(op, {}, {}, &kPatient);
+    const auto later = quick_laws(op);
+    EXPECT_TRUE(later.is_remembered);
+    ASSERT_EQ(later.report.findings.size(), proved.report.findings.size());
+    for (const auto& finding : later.report.findings) {
+        EXPECT_EQ(finding.verdict, Verdict::proved) << print(finding, op);
+        EXPECT_EQ(finding.means, Means::bit_vectors);
+    }
+    EXPECT_EQ(print(later.report, op), print(proved.report, op));
+    EXPECT_FALSE(quick_laws(standard_operator("max", Type::i64)).is_remembered);
+}
+
+TEST_F(VerdictCacheTest, CommutativityThatIsProvedIsReliedOnAndSaid)
+{
+    const auto op = parse_operator("f.seg", kUndeclared);
+    EXPECT_FALSE(quick_laws(op).usable.commutative);
+    (void)judge_laws(op, {}, {}, &kPatient);
+    const auto later = quick_laws(op);
+    EXPECT_TRUE(later.usable.commutative);
+    const auto warnings = law_warnings(later, op);
+    ASSERT_EQ(warnings.size(), 1U);
+    EXPECT_EQ(
+        warnings[0],
+        "operator f does not declare that it is commutative, and is proved to be; stages may rely on it");
+}
+
+TEST_F(VerdictCacheTest, WhatAProverRefutesStaysRefuted)
+{
+    const auto path = fs::path(SEGFOLD_SOURCE_DIR) / "tests/laws/wrong/sum_but_00.seg";
+    const auto op = parse_operator(path.string(), read_text(path.string()));
+    EXPECT_FALSE(quick_laws(op).report.any_refuted());
+    EXPECT_TRUE(judge_laws(op, {}, {}, &kPatient).report.refuted(Law::associative));
+    const auto later = quick_laws(op);
+    EXPECT_TRUE(later.is_remembered);
+    ASSERT_TRUE(later.report.refuted(Law::associative));
+    EXPECT_TRUE(later.report.find(Law::associative)->counter_example);
+    EXPECT_FALSE(later.usable.associative);
+}
+
+/// Whatever the operator's text has in it, the file is one of the cache's.
+TEST_F(VerdictCacheTest, FilesAreNamedByDigests)
+{
+    const auto op =
+        parse_operator("third.seg", "# " + std::string(300, '.') +
+                                        "/../\noperator third(x: i32) -> i64 "
+                                        "{ state n: i64 = 0 lift i64(x / 3) combine(a, b) a + b }");
+    (void)judge_laws(op, {}, {}, &kPatient);
+    EXPECT_TRUE(prove::remembered(op));
+    const auto settings = cache::settings_from_environment();
+    const auto files = cache::Folder(settings.folder, settings.most_bytes).list();
+    ASSERT_EQ(files.size(), 1U);
+    EXPECT_TRUE(files[0].name.ends_with(".laws")) << files[0].name;
+}
+
+TEST_F(VerdictCacheTest, DamagedFilesCountAsNone)
+{
+    const auto op = standard_operator("max", Type::i32);
+    (void)judge_laws(op, {}, {}, &kPatient);
+    ASSERT_TRUE(prove::remembered(op));
+    for (const std::string damage : {"", "{", "{\"format\": 2}", "[]", "{\"format\": 2, \"operator\": 7}"}) {
+        for (const auto& entry : fs::directory_iterator(folder_.file("cache")))
+            std::ofstream(entry.path(), std::ios::binary | std::ios::trunc) << damage;
+        EXPECT_FALSE(prove::remembered(op)) << damage;
+    }
+}
+
+TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)
+{
+    const auto op = parse_operator("f.seg", kUndeclared);
+    Session session({.backend = "reference"});
+    EXPECT_FALSE(session.laws(op).usable.commutative);
+    const auto report = session.prove(op, kPatient.seconds);
+    const auto* finding = report.find(Law::associative);
+    EXPECT_EQ(finding->verdict, Verdict::proved);
+    EXPECT_EQ(finding->means, Means::bit_vectors);
+    EXPECT_GT(finding->seconds, 0);
+    EXPECT_LT(finding->seconds, 2);
+    EXPECT_NE(report.prover.find("Z3 "), std::string::npos);
+    EXPECT_TRUE(session.laws(op).usable.commutative) << "later folds rely on it";
+    Session other({.backend = "reference"});
+    EXPECT_TRUE(other.laws(op).is_remembered);
+}
+
+}  // namespace
+}  // namespace segfold

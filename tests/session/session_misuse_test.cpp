@@ -1,0 +1,172 @@
+// Wrong arrays, wrong options and objects that were moved from: refused in words, on every back end of the
+// host.
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "runtime/session/operator_laws.h"
+#include "tests/common/front_door.h"
+#include "tests/stages/row_cases.h"
+
+namespace segfold::test {
+namespace {
+
+class Misuse : public testing::TestWithParam<const char*> {
+protected:
+    Session session_ = session_on(GetParam());
+    const Operator sum_ = standard_operator("sum_i32");
+};
+
+TEST_P(Misuse, ResultsWithoutAnAddress)
+{
+    const MutableArrayView nowhere(Type::i32, nullptr, 4), none(Type::i32, nullptr, 0);
+    const std::string refused = "the results of 'result' have 4 elements and no address";
+    EXPECT_EQ(message_of<InputError>(
+                  [&] { (void)session_.fold(sum_, {kValues}, offsets(kOffsets), {.results = {nowhere}}); }),
+              refused);
+    auto plan = session_.plan(sum_, offsets(kOffsets), 9);
+    EXPECT_EQ(message_of<InputError>([&] { plan.run({kValues}, offsets(kOffsets), {nowhere}); }), refused);
+    const std::vector<int> nothing, start = {0};
+    (void)session_.fold(sum_, {nothing}, offsets(start), {.results = {none}});
+    session_.plan(sum_, offsets(start), 0).run({nothing}, offsets(start), {none});
+}
+
+TEST_P(Misuse, LengthsThatAreNegative)
+{
+    const ArrayView x(Type::i32, kValues.data(), -1), starts(Type::i32, kOffsets.data(), -1);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {x}, whole()); }),
+              "the elements of 'x' have a length of -1; a length is not negative");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, offsets(starts)); }),
+              "the offsets have a length of -1; a length is not negative");
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, lengths(starts), 9); }),
+              "an array of segments by lengths has a length of -1; a length is not negative");
+}
+
+TEST_P(Misuse, ObjectsThatWereMovedFrom)
+{
+    const std::string no_session = "this session has been moved from; use the one that it was moved to";
+    const std::string no_plan = "this plan has been moved from; use the one that it was moved to";
+    auto plan = session_.plan(sum_, whole(), 9);
+    auto session = std::move(session_);
+    auto other = std::move(plan);
+    int sum = 0;
+    const MutableArrayView into(Type::i32, &sum, 1);
+    // NOLINTBEGIN(bugprone-use-after-move): what this test is about
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, whole()); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, whole(), 9); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.laws(sum_); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.prove(sum_); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { session_.forget_records(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.backend(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.catalogue(); }), no_session);
+    EXPECT_EQ(message_of<InputError>([&] { plan.run({kValues}, whole(), {into}); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.resize(whole(), 3); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.copy(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.move_to(nullptr); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { plan.require_tables_read_inside(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.stage(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.source(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.explain(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.warnings(); }), no_plan);
+    EXPECT_EQ(message_of<InputError>([&] { (void)plan.scratch_bytes(); }), no_plan);
+    // NOLINTEND(bugprone-use-after-move)
+    other.run({kValues}, whole(), {into});
+    EXPECT_EQ(sum, 36);
+    plan = std::move(other);
+    plan.run({kValues}, whole(), {into});
+}
+
+TEST_P(Misuse, RowsOfAnotherLengthThanThePlans)
+{
+    const auto op = over_rows(sum_);
+    const std::vector<int> numbers(12, 1);
+    std::vector<int> sums(2);
+    auto plan = session_.plan(op, whole(), 6, {.num_features = 2});
+    EXPECT_EQ(
+        message_of<InputError>([&] { plan.run({rows_of(numbers, 3)}, whole(), {sums}); }),
+        "'x' has rows of 3 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
+        "2), or make another plan");
+    EXPECT_EQ(
+        message_of<InputError>([&] { plan.run({numbers}, whole(), {sums}); }),
+        "'x' has rows of 1 features, and the plan of sum was made for rows of 2; lend it as rows_of(array, "
+        "2), or make another plan");
+    plan.run({rows_of(numbers, 2)}, whole(), {sums});
+    EXPECT_EQ(sums, (std::vector{6, 6}));
+}
+
+TEST_P(Misuse, OptionsThatNoPlanCanHave)
+{
+    const auto refused = [&](const Operator& op, const PlanOptions& options) {
+        return message_of<InputError>([&] { (void)session_.plan(op, whole(), 9, options); });
+    };
+    EXPECT_EQ(refused(sum_, {.longest = -1}),
+              "longest is -1; it is the number of elements of the longest segment, or 0 where nobody knows");
+    EXPECT_EQ(refused(over_rows(sum_), {.num_features = 0}),
+              "the plan of sum is for rows of 0 features; a row has at least 1");
+    EXPECT_EQ(
+        refused(sum_, {.num_features = 4}),
+        "the plan is for rows of 4 features, and operator sum has no rows; leave the number of features "
+        "at 1");
+}
+
+TEST_P(Misuse, MoreSlicesThanElements)
+{
+    const std::vector<int> values = {1, 2, 4}, begins = {0, 0, 0}, ends = {3, 3, 2};
+    for (const auto most : {std::int64_t{1'000'000'000}, std::numeric_limits<std::int64_t>::max()}) {
+        for (const bool is_reproducible : {false, true}) {
+            FoldOptions options;
+            options.num_slices = most;
+            options.plan.is_reproducible = is_reproducible;
+            EXPECT_EQ(session_.fold(sum_, {values}, whole(), options).values<int>(), (std::vector{7}));
+            EXPECT_EQ(session_.fold(sum_, {values}, ranges(begins, ends), options).values<int>(),
+                      (std::vector{7, 7, 3}));
+        }
+    }
+}
+
+/// Not misuse: without, a caller of a plan never learns how many segments there are.
+TEST_P(Misuse, SegmentsThatAreFoundAreTold)
+{
+    const std::vector<std::int16_t> keys_of = {7, 7, 7, 2, 2, 9, 9, 9, 9};
+    const std::vector<std::uint8_t> flags_of = {1, 0, 0, 1, 0, 1, 0, 0, 0};
+    std::vector<std::int16_t> found_keys(9, -1);
+    std::vector<int> num_found(1, -1), results(9, -1);
+    const auto view = keys(keys_of, found_keys, num_found);
+    const auto expect_told = [&] {
+        EXPECT_EQ(num_found[0], 3);
+        EXPECT_EQ(found_keys, (std::vector<std::int16_t>{7, 2, 9, -1, -1, -1, -1, -1, -1}));
+        num_found[0] = -1;
+        found_keys.assign(9, -1);
+    };
+    auto plan = session_.plan(sum_, view, 9);
+    plan.run({kValues}, view, {results});
+    EXPECT_EQ(results, (std::vector{8, 6, 22, -1, -1, -1, -1, -1, -1}));
+    expect_told();
+    (void)session_.fold(sum_, {kValues}, view);
+    expect_told();
+    plan.run({kValues}, keys(keys_of), {results});
+    EXPECT_EQ(num_found[0], -1) << "without an array for it";
+    session_.plan(sum_, flags(flags_of), 9).run({kValues}, flags(flags_of, num_found), {results});
+    EXPECT_EQ(num_found[0], 3);
+
+    const auto refused = [&](const SegmentsView& segments) {
+        return message_of<InputError>([&] { plan.run({kValues}, segments, {results}); });
+    };
+    std::vector<std::int64_t> wide(1);
+    EXPECT_EQ(refused(keys(keys_of, found_keys, wide)), "num_found are i64; the plan takes i32");
+    EXPECT_EQ(refused(keys(keys_of, std::span(found_keys).first(3), num_found)),
+              "found_keys are 3; the plan is for at least 9");
+    EXPECT_EQ(refused(keys(keys_of, found_keys, MutableArrayView(Type::i32, nullptr, 1))),
+              "num_found have 1 elements and no address");
+    EXPECT_EQ(message_of<InputError>([&] {
+                  (void)session_.fold(sum_, {kValues},
+                                      keys(keys_of, std::span(found_keys).first(2), num_found));
+              }),
+              "found_keys are 3 values, and the array for them has room for 2");
+    EXPECT_EQ(num_found[0], 3) << "nothing is written where something does not fit";
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
+
+}  // namespace
+}  // namespace segfold::test

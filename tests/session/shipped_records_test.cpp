@@ -1,0 +1,114 @@
+// The records that travel in the program are of the stages, operators and rules that are here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "dsl/check/check.h"
+#include "dsl/text/standard_operators.h"
+#include "runtime/session/choice/lookup.h"
+
+namespace segfold::tune {
+namespace {
+
+TEST(ShippedRecords, AreSound)
+{
+    const auto store = RecordStore::open("");
+    EXPECT_EQ(store.complaints(), std::vector<std::string>{});
+    for (const auto& record : store.rows())
+        EXPECT_TRUE(record.origin.starts_with("records/")) << record.origin;
+}
+
+/// "9 of tile_scan, 7 of warp_stream"
+std::string print_counts(const std::map<std::string, int>& rows)
+{
+    std::string text;
+    for (const auto& [what, count] : rows)
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " of " + what;
+    return text;
+}
+
+/// Rows of an earlier text of a stage decide nothing, so whoever changes a stage is told to tune again.
+TEST(ShippedRecords, AreOfTheStagesThatAreHere)
+{
+    const auto& catalogue = Catalogue::standard();
+    std::map<std::string, int> stale;
+    const auto store = RecordStore::open("");
+    for (const auto& record : store.rows()) {
+        const auto hash = stage_hash(catalogue.stage(record.point.stage), catalogue);
+        if (hash != record.stage_hash)
+            ++stale[record.point.stage + " (now " + hash + ")"];
+    }
+    EXPECT_TRUE(stale.empty())
+        << "rows of runtime/tune/records are of earlier texts of their stages or of parts that these use, "
+           "and "
+           "decide nothing: "
+        << print_counts(stale)
+        << ". If `segfold emit` prints for each of these rows, byte for byte, what a build before the change "
+           "prints, write the new hash in their stage_hash. Else tune their problems on their GPU again "
+           "(`segfold tune OP --layout LAYOUT --elements N`) and replace them";
+}
+
+/// What a record of a standard operator, over columns or rows, was measured for; nothing where that operator,
+/// or its state, is another now.
+std::optional<Problem> problem_of(const Record& record)
+{
+    constexpr std::array forms = {SegmentForm::whole,  SegmentForm::uniform, SegmentForm::offsets,
+                                  SegmentForm::ranges, SegmentForm::flags,   SegmentForm::keys};
+    static const auto known = standard_operators();
+    const auto op = std::ranges::find(known, record.op, &StandardOperator::name);
+    const auto form = std::ranges::find(forms, record.problem.form, [](auto one) { return name(one); });
+    if (op == known.end() || form == forms.end())
+        return std::nullopt;
+    for (const auto type : op->types) {
+        auto columns = standard_operator(record.op, type);
+        for (auto& parameter : columns.parameters)
+            parameter.row = record.problem.has_rows;
+        const Problem problem(check(std::move(columns)), *form, record.problem.index_bits);
+        if (operator_hash(problem.op) == record.op_hash && class_of(problem) == record.problem)
+            return problem;
+    }
+    return std::nullopt;
+}
+
+/// Rows of an operator whose text has changed are of kernels that nothing emits any more.
+TEST(ShippedRecords, AreOfTheOperatorsThatAreHere)
+{
+    std::map<std::string, int> stale;
+    const auto store = RecordStore::open("");
+    for (const auto& record : store.rows())
+        if (record.phase == Phase::chosen && !problem_of(record))
+            ++stale[record.op + " (" + print(record.problem) + ")"];
+    EXPECT_TRUE(stale.empty())
+        << "problems of runtime/tune/records are of operators whose text, state or laws are others now: "
+        << print_counts(stale) << ". Tune them on their GPU again and replace their rows, or take these out";
+}
+
+/// The rows of a shape decide without a look at stages that their search could not try.
+TEST(ShippedRecords, KnowTheStageThatTheRuleOfThumbTakes)
+{
+    const auto store = RecordStore::open("");
+    std::set<std::string> tried;
+    for (const auto& record : store.rows())
+        tried.insert(record.point.stage);
+    std::map<std::string, int> blind;
+    for (const auto& record : store.rows()) {
+        const auto problem = record.phase == Phase::chosen ? problem_of(record) : std::nullopt;
+        if (!problem)
+            continue;
+        const auto& rule = Catalogue::standard().rule_of_thumb(*problem, record.shape);
+        if (!tried.contains(rule.name))
+            ++blind[rule.name + " for " + record.op + " (" + print(record.problem) + "), " + record.layout];
+    }
+    EXPECT_TRUE(blind.empty())
+        << "problems of runtime/tune/records were searched before the stage was there that the rule of thumb "
+           "takes for them now: "
+        << print_counts(blind) << ". Tune them on their GPU again and replace their rows, or take these out";
+}
+
+}  // namespace
+}  // namespace segfold::tune

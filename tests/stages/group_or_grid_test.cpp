@@ -1,0 +1,86 @@
+// The stage group_or_grid where it is delicate: long segments that begin and end at the borders of slices,
+// two of them in one slice, pieces of more blocks than a warp has lanes.
+#include <gtest/gtest.h>
+
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
+#include "tests/common/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr int kLongItems = 64;
+constexpr std::int64_t kSlice = 64;  ///< items of a block where there are blocks for all: two for each thread
+
+Emitted text_of(const std::string& op, int index_bits)
+{
+    return emit(Problem(matrix_operator(op), SegmentForm::offsets, index_bits),
+                Catalogue::standard().stage("group_or_grid"),
+                {{"block_threads", 64},
+                 {"items_per_thread", 2},
+                 {"lanes_per_segment", 2},
+                 {"long_items", kLongItems},
+                 {"blocks_per_multiprocessor", 4}});
+}
+
+/// Lengths of neighbouring segments, and how many multiprocessors there are: four blocks for each.
+struct Shape {
+    std::string name;
+    std::vector<std::int64_t> lengths;
+    int num_multiprocessors;
+};
+
+std::vector<Shape> shapes()
+{
+    std::vector<Shape> list;
+    for (const int multiprocessors : {1, 3, 100})
+        for (auto& [name, lengths] : piece_cases(kSlice, kLongItems))
+            list.push_back({name, std::move(lengths), multiprocessors});
+    return list;
+}
+
+std::optional<std::string> difference(const std::string& op, const Emitted& emitted, const Shape& shape,
+                                      int index_bits)
+{
+    const auto n = total(shape.lengths);
+    const auto workload = make_workload(
+        op, with_index_bits(segments_from_offsets(index_array(offsets_of(shape.lengths)), n), index_bits), 5);
+    try {
+        // Twice: the tickets are as the first launch left them.
+        const auto comparison = Judge(workload).compare(
+            simt::run(workload, emitted, simt::options_from_seed(3), {}, shape.num_multiprocessors, 2));
+        return comparison.agrees() ? std::nullopt : std::optional(segfold::print(comparison));
+    } catch (const simt::SimtError& error) {
+        return error.what();
+    }
+}
+
+TEST(GroupOrGrid, PiecesOfLongSegmentsAreJoined)
+{
+    for (const auto* op : {"trace_u64", "affine_u32", "sum_f32", "max_subarray_i32"})
+        for (const int bits : {32, 64}) {
+            const auto emitted = text_of(op, bits);
+            for (const auto& shape : shapes()) {
+                const auto found = difference(op, emitted, shape, bits);
+                EXPECT_FALSE(found) << op << ", " << shape.name << ", " << shape.num_multiprocessors
+                                    << " multiprocessors: " << *found;
+            }
+        }
+}
+
+/// These shapes find what those of all stages cannot: a lane that joins several pieces.
+TEST(GroupOrGrid, SwappedPiecesOfALaneAreFound)
+{
+    auto emitted = text_of("trace_u64", 32);
+    const std::string right = "combine(total, pieces[2 * (first_block + i) + (i == 0 ? begins_late : 0)])";
+    const std::string wrong = "combine(pieces[2 * (first_block + i) + (i == 0 ? begins_late : 0)], total)";
+    const auto at = emitted.source.find(right);
+    ASSERT_NE(at, std::string::npos);
+    emitted.source.replace(at, right.size(), wrong);
+    const auto all = shapes();
+    EXPECT_TRUE(std::ranges::any_of(
+        all, [&](const auto& shape) { return difference("trace_u64", emitted, shape, 32).has_value(); }));
+}
+
+}  // namespace
+}  // namespace segfold::test

@@ -1,0 +1,147 @@
+// The stages run_stream and run_tiles where they are delicate: keys of more heads than a warp holds, keys and
+// flags that begin anywhere.
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "runtime/backends/simt/simt_backend.h"
+#include "runtime/judge/compare.h"
+#include "tests/common/stage_cases.h"
+
+namespace segfold::test {
+namespace {
+
+constexpr int kTiles = 0;  // slices a warp in run_tiles, where nobody chooses them: each has one
+
+/// By blocks of 128 threads, three warps of which fold, `slices` of `items` a lane for each of them.
+void expect_agreement(const std::string& what, const Workload& workload, int items, int slices,
+                      Numbers numbers = Numbers::constant, int shifted_elements = 0)
+{
+    SCOPED_TRACE(what + ", " + std::to_string(slices) + " slices of " + std::to_string(items));
+    const auto& stage = Catalogue::standard().stage(slices == kTiles ? "run_tiles" : "run_stream");
+    Problem problem(workload.op, workload.segments.form);
+    if (workload.segments.form == SegmentForm::keys)
+        problem.key_bytes = static_cast<int>(size_bytes(workload.segments.item_keys.type()));
+    Configuration configuration = {{"block_threads", 128}, {"items_per_thread", items}};
+    if (slices != kTiles) {
+        configuration["slices_per_warp"] = slices;
+        configuration["resident_threads"] = 768;
+    }
+    const auto emitted = emit(problem, stage, configuration, Catalogue::standard(), numbers);
+    try {
+        const auto comparison = Judge(workload).compare(
+            simt::run(workload, emitted, simt::options_from_seed(3), {}, 1, 1, shifted_elements));
+        EXPECT_TRUE(comparison.agrees()) << segfold::print(comparison);
+    } catch (const simt::SimtError& error) {
+        ADD_FAILURE() << error.what();
+    }
+}
+
+/// Some of `length`, and one long one now and then.
+std::vector<std::int64_t> lengths_of(std::int64_t length, std::int64_t num_elements)
+{
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t left = num_elements; left > 0; left -= lengths.back())
+        lengths.push_back(std::min(left, lengths.size() % 700 == 699 ? 3000 : length));
+    return lengths;
+}
+
+void set_key(Array& keys, std::size_t item, std::size_t key)
+{
+    switch (keys.type()) {
+        case Type::i8:
+            keys.as<std::int8_t>()[item] = static_cast<std::int8_t>(key);
+            return;
+        case Type::i16:
+            keys.as<std::int16_t>()[item] = static_cast<std::int16_t>(key);
+            return;
+        case Type::u32:
+            keys.as<std::uint32_t>()[item] = static_cast<std::uint32_t>(key);
+            return;
+        case Type::i64:
+            keys.as<std::int64_t>()[item] = static_cast<std::int64_t>(key);
+            return;
+        default:
+            keys.as<double>()[item] = static_cast<double>(key);
+    }
+}
+
+TEST(RunStages, KeysMayBeMoreThanAWarpHolds)
+{
+    for (const std::string op : {"trace_u64", "sum_i32"})
+        for (const int slices : {kTiles, 8, 16})
+            for (const std::int64_t length : {1, 2, 5}) {
+                const auto workload = make_workload(op, from_keys(lengths_of(length, 60001)), 5);
+                expect_agreement(op + " of " + std::to_string(length), workload, 16, slices,
+                                 slices == 8 ? Numbers::constant : Numbers::at_launch);
+            }
+}
+
+/// A warp holds 1024 keys; the one that is too much is the first head of a slice.
+TEST(RunStages, KeysMayBeOneMoreThanAWarpHolds)
+{
+    for (const std::size_t ones : {1023, 1024, 1025}) {
+        std::vector<std::int64_t> lengths(ones, 1);
+        lengths.insert(lengths.end(), {3000, 7, 1});
+        for (const int slices : {kTiles, 8})
+            expect_agreement(std::to_string(ones), make_workload("sum_i32", from_keys(lengths), 5), 16,
+                             slices);
+    }
+}
+
+/// The first segment begins with the first item, whatever its flag says.
+TEST(RunStages, TheFirstFlagMayBeMissing)
+{
+    for (const int slices : {kTiles, 1, 8}) {
+        auto segments = from_flags(lengths_of(7, 9001));
+        segments.flags.as<std::uint8_t>()[0] = 0;
+        expect_agreement("first flag 0", make_workload("sum_i32", std::move(segments), 5), 16, slices);
+    }
+}
+
+/// Keys of every width; those of 8 bytes fill the room of a warp twice as fast.
+TEST(RunStages, KeysMayHaveAnyWidth)
+{
+    for (const auto type : {Type::i8, Type::i16, Type::u32, Type::i64, Type::f64}) {
+        const auto lengths = lengths_of(2, 20011);
+        Array keys(type, 20011);
+        std::size_t item = 0;
+        for (std::size_t s = 0; s < lengths.size(); ++s)
+            for (std::int64_t i = 0; i < lengths[s]; ++i, ++item)
+                set_key(keys, item, s % 101);
+        const auto workload = make_workload("trace_u64", segments_from_keys(std::move(keys), 20011), 5);
+        for (const int slices : {kTiles, 8})
+            expect_agreement(std::string(name(type)), workload, 16, slices);
+    }
+}
+
+/// Flags and keys whose vectors do not fit, and the columns with them.
+TEST(RunStages, ArraysMayBeginAnywhere)
+{
+    for (const auto& segments : {from_keys(lengths_of(7, 9001)), from_flags(lengths_of(7, 9001))})
+        for (const int slices : {kTiles, 4})
+            for (const std::string op : {"affine_u32", "sum_i32"})
+                for (const int shift : {1, 2, 3})
+                    expect_agreement(
+                        std::string(name(segments.form)) + ", " + op + ", " + std::to_string(shift),
+                        make_workload(op, segments.copy(), 5), 16, slices, Numbers::constant, shift);
+}
+
+/// A length is told from the places of heads, in slices, shares and tiles.
+TEST(RunStages, LengthsAreKnown)
+{
+    const auto op = parse_operator("lengths", R"(
+        operator lengths(x: i32) -> i64 {
+            state sum: i64 = 0
+            lift i64(x)
+            combine(a, b) a + b
+            finish sum * 1000 + i64(length)
+        })");
+    for (const auto& segments : {from_keys(lengths_of(3, 30007)), from_flags(lengths_of(90, 30007))})
+        for (const int slices : {kTiles, 1, 16})
+            expect_agreement(std::string(name(segments.form)), make_workload(op, segments.copy(), 5), 16,
+                             slices);
+}
+
+}  // namespace
+}  // namespace segfold::test

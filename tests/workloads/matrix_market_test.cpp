@@ -1,0 +1,144 @@
+#include "runtime/data/formats/matrix_market.h"
+
+#include <gtest/gtest.h>
+
+#include "dsl/half.h"
+#include "tests/common/files.h"
+
+namespace segfold {
+namespace {
+
+using Integers = std::vector<std::int64_t>;
+
+const std::string kBanner = "%%MatrixMarket matrix coordinate ";
+
+TEST(MatrixMarket, ReadsRowsInTheFilesOrder)
+{
+    const TemporaryFolder folder;
+    const auto path =
+        folder.write("a.mtx",
+                     "%%MatrixMarket MATRIX Coordinate Real General\n% a comment\n\n 4  3 6\n"
+                     "3 1 1.5\n1 3 -2e1\r\n% another\n3 1 +0.25\n1\t1\t7\n4 2 .5\n\n1 2 1e-400\n");
+    const SparseMatrix matrix = read_matrix_market(path, Type::f64);
+    EXPECT_EQ(matrix.rows, 4);
+    EXPECT_EQ(matrix.columns, 3);
+    EXPECT_EQ(to_integers(matrix.offsets), (Integers{0, 3, 3, 5, 6}));
+    EXPECT_EQ(matrix.column_indices.type(), Type::i32);
+    EXPECT_EQ(to_integers(matrix.column_indices), (Integers{2, 0, 1, 0, 0, 1}));
+    EXPECT_EQ(to_vector<double>(matrix.values), (std::vector<double>{-20, 7, 0, 1.5, 0.25, 0.5}));
+}
+
+TEST(MatrixMarket, ExpandsSymmetricMatrices)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.write("a.mtx", kBanner + "integer symmetric\n3 3 3\n1 1 5\n3 1 7\n3 2 -8\n");
+    const SparseMatrix matrix = read_matrix_market(path, Type::i16);
+    EXPECT_EQ(to_integers(matrix.offsets), (Integers{0, 2, 3, 5}));
+    EXPECT_EQ(to_integers(matrix.column_indices), (Integers{0, 2, 2, 0, 1}));
+    EXPECT_EQ(to_vector<std::int16_t>(matrix.values), (std::vector<std::int16_t>{5, 7, -8, 7, -8}));
+
+    const auto skew = folder.write("b.mtx", kBanner + "real skew-symmetric\n2 2 1\n2 1 0.5");
+    EXPECT_EQ(to_vector<float>(read_matrix_market(skew).values), (std::vector<float>{-0.5F, 0.5F}));
+}
+
+TEST(MatrixMarket, PatternsAreOnesOfAnyType)
+{
+    const TemporaryFolder folder;
+    const auto path = folder.write("a.mtx", kBanner + "pattern general\n2 2 2\n2 2\n1 1\n");
+    EXPECT_EQ(to_vector<float>(read_matrix_market(path).values), (std::vector<float>{1, 1}));
+    EXPECT_EQ(to_vector<std::uint64_t>(read_matrix_market(path, Type::u64).values),
+              (std::vector<std::uint64_t>{1, 1}));
+    EXPECT_EQ(read_matrix_market(path, Type::f16).values.as<std::uint16_t>()[0], f32_to_f16(1));
+    EXPECT_EQ(read_matrix_market(path, Type::bf16).values.as<std::uint16_t>()[0], f32_to_bf16(1));
+}
+
+TEST(MatrixMarket, MayBeEmpty)
+{
+    const TemporaryFolder folder;
+    const SparseMatrix none = read_matrix_market(folder.write("a.mtx", kBanner + "real general\n0 0 0\n"));
+    EXPECT_EQ(to_integers(none.offsets), (Integers{0}));
+    const SparseMatrix zeros = read_matrix_market(folder.write("b.mtx", kBanner + "real general\n2 5 0"));
+    EXPECT_EQ(to_integers(zeros.offsets), (Integers{0, 0, 0}));
+}
+
+TEST(MatrixMarket, RefusesBanners)
+{
+    const TemporaryFolder folder;
+    const std::string path = folder.file("a.mtx");
+    const auto message = [&](const std::string& text) {
+        EXPECT_EQ(folder.write("a.mtx", text), path);
+        return refusal([&] { read_matrix_market(path); }, path);
+    };
+    EXPECT_EQ(refusal([&] { read_matrix_market(path); }, path),
+              ": cannot be opened: No such file or directory");
+    EXPECT_EQ(message(""), ": is not a Matrix Market file: it does not start with '%%MatrixMarket'");
+    EXPECT_EQ(message("1 2 3\n"), ":1: is not a Matrix Market file: it does not start with '%%MatrixMarket'");
+    EXPECT_EQ(message("%%MatrixMarket matrix array real general\n"),
+              ":1: the format is 'array'; it must be coordinate");
+    EXPECT_EQ(message(kBanner + "complex general\n"),
+              ":1: the field is 'complex'; it must be one of real, integer, pattern, double");
+    EXPECT_EQ(
+        message(kBanner + "real symetric\n"),
+        ":1: the symmetry is 'symetric'; it must be one of general, symmetric, skew-symmetric; did you mean "
+        "'symmetric'?");
+    EXPECT_EQ(message(kBanner + "real general more\n"), ":1: 'more' follows where the line should end");
+    EXPECT_EQ(message(kBanner + "real general\n% only\n"),
+              ":2: the file ends before the line of rows, columns and entries");
+    EXPECT_EQ(message(kBanner + "real general\n2 2\n"), ":2: the number of entries is missing");
+    EXPECT_EQ(message(kBanner + "real general\n2 -2 1\n1 1 1\n"),
+              ":2: the sizes are 2, -2 and 1; none may be negative");
+    EXPECT_EQ(message(kBanner + "real symmetric\n2 3 0\n"),
+              ":2: a symmetric matrix of 2 rows and 3 columns; it must be square");
+    EXPECT_EQ(message(kBanner + "real general\n9 9 1152921504606846976\n1 1 1\n"),
+              ":2: claims 1152921504606846976 entries, more than the 6 bytes that follow can hold");
+    EXPECT_EQ(
+        message(kBanner + "real general\n1152921504606846976 9 1\n1 1 1\n"),
+        ":2: claims 1152921504606846976 rows for 1 entries; at most 64 rows per entry are taken for real");
+}
+
+TEST(MatrixMarket, RefusesEntries)
+{
+    const TemporaryFolder folder;
+    const auto message = [&](const std::string& kind, const std::string& entries, Type type = Type::f32) {
+        const std::string path = folder.write("a.mtx", kBanner + kind + "\n2 2 2\n" + entries);
+        return refusal([&] { read_matrix_market(path, type); }, path);
+    };
+    EXPECT_EQ(message("real general", "1 1 1\n3 1 1\n"),
+              ":4: row 3 is outside of the matrix; rows are 1 to 2");
+    EXPECT_EQ(message("real general", "0 1 1\n1 1 1\n"),
+              ":3: row 0 is outside of the matrix; rows are 1 to 2");
+    EXPECT_EQ(message("real general", "1 5 1\n1 1 1\n"),
+              ":3: column 5 is outside of the matrix; columns are 1 to 2");
+    EXPECT_EQ(message("real general", "1 1\n1 1 1\n"), ":3: the value is missing");
+    EXPECT_EQ(message("real general", "1 1 one\n1 1 1\n"), ":3: the value is 'one'; it must be a number");
+    EXPECT_EQ(message("integer general", "1 1 1.5\n1 1 1\n"),
+              ":3: the value is '1.5'; it must be an integer of 64 bits");
+    EXPECT_EQ(message("integer general", "1 1 +-5\n1 1 1\n"),
+              ":3: the value is '+-5'; it must be an integer of 64 bits");
+    EXPECT_EQ(message("real general", "1 1 1 1\n1 1 1\n"), ":3: '1' follows where the line should end");
+    EXPECT_EQ(message("real general", "1 1 1.0000\n"), ":3: the file ends after 1 entries, but it claims 2");
+    EXPECT_EQ(message("real general", "1 1 1\n1 2 1\n\n2 2 1\n"),
+              ":6: more lines follow the 2 entries that the file claims");
+    EXPECT_EQ(message("real symmetric", "1 2 1\n1 1 1\n"),
+              ":3: entry (1, 2) lies above the diagonal; a symmetric matrix is given by its lower triangle");
+    EXPECT_EQ(message("real skew-symmetric", "1 1 1\n2 1 1\n"),
+              ":3: entry (1, 1) lies on the diagonal, which is zero in a skew-symmetric matrix");
+    EXPECT_EQ(message("real general", "1 1 1\n1 2 1\n", Type::i32),
+              ": holds real values, but i32 is needed; ask for f16, bf16, f32 or f64");
+    EXPECT_EQ(message("integer general", "1 1 300\n1 2 1\n", Type::u8), ": the value 300 does not fit u8");
+    EXPECT_EQ(message("integer general", "1 1 1\n1 2 1\n", Type::boolean),
+              ": matrix values cannot be read as bool; ask for a number's type");
+    EXPECT_EQ(message("integer skew-symmetric", "2 1 -9223372036854775808\n2 1 1\n"),
+              ":3: the value -9223372036854775808 has no negative of 64 bits");
+}
+
+TEST(MatrixMarket, SurvivesDamage)
+{
+    const TemporaryFolder folder;
+    const auto read = [](const std::string& path) { read_matrix_market(path, Type::f64); };
+    expect_no_crash(folder, "a.mtx", kBanner + "real symmetric\n%\n3 3 2\n1 1 5.5\n3 1 -7e3\n", read);
+    expect_no_crash(folder, "b.mtx", kBanner + "integer general\n300 3 2\n100 1 5\n3 1 -7\n", read);
+}
+
+}  // namespace
+}  // namespace segfold
