@@ -29,13 +29,15 @@ Type type_of(nb::handle word)
     throw InternalError("a traced value of no type");
 }
 
-/// Reads nodes: tuples of a kind, a line, and what the kind needs. A node that is used twice is read once.
+/// A pair of a file and a line.
+Position place_of(nb::handle pair)
+{
+    return {nb::cast<int>(pair[1]), 1, 1, kept(nb::cast<std::string>(pair[0]))};
+}
+
+/// Reads nodes: tuples of a kind, a place, and what the kind needs. A node that is used twice is read once.
 class Reader {
 public:
-    explicit Reader(const std::string& file) : file_(kept(file)) {}
-
-    [[nodiscard]] Position place(nb::handle line) const { return {nb::cast<int>(line), 1, 1, file_}; }
-
     Expression expression(nb::handle node)
     {
         if (const auto found = known_.find(node.ptr()); found != known_.end())
@@ -49,11 +51,11 @@ public:
     {
         const auto facts = nb::cast<nb::dict>(part);
         Block block;
-        block.position = place(facts["line"]);
+        block.position = place_of(facts["place"]);
         for (const nb::handle let : nb::iter(facts["lets"]))
-            block.lets.push_back({text(let[0]), expression(let[1]), place(let[2])});
+            block.lets.push_back({text(let[0]), expression(let[1]), place_of(let[2])});
         for (const nb::handle set : nb::iter(facts["sets"]))
-            block.assignments.push_back({text(set[0]), expression(set[1]), place(set[2])});
+            block.assignments.push_back({text(set[0]), expression(set[1]), place_of(set[2])});
         return block;
     }
 
@@ -63,7 +65,7 @@ private:
     Expression make(const nb::tuple& node)
     {
         const auto kind = text(node[0]);
-        const auto at = place(node[1]);
+        const auto at = place_of(node[1]);
         const auto argument = [&](std::size_t i) { return expression(nb::object(node[i])); };
         if (kind == "number")
             return number(nb::object(node[2]), at);
@@ -119,17 +121,16 @@ private:
         return Expression(std::move(node));
     }
 
-    const char* file_;
     std::map<PyObject*, Expression> known_;
 };
 
 PyOperator traced_operator(const nb::dict& facts)
 {
-    Reader reader(Reader::text(facts["file"]));
+    Reader reader;
     Operator op;
     op.name = Reader::text(facts["name"]);
     op.description = Reader::text(facts["description"]);
-    op.position = reader.place(facts["line"]);
+    op.position = place_of(facts["place"]);
     for (const nb::handle parameter : nb::iter(facts["parameters"]))
         op.parameters.push_back({Reader::text(parameter[0]), type_of(parameter[1]),
                                  nb::cast<bool>(parameter[2]), op.position, nb::cast<bool>(parameter[3]),

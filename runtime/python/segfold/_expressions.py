@@ -62,7 +62,7 @@ def _type_called(name):
 class Value:
     """A value that the operator will compute. Made by tracing, never by hand."""
 
-    __slots__ = ("kind", "facts", "arguments", "type", "number", "file", "line")
+    __slots__ = ("kind", "facts", "arguments", "type", "number", "place")
 
     def __init__(self, kind, facts, arguments, type):
         self.kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
@@ -70,7 +70,7 @@ class Value:
         self.arguments = arguments
         self.type = type  #: None: made of plain numbers alone, which take the type of their context
         self.number = next(_numbers)  #: values are made after those that they are made of
-        self.file, self.line = place()
+        self.place = place()
 
     def described(self):
         """For messages: "a value of f32", "the number 0.5"."""

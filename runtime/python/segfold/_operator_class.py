@@ -8,6 +8,7 @@ import typing
 
 from . import _segfold
 from ._expressions import Table, Type, Value, as_value, make, refuse
+from ._kinds import each, row, scalar, table
 
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
@@ -170,8 +171,6 @@ class _Column(typing.NamedTuple):
 
 
 def _columns(annotations, at):
-    from .trace import row, scalar, table
-
     columns = []
     for name, kind in annotations.items():
         if name == "return":
@@ -188,8 +187,6 @@ def _columns(annotations, at):
 
 def _declared_results(results, at):
     """``(name, type, is_each)`` of what ``results`` declares."""
-    from .trace import each
-
     if results is None:
         return []
     if isinstance(results, (Type, each)):
@@ -218,10 +215,10 @@ class _Tracer:
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
         if value in names:
-            return ("name", value.line, names[value])
+            return ("name", value.place, names[value])
         if value not in known:
             arguments = (self.node(argument, names, known) for argument in value.arguments)
-            known[value] = (value.kind, value.line, *value.facts, *arguments)
+            known[value] = (value.kind, value.place, *value.facts, *arguments)
         return known[value]
 
     def operand(self, which):
@@ -286,14 +283,16 @@ class _Tracer:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
             self.outputs = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
+        at = at or ("", 0)
         names, lets, known = {}, [], {}
         for value, name in self.lets(sets, found):
-            lets.append((name, self.node(value, names, {}), value.line))
+            lets.append((name, self.node(value, names, {}), value.place))
             names[value] = name
         return {
-            "line": at[1] if at else 0,
+            "place": at,
             "lets": lets,
-            "sets": [(name, self.node(value, names, known), value.line) for name, value in sets.items()],
+            # A column or a number was not made in the part, which returns it.
+            "sets": [(name, self.node(value, names, known), value.place if value.arguments else at) for name, value in sets.items()],
         }
 
     def stated(self, name, value, part, at):
@@ -374,8 +373,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
         blocks[part] = None if parts[part] is None else tracer.run(part, parts[part])
     names = _arguments_of(f"combine of operator {name}", parts["combine"])
     return _segfold.traced_operator({
-        "file": at[0],
-        "line": at[1],
+        "place": at,
         "name": name,
         "description": description or "",
         "parameters": [column._replace(type=column.type.name) for column in columns],

@@ -5,6 +5,7 @@ import os
 import typing
 
 from . import _segfold, trace
+from ._operator_class import operator_of
 
 
 @typing.overload
@@ -54,7 +55,7 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
             return _segfold.standard_operator(definition)
         return _segfold.operator_of_text("operator", definition)
     if callable(definition) and not isinstance(definition, trace.Type):
-        return trace.operator_of(definition, **words)
+        return operator_of(definition, **words)
     raise TypeError(f"operator() takes a text, a path, a class or a function, and {definition!r} is given")
 
 

@@ -2,8 +2,6 @@
 
 import typing
 
-from ._operator_class import operator_of as operator_of
-
 __all__ = [
     "Type", "Value", "inf", "nan", "minimum", "maximum", "absolute", "power", "copysign", "fma", "isnan", "isfinite",
     "where", "logical_and", "logical_or", "logical_not", "lowest", "highest", "epsilon", "index", "position",
