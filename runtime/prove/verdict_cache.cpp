@@ -31,7 +31,7 @@ std::unique_ptr<cache::Folder> open_folder(bool makes)
         if (settings.is_on && !settings.folder.empty() &&
             (makes || std::filesystem::exists(settings.folder, ignored)))
             return std::make_unique<cache::Folder>(settings.folder, settings.most_bytes);
-    } catch (const Error&) {  // the kernel cache says it
+    } catch (const Error&) {  // whoever keeps programs there says it
     }
     return nullptr;
 }

@@ -83,7 +83,7 @@ TEST_F(CacheVerb, ListsAndCounts)
 {
     (void)fill();
     const auto table = folder_.run({"cache", "list"}).output;
-    EXPECT_NE(table.find("\nstage_a.cu  sm_90         13.0.88, CL-1  "), std::string::npos) << table;
+    EXPECT_NE(table.find("\nstage_a.cu  sm_90         NVRTC 13.0.88, CL-1  "), std::string::npos) << table;
     EXPECT_NE(table.find("     50.0 ms  "), std::string::npos) << table;
     const auto list = json("list");
     EXPECT_EQ(list["files"].size(), 3u);
@@ -145,13 +145,10 @@ TEST_F(CacheVerb, UnusableFoldersAreInputErrorsButForStat)
         "or 256M (K, M, G are powers of 1024)\n");
 }
 
-/// Whether a C++ compiler is there, and the back end cpu makes libraries.
-bool makes_libraries() { return cpu::reason_without_compiler().empty(); }
-
 TEST_F(CacheVerb, LibrariesOfTheBackEndCpuAreThereToo)
 {
-    if (!makes_libraries())
-        GTEST_SKIP() << cpu::reason_without_compiler();
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
     const std::vector<std::string> run = {"run",     "sum_i32",      "--layout",  "uniform=4",
                                           "--input", "[1, 2, 3, 4]", "--backend", "cpu"};
     ASSERT_EQ(folder_.run(run).errors, "");
@@ -159,7 +156,13 @@ TEST_F(CacheVerb, LibrariesOfTheBackEndCpuAreThereToo)
     EXPECT_EQ(json("stat")["kernels"], 0);
     const auto file = json("list")["files"][0];
     EXPECT_EQ(file["kind"], "library");
-    EXPECT_NE(folder_.run({"cache", "list"}).output.find("C++ of the back end cpu"), std::string::npos);
+    EXPECT_TRUE(file["name"].get<std::string>().ends_with(".cpp")) << file["name"];
+    EXPECT_EQ(file["compiler"], cpu::compiler_version());
+    EXPECT_GT(file["compile_seconds"], 0);
+    const auto listed = folder_.run({"cache", "list"}).output;
+    EXPECT_NE(listed.find(file["name"].get<std::string>() + "  host          " + cpu::compiler_version()),
+              std::string::npos)
+        << listed;
     const auto library = path() + "/" + file["file"].get<std::string>();
     auto bytes = read_text(library);
     bytes[bytes.size() / 2] ^= 1;
@@ -172,8 +175,8 @@ TEST_F(CacheVerb, LibrariesOfTheBackEndCpuAreThereToo)
 
 TEST_F(CacheVerb, LibrariesThatCannotBeKeptAreToldOfOnce)
 {
-    if (!makes_libraries())
-        GTEST_SKIP() << cpu::reason_without_compiler();
+    if (const auto& reason = cpu::reason_without_compiler(); !reason.empty())
+        GTEST_SKIP() << reason;
     fs::create_directory(path());
     fs::permissions(path(), fs::perms::all);
     const auto result = folder_.run(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
@@ -23,7 +24,7 @@ namespace segfold::cpu {
 namespace {
 
 // Part of every key: another number and no old file is found.
-constexpr int kFormat = 1;
+constexpr int kFormat = 2;
 
 /// Values are those that the text says: nothing is reassociated, products and sums are not contracted. That
 /// operations raise no exceptions and set no errno lets loops with conditions become vectors.
@@ -49,8 +50,25 @@ std::string read_file(const std::string& path)
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A library as it is kept: its digest, then its bytes.
-std::string seal(const std::string& library) { return cache::sha256_hex(library) + "\n" + library; }
+constexpr std::string_view kMagic = "segfold library 2\n";
+
+/// A library as it is kept: the digest of what follows, then lines that say what it is, then its bytes.
+std::string seal(const StoredLibrary& stored)
+{
+    const auto contents =
+        fmt::format("{}{}\n{}\n{}\n{}", kMagic, stored.name, stored.compiler, stored.seconds, stored.library);
+    return cache::sha256_hex(contents) + "\n" + contents;
+}
+
+/// The text's first line names its stage: "// lane_scan: Equal tiles ...".
+std::string file_of_text(std::string_view source)
+{
+    constexpr std::string_view kMark = "// ";
+    const auto line = source.substr(0, source.find('\n'));
+    const auto end = line.find(':');
+    const bool is_named = line.starts_with(kMark) && end != line.npos;
+    return (is_named ? std::string(line.substr(kMark.size(), end - kMark.size())) : "text") + ".cpp";
+}
 
 /// Why libraries are not kept, until somebody has taken it.
 struct Note {
@@ -175,27 +193,45 @@ std::string library_of(std::string_view source, const NativeCompiler& compiler, 
     was_compiled = false;
     if (const auto bytes = folder != nullptr ? folder->read(name) : std::nullopt)
         try {
-            return unseal_library(*bytes);
+            return unseal_library(*bytes).library;
         } catch (const InputError&) {
             // What is damaged is compiled anew, and replaced.
         }
     was_compiled = true;
-    auto library = compiler.compile(source);
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    StoredLibrary stored{
+        .name = file_of_text(source), .compiler = compiler.version(), .library = compiler.compile(source)};
+    stored.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (folder != nullptr)
-        if (const auto reason = folder->write(name, seal(library)); !reason.empty())
+        if (const auto reason = folder->write(name, seal(stored)); !reason.empty())
             note.set(fmt::format("{}: {}", folder->path().string(), reason));
-    return library;
+    return std::move(stored.library);
 }
 
-std::string unseal_library(const std::string& bytes)
+StoredLibrary unseal_library(std::string_view bytes)
 {
     constexpr std::size_t kDigits = 64;
     if (bytes.size() <= kDigits || bytes[kDigits] != '\n')
         throw InputError("is no library of the back end cpu");
-    auto library = bytes.substr(kDigits + 1);
-    if (cache::sha256_hex(library) != std::string_view(bytes).substr(0, kDigits))
+    auto contents = bytes.substr(kDigits + 1);
+    if (cache::sha256_hex(contents) != bytes.substr(0, kDigits))
         throw InputError("its SHA-256 does not hold");
-    return library;
+    if (!contents.starts_with(kMagic))
+        throw InputError("is a library of another segfold");
+    contents.remove_prefix(kMagic.size());
+    const auto line = [&] {
+        const auto end = std::min(contents.find('\n'), contents.size());
+        const std::string text(contents.substr(0, end));
+        contents.remove_prefix(std::min(end + 1, contents.size()));
+        return text;
+    };
+    StoredLibrary stored;
+    stored.name = line();
+    stored.compiler = line();
+    stored.seconds = std::atof(line().c_str());
+    stored.library = contents;
+    return stored;
 }
 
 std::optional<std::string> take_library_note()

@@ -44,8 +44,16 @@ private:
 /// `was_compiled` tells whether the compiler ran.
 std::string library_of(std::string_view source, const NativeCompiler& compiler, bool& was_compiled);
 
-/// The shared library that a file of the cache's folder holds. Throws InputError where it is damaged.
-[[nodiscard]] std::string unseal_library(const std::string& bytes);
+/// What a file of the cache's folder holds.
+struct StoredLibrary {
+    std::string name;      ///< of the text that was compiled: "lane_scan.cpp"
+    std::string compiler;  ///< what it says of itself
+    double seconds = 0;    ///< that it took
+    std::string library;   ///< the bytes of the shared library
+};
+
+/// The library of a file. Throws InputError saying what is wrong with it.
+[[nodiscard]] StoredLibrary unseal_library(std::string_view bytes);
 
 /// Why libraries are not kept, once; nothing where they are, or after it was said.
 [[nodiscard]] std::optional<std::string> take_library_note();

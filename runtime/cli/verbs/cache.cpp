@@ -32,6 +32,7 @@ struct Stored {
     cache::FileInfo file;
     bool is_kernel = false, is_library = false, has_laws = false;
     cuda::KernelEntry entry;
+    cpu::StoredLibrary library;
     std::string compiler;            ///< of a record
     prove::StoredVerdicts verdicts;  ///< of laws
     std::string damage;              ///< empty: none
@@ -61,7 +62,7 @@ Stored look_at(const cache::Folder& folder, const cache::FileInfo& file)
         if (stored.has_laws)
             stored.verdicts = prove::decode_verdicts(*bytes);
         else if (stored.is_library)
-            (void)cpu::unseal_library(*bytes);
+            stored.library = cpu::unseal_library(*bytes);
         else if (!stored.is_kernel)
             stored.compiler = cuda::decode_identity(*bytes).version;
         else if (stored.entry = cuda::decode_entry(*bytes); stored.entry.key != stored.key())
@@ -104,7 +105,7 @@ cache::Settings settings_with_folder()
 {
     auto settings = cache::settings_from_environment();
     if (settings.folder.empty())
-        throw InputError("none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names a folder of kernels");
+        throw InputError("none of SEGFOLD_CACHE_DIR, XDG_CACHE_HOME and HOME names the folder of the cache");
     return settings;
 }
 
@@ -150,8 +151,12 @@ Json cache_json(const Stored& stored)
         document["prover"] = stored.verdicts.prover;
         return document;
     }
-    if (stored.is_library)
+    if (stored.is_library) {
+        document["name"] = stored.library.name;
+        document["compiler"] = stored.library.compiler;
+        document["compile_seconds"] = stored.library.seconds;
         return document;
+    }
     if (!stored.is_kernel) {
         document["compiler"] = stored.compiler;
         return document;
@@ -192,7 +197,7 @@ int list(bool json)
     }
     TextTable table({{"program"},
                      {"architecture"},
-                     {"NVRTC"},
+                     {"compiler"},
                      {"bytes", TextTable::Align::right},
                      {"compiled in", TextTable::Align::right},
                      {"used", TextTable::Align::right},
@@ -204,10 +209,12 @@ int list(bool json)
         if (!stored.damage.empty())
             table.add({"(damaged)", "", "", bytes, "", age, key});
         else if (stored.is_kernel)
-            table.add({stored.entry.name, stored.entry.architecture, stored.entry.compiler, bytes,
+            table.add({stored.entry.name, stored.entry.architecture,
+                       fmt::format("NVRTC {}", stored.entry.compiler), bytes,
                        fmt::format("{:.1f} ms", stored.entry.compiled.seconds * 1e3), age, key});
         else if (stored.is_library)
-            table.add({"C++ of the back end cpu", "", "", bytes, "", age, key});
+            table.add({stored.library.name, "host", stored.library.compiler, bytes,
+                       fmt::format("{:.1f} ms", stored.library.seconds * 1e3), age, key});
         else if (stored.has_laws)
             table.add({fmt::format("laws of {} ({})", stored.verdicts.name, stored.verdicts.prover), "", "",
                        bytes, "", age, key});
@@ -236,7 +243,7 @@ int stat(bool json)
         return 0;
     }
     write_output(
-        print_facts({{"kernel cache", state},
+        print_facts({{"cache", state},
                      {"folder", contents.path()},
                      {"kernels", std::to_string(contents.kernels())},
                      {"libraries", std::to_string(contents.libraries())},
