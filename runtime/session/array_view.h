@@ -11,7 +11,34 @@
 
 namespace segfold {
 
-/// The language's type of a C++ type; half types are lent with their type in words.
+/// The language's type of a 16-bit floating-point type of C++, which is specialised for each such type:
+///
+///     template <>
+///     struct segfold::HalfElement<my::half> { static constexpr Type type = Type::f16; };
+///
+/// CUDA's __half and __nv_bfloat16 are known where their headers are included before this one.
+template <class T>
+struct HalfElement;
+#ifdef __CUDA_FP16_TYPES_EXIST__
+template <>
+struct HalfElement<__half> {
+    static constexpr Type type = Type::f16;
+};
+#endif
+#ifdef __CUDA_BF16_TYPES_EXIST__
+template <>
+struct HalfElement<__nv_bfloat16> {
+    static constexpr Type type = Type::bf16;
+};
+#endif
+
+template <class T>
+concept IsHalfElement = sizeof(T) == 2 && requires
+{
+    HalfElement<T>::type;
+};
+
+/// The language's type of a C++ type.
 template <class T>
 constexpr Type type_of_element()
 {
@@ -22,10 +49,12 @@ constexpr Type type_of_element()
         return Type::f32;
     else if constexpr (std::is_same_v<U, double>)
         return Type::f64;
+    else if constexpr (IsHalfElement<U>)
+        return HalfElement<U>::type;
     else {
         static_assert(std::is_integral_v<U>,
-                      "segfold: elements are bool, integers, float or double; lend f16 and "
-                      "bf16 as ArrayView{Type::f16, pointer, length}");
+                      "segfold: elements are bool, integers, float or double, or a 16-bit type for which "
+                      "segfold::HalfElement is specialised");
         constexpr bool is_signed = std::is_signed_v<U>;
         if constexpr (sizeof(U) == 1)
             return is_signed ? Type::i8 : Type::u8;

@@ -30,7 +30,8 @@ const Array& Folded::keys_array() const
 
 void Folded::require_type(std::string_view field, Type type, Type asked)
 {
-    if (type != asked)
+    const bool asks_for_bits = asked == Type::u16 && (type == Type::f16 || type == Type::bf16);
+    if (type != asked && !asks_for_bits)
         throw InputError(fmt::format("{} hold {}; they were asked for as {}",
                                      field.empty() ? "the results" : fmt::format("the values of '{}'", field),
                                      name(type), name(asked)));

@@ -4,22 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "dsl/error.h"
 #include "segfold/segfold.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::test {
-
-/// The message of what `call` throws, which must be a `Thrown`.
-template <class Thrown = Error, class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const Thrown& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
 
 inline const std::vector<int> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
 inline const std::vector<int> kOffsets = {0, 3, 5, 5, 9};

@@ -9,6 +9,16 @@
 #include "runtime/session/choice/explanation.h"
 #include "tests/common/front_door.h"
 
+/// A caller's own 16-bit type.
+struct OwnHalf {
+    std::uint16_t bits;
+    bool operator==(const OwnHalf&) const = default;
+};
+template <>
+struct segfold::HalfElement<OwnHalf> {
+    static constexpr Type type = Type::f16;
+};
+
 namespace segfold::test {
 namespace {
 
@@ -39,6 +49,23 @@ TEST_P(OnHost, EveryLayoutFolds)
     EXPECT_EQ(sums(by_key), (std::vector{8, 6, 22}));
     const auto runs = by_key.keys<std::int16_t>();
     EXPECT_EQ(std::vector<std::int16_t>(runs.begin(), runs.end()), (std::vector<std::int16_t>{7, 2, 9}));
+}
+
+TEST_P(OnHost, HalvesAreTheCallersOwnTypeOrTheirBits)
+{
+    auto session = session_on(GetParam());
+    const std::vector<OwnHalf> values = {{0x3c00}, {0x4000}, {0x4200}};  // 1, 2, 3
+    const std::vector<int> ends = {0, 2, 3};
+    const auto sums = session.fold(standard_operator("sum_f16"), {values}, offsets(ends));
+    const auto read = sums.values<OwnHalf>();
+    EXPECT_EQ(std::vector(read.begin(), read.end()), (std::vector<OwnHalf>{{0x4200}, {0x4200}}));
+    const auto bits = sums.values<std::uint16_t>();
+    EXPECT_EQ(std::vector(bits.begin(), bits.end()), (std::vector<std::uint16_t>{0x4200, 0x4200}));
+    EXPECT_EQ(message_of([&] { (void)sums.values<float>(); }),
+              "the results hold f16; they were asked for as f32");
+    std::vector<OwnHalf> results(2);
+    session.plan(standard_operator("sum_f16"), offsets(ends), 3).run({values}, offsets(ends), {results});
+    EXPECT_EQ(results, (std::vector<OwnHalf>{{0x4200}, {0x4200}}));
 }
 
 TEST_P(OnHost, PlansRunOnAnyArraysOfTheirSizes)
