@@ -106,6 +106,7 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
             return finding.law == Law::commutative && finding.verdict == Verdict::proved;
         });
     laws.usable.commutative = laws.usable.commutative || laws.takes_undeclared;
+    laws.assumes_identity = contains(assumed, Law::identity);
     laws.has_sound_identity = holds(Law::identity) || contains(laws.assumed, Law::identity);
     laws.has_sound_append = holds(Law::append);
     return laws;
@@ -143,7 +144,7 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 bool depends_on_data(const OperatorLaws& laws)
 {
     return !laws.has_sound_identity ||
-           (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
+           (!laws.assumes_identity && is_neutral_on_finite_alone(laws.report, laws));
 }
 
 OperatorLaws on_data(OperatorLaws laws, const Workload& workload)

@@ -133,6 +133,25 @@ TEST_F(LawsOfRunTest, AssumedLawsAreReliedOn)
               "segfold: --assume identity: operator keep_first has no identity\n");
 }
 
+TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSeen)
+{
+    std::vector<std::string> words = {"run",     "--op",         "max(a, b)", "--type",
+                                      "f32",     "--layout",     "uniform=2", "--identity=-inf",
+                                      "--input", "[1, 2, 3, 4]", "--memory",  "1M"};
+    EXPECT_EQ(
+        folder_.run(words).errors,
+        "segfold: warning: operator expression runs without its identity: the identity is neutral on finite "
+        "values alone, and a stream does not know its data\n");
+    words.insert(words.end(), {"--assume", "identity"});
+    const auto result = folder_.run(words);
+    EXPECT_TRUE(result.errors.starts_with(
+        "segfold: warning: operator expression has an identity for all states but NaN; "
+        "results of segments with NaN may depend on the stage\n"))
+        << result.errors;
+    EXPECT_EQ(result.errors.find("without its identity"), std::string::npos) << result.errors;
+    EXPECT_EQ(result.exit_code, 0);
+}
+
 TEST_F(LawsOfRunTest, InfiniteDataRunWithoutTheIdentity)
 {
     const auto infinity = static_cast<float>(kInfinity);
