@@ -11,6 +11,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/section/operator_section.h"
+#include "codegen/weave/in_namespace.h"
 #include "dsl/check/check.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
@@ -429,12 +430,9 @@ TEST(EmittedNvcc, AcceptsEveryGoldenWithoutAWarning)
         GTEST_SKIP() << "no nvcc on PATH, in SEGFOLD_TOOLKIT, CUDA_HOME, /usr/local/cuda or .toolkit";
     std::string all;
     for (const auto& text : texts(kGolden, {})) {
-        auto source = text.emitted.source;
-        for (std::size_t at = 0; (at = source.find("extern \"C\" ", at)) != std::string::npos;)
-            source.erase(at, std::string_view("extern \"C\" ").size());
         std::string space = text.what;
         std::ranges::replace(space, '.', '_');
-        all += "namespace " + space + " {\n" + source + "}\n";
+        all += in_namespace(text.emitted.source, space);
     }
     const TemporaryFolder folder;
     const auto file = folder.write("goldens.cu", all);

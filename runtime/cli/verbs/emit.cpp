@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "codegen/weave/in_namespace.h"
 #include "dsl/error.h"
 #include "dsl/message/visible.h"
 #include "runtime/backends/backend.h"
@@ -25,11 +26,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kIndexBits = {"32", "64"};
 constexpr std::array<std::string_view, 4> kKeyBytes = {"1", "2", "4", "8"};
-constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"},
-                               {"index-bits", "32|64"},
-                               {"key-bytes", "1|2|4|8"},
-                               {"all", "DIR"},
-                               {"check-tables"}};
+constexpr Flag kEmitFlags[] = {{"layout", "LAYOUT"}, {"index-bits", "32|64"}, {"key-bytes", "1|2|4|8"},
+                               {"all", "DIR"},       {"check-tables"},        {"namespace", "NAME"}};
 
 Json emit_document(const Problem& problem, const PlanChoice& plan)
 {
@@ -97,6 +95,23 @@ int key_bytes_argument(const Arguments& arguments)
     return found ? *found : asked.value_or(kUsualBytes);
 }
 
+/// The plan whose text stands in the namespace that --namespace names.
+PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
+{
+    const auto name = arguments.value("namespace");
+    if (!name)
+        return plan;
+    if (!is_namespace(*name))
+        throw InputError(
+            fmt::format("--namespace '{}' is no name for a namespace; write one as in --namespace mine, or "
+                        "--namespace ours::sums",
+                        visible(*name)));
+    plan.emitted.source = in_namespace(plan.emitted.source, *name);
+    for (auto& launch : plan.emitted.launches)
+        launch.kernel = fmt::format("{}::{}", *name, launch.kernel);
+    return plan;
+}
+
 /// Writes every stage and form that can serve into a folder.
 void emit_all(const Arguments& arguments, const Operator& op, int index_bits, int key_bytes,
               const OperatorLaws& laws, const Catalogue& catalogue)
@@ -144,6 +159,9 @@ int verb_emit(const Words& words)
         "emit", words,
         join({kOperatorFlags, kPlanFlags, kLawFlags, kEmitFlags, kCompiledFlags, kDialectFlags}), 1);
     const bool is_compiled = asks_for_compiled(arguments);
+    if (is_compiled || arguments.has("all"))
+        arguments.refuse("namespace",
+                         "is for one text that is printed; leave it out, or print the text alone");
     arguments.refuse("reproducible", "concerns how a plan is compiled and launched, and emit does neither");
     const auto op = operator_argument(arguments);
     const auto request = parse_form(arguments.value("layout").value_or("offsets"));
@@ -172,7 +190,7 @@ int verb_emit(const Words& words)
     problem.checked_tables = tables_to_check(arguments, op);
     const auto chosen = session.choose(problem, request.shape, laws, plan_request(arguments),
                                        "a text is asked for, and no record");
-    const auto& plan = *chosen.plan;
+    const auto plan = in_namespace_of(arguments, *chosen.plan);
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
     if (is_compiled)

@@ -1,0 +1,56 @@
+#include "codegen/weave/in_namespace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "codegen/print/cuda_names.h"
+
+namespace segfold {
+namespace {
+
+bool is_scope_name(std::string_view word)
+{
+    const auto is_letter = [](unsigned char c) { return std::isalpha(c) != 0; };
+    const auto may_follow = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+    if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, may_follow))
+        return false;
+    // A capital is changed in names of values alone.
+    return std::isupper(static_cast<unsigned char>(word.front())) != 0 || cuda_identifier(word) == word;
+}
+
+}  // namespace
+
+std::string in_namespace(std::string_view source, std::string_view name)
+{
+    constexpr std::string_view kLinkage = "extern \"C\" ";
+    std::string text;
+    bool is_open = false;
+    while (!source.empty()) {
+        auto line = source.substr(0, std::min(source.find('\n'), source.size() - 1) + 1);
+        source.remove_prefix(line.size());
+        if (!is_open && !line.starts_with("//")) {
+            is_open = true;
+            text += fmt::format("\nnamespace {} {{\n", name);
+        }
+        if (line.starts_with(kLinkage))
+            line.remove_prefix(kLinkage.size());
+        text += line;
+    }
+    return text + fmt::format("\n}}  // namespace {}\n", name);
+}
+
+bool is_namespace(std::string_view name)
+{
+    while (true) {
+        const auto end = name.find("::");
+        if (!is_scope_name(name.substr(0, end)))
+            return false;
+        if (end == name.npos)
+            return true;
+        name.remove_prefix(end + 2);
+    }
+}
+
+}  // namespace segfold

@@ -1,0 +1,18 @@
+#pragma once
+// Emitted texts that stand beside others in one program.
+#include <string>
+#include <string_view>
+
+namespace segfold {
+
+/// The text with all of it but the comment at its head in `namespace name { }`, e.g. "ours::sums".
+///
+/// Kernels, and the functions that a native text exports, have the linkage of C++ then, so that equal names
+/// of several texts differ for the linker too.
+std::string in_namespace(std::string_view source, std::string_view name);
+
+/// Whether a text can be put into a namespace of this name: words of letters, digits and underscores between
+/// "::", each of which begins with a letter and is neither taken by C++ nor by CUDA.
+bool is_namespace(std::string_view name);
+
+}  // namespace segfold
