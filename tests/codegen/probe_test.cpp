@@ -6,6 +6,7 @@
 #include "codegen/catalogue.h"
 #include "dsl/error.h"
 #include "runtime/bench/probe_answers.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
@@ -19,20 +20,9 @@ const std::string kBody =
 
 std::string_view no_part(std::string_view path) { throw SpecError("unknown part " + std::string(path)); }
 
-template <class Call>
-std::string failure(Call call)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 std::string failure_of(const std::string& text)
 {
-    return failure([&] {
+    return test::message_of([&] {
         const auto probe = read_probe("probes/p.cu", text);
         (void)emit(probe, configure(probe, {}), no_part);
     });
@@ -40,7 +30,7 @@ std::string failure_of(const std::string& text)
 
 TEST(ProbeFile, FaultsNameFileAndLine)
 {
-    EXPECT_EQ(failure_of(kHead + kBody), "no failure");
+    EXPECT_EQ(failure_of(kHead + kBody), "nothing was thrown");
     EXPECT_EQ(failure_of("//% probe p\n"),
               "probes/p.cu: a probe's file needs the directives probe, title and source");
     EXPECT_EQ(failure_of(kHead + "//% title U\n"), "probes/p.cu:4: 'title' is said twice");
@@ -63,11 +53,11 @@ TEST(ProbeFile, TunablesBecomeConstantsWhereTheyAreMentioned)
     EXPECT_NE(source.find("constexpr int kSize = 1;\n"), std::string::npos) << source;
     EXPECT_EQ(source.find("kOther"), std::string::npos) << source;
     EXPECT_EQ(source.find("//%"), std::string::npos) << source;
-    EXPECT_EQ(failure([&] {
+    EXPECT_EQ(test::message_of([&] {
                   (void)configure(probe, {{"size", 3}});
               }),
               "probe p: size cannot be 3; its values are 1, 2");
-    EXPECT_EQ(failure([&] {
+    EXPECT_EQ(test::message_of([&] {
                   (void)configure(probe, {{"size", 2}});
               }),
               "probe p: other=3 size=2 is excluded; it must hold that size < 2");
@@ -80,7 +70,7 @@ TEST(ProbeFile, RangesOfValuesGoUp)
     };
     EXPECT_EQ(values("7, 1..3, 9"), (std::vector<int>{7, 1, 2, 3, 9}));
     EXPECT_EQ(values("-1..-1"), (std::vector<int>{-1}));
-    const auto fault = [&](const std::string& list) { return failure([&] { (void)values(list); }); };
+    const auto fault = [&](const std::string& list) { return test::message_of([&] { (void)values(list); }); };
     EXPECT_EQ(fault("3..1"), "probes/p.cu:4: '3..1' for size; a range goes up, over 1024 values at most");
     EXPECT_EQ(fault("0..1024").substr(0, 14), "probes/p.cu:4:");
     EXPECT_EQ(fault("1..x"), "probes/p.cu:4: 'x' is not a value for size; values are integers");
@@ -98,7 +88,7 @@ TEST(Probes, AreNamedAsTheirFilesAndHaveAnswers)
         EXPECT_NO_THROW((void)bench::answer_of(probe.name, names)) << probe.name;
     }
     EXPECT_THROW((void)bench::answer_of("nothing", {}), InternalError);
-    EXPECT_EQ(failure([] { (void)Catalogue::standard().probe("divergance"); }).substr(0, 26),
+    EXPECT_EQ(test::message_of([] { (void)Catalogue::standard().probe("divergance"); }).substr(0, 26),
               "unknown probe 'divergance'");
 }
 

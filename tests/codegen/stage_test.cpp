@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "dsl/error.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
@@ -11,27 +12,17 @@ namespace {
 constexpr const char* kHead =
     "//% stage x\n//% title One does it\n//% layout offsets\n//% launch fold grid = 1 block = 2\n";
 
-template <class Call>
-std::string failure(Call call)
-{
-    try {
-        call();
-        return "read";
-    } catch (const SpecError& error) {
-        return error.what();
-    }
-}
-
 /// What reading a stage with one more directive, in line 5, says.
 std::string failure_of(const std::string& directive)
 {
-    return failure([&] { read_stage("stages/x.cu", kHead + ("//% " + directive) + "\n"); });
+    return test::message_of<SpecError>(
+        [&] { read_stage("stages/x.cu", kHead + ("//% " + directive) + "\n"); });
 }
 
 /// What reading the directive as plumbing, in line 9, says.
 std::string plumbing_failure(const std::string& word, const std::string& argument)
 {
-    return failure([&] { read_plumbing("stages/x.cu", {{word, argument, 9}}); });
+    return test::message_of<SpecError>([&] { read_plumbing("stages/x.cu", {{word, argument, 9}}); });
 }
 
 TEST(Stage, ReadsItsFrontMatter)
@@ -132,9 +123,9 @@ TEST(Stage, NeedsFourDirectives)
     for (const std::string word : {"stage", "title", "layout", "launch"}) {
         const auto begin = head.find("//% " + word);
         const auto without = head.substr(0, begin) + head.substr(head.find('\n', begin) + 1);
-        EXPECT_EQ(failure([&] { read_stage("stages/x.cu", without); }), message) << word;
+        EXPECT_EQ(test::message_of<SpecError>([&] { read_stage("stages/x.cu", without); }), message) << word;
     }
-    EXPECT_EQ(failure([&] { read_stage("stages/x.cu", ""); }), message);
+    EXPECT_EQ(test::message_of<SpecError>([&] { read_stage("stages/x.cu", ""); }), message);
 }
 
 TEST(Stage, MalformedDirectivesAreNamed)
@@ -171,7 +162,7 @@ TEST(Stage, MalformedDirectivesAreNamed)
     EXPECT_EQ(failure_of("prefer b = 1\n//% tune b = 1, 2"),
               "stages/x.cu:5: 'prefer' names 'b', which no 'tune' above declares");
     EXPECT_EQ(failure_of("tune b = 1\n//% prefer b = ").substr(0, 18), "stages/x.cu:6:1:1:");
-    EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "read")
+    EXPECT_EQ(failure_of("if commutative\n//% elif offsets\n//% else\n//% end"), "nothing was thrown")
         << "weaving balances these";
 }
 

@@ -4,18 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "dsl/error.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
 
 std::string failure(std::string_view file, std::string_view piece, const Holes& holes = {})
 {
-    try {
-        (void)vocabulary(file, piece, holes);
-        return "written";
-    } catch (const InternalError& error) {
-        return error.what();
-    }
+    return test::message_of<InternalError>([&] { (void)vocabulary(file, piece, holes); });
 }
 
 TEST(Vocabulary, FillsHoles)

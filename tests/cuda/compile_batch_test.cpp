@@ -19,6 +19,7 @@
 #include "runtime/backends/cuda/compile/compile_batch.h"
 #include "runtime/backends/cuda/compile/cubin.h"
 #include "runtime/backends/cuda/library.h"
+#include "tests/common/message_of.h"
 #include "tests/common/needs_nvrtc.h"
 #include "tests/common/stage_cases.h"
 
@@ -57,11 +58,7 @@ Variant variant_of(const Emitted& emitted, const std::string& name)
 
 std::string message(const std::exception_ptr& failure)
 {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const Error& error) {
-        return error.what();
-    }
+    return test::message_of([&] { std::rethrow_exception(failure); });
 }
 
 std::vector<BatchOutcome> outcomes_of(std::span<const Variant> variants)

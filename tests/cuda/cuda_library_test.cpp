@@ -4,26 +4,16 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/library.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string failure(const std::function<void()>& action)
-{
-    try {
-        action();
-    } catch (const DeviceError& error) {
-        return error.what();
-    }
-    return "no failure";
-}
 
 class CudaLibrary : public testing::Test {
 protected:
@@ -42,7 +32,7 @@ protected:
 
 TEST_F(CudaLibrary, MissingDriverSaysWhereItWasLookedFor)
 {
-    EXPECT_EQ(failure([&] {
+    EXPECT_EQ(test::message_of<DeviceError>([&] {
                   (void)open_driver({folder_, "/nowhere"});
               }),
               "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
@@ -51,7 +41,7 @@ TEST_F(CudaLibrary, MissingDriverSaysWhereItWasLookedFor)
 
 TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
 {
-    EXPECT_EQ(failure([&] { (void)open_nvrtc({folder_}); }),
+    EXPECT_EQ(test::message_of<DeviceError>([&] { (void)open_nvrtc({folder_}); }),
               "no CUDA compiler on this machine: looked for libnvrtc.so.13 or libnvrtc.so.12 in " +
                   folder_.string() +
                   "; install the CUDA toolkit or point SEGFOLD_TOOLKIT at its folder, or use the back end "
@@ -60,7 +50,7 @@ TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
 
 TEST_F(CudaLibrary, AnOlderDriverPrefersItsOwnNvrtc)
 {
-    const std::string text = failure([&] { (void)open_nvrtc({folder_}, 12); });
+    const std::string text = test::message_of<DeviceError>([&] { (void)open_nvrtc({folder_}, 12); });
     EXPECT_NE(text.find("looked for libnvrtc.so.12 or libnvrtc.so.13 in"), std::string::npos) << text;
 }
 
@@ -68,7 +58,7 @@ TEST_F(CudaLibrary, DamagedLibraryIsReportedWithTheLoadersReason)
 {
     const fs::path file = folder_ / "libcuda.so.1";
     std::ofstream(file) << "no shared object";
-    const std::string text = failure([&] { (void)open_driver({folder_}); });
+    const std::string text = test::message_of<DeviceError>([&] { (void)open_driver({folder_}); });
     EXPECT_EQ(text, "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
                         "; use the back end cpu (--backend cpu)\nfound, but the loader refused it: " +
                         file.string() + ": file too short");
@@ -78,7 +68,7 @@ TEST_F(CudaLibrary, LibraryWithoutAnEntryPointIsNamed)
 {
     const SharedLibrary program(nullptr, "PROGRAM");
     EXPECT_NE(require_symbol(program, "malloc"), nullptr);
-    EXPECT_EQ(failure([&] { (void)require_symbol(program, "cuNoSuchFunction"); }),
+    EXPECT_EQ(test::message_of<DeviceError>([&] { (void)require_symbol(program, "cuNoSuchFunction"); }),
               "PROGRAM has no function cuNoSuchFunction; CUDA 12.0 or later is needed");
     const EntryPoint<int()> absent(program, "cuNoSuchFunction", Presence::optional);
     EXPECT_FALSE(absent);
@@ -132,7 +122,7 @@ TEST_F(CudaLibrary, NoDeviceHasAReasonAndADeviceHasNone)
         GTEST_SKIP() << "this machine has a GPU";
     EXPECT_NE(no_device_reason().find("use the back end cpu (--backend cpu)"), std::string::npos)
         << no_device_reason();
-    EXPECT_EQ(failure([] { (void)device(0); }), no_device_reason());
+    EXPECT_EQ(test::message_of<DeviceError>([] { (void)device(0); }), no_device_reason());
 }
 
 }  // namespace

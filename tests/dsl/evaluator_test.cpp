@@ -12,6 +12,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "tests/common/evaluate.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
@@ -98,12 +99,7 @@ class Gather : public testing::Test {
 protected:
     std::string message(std::int64_t i)
     {
-        try {
-            at(i);
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "read";
+        return test::message_of<InputError>([&] { at(i); });
     }
     /// What is said of a read of v.
     static std::string of_v(const std::string& index)

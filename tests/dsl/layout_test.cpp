@@ -7,18 +7,14 @@
 #include "dsl/error.h"
 #include "dsl/integer_text.h"
 #include "dsl/message/suggest.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
 
 std::string refusal(const std::string& text)
 {
-    try {
-        parse_layout(text);
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "nothing was refused";
+    return test::message_of<InputError>([&] { parse_layout(text); });
 }
 
 constexpr std::string_view kLayouts =

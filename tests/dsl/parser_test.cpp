@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dsl/printer.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
@@ -248,12 +249,7 @@ TEST(Parser, ManyNamesAreNotAllListed)
 /// The whole message that `text` is refused with.
 std::string whole_message(const std::string& text)
 {
-    try {
-        parse_operator("test", text);
-    } catch (const SpecError& error) {
-        return error.what();
-    }
-    return "accepted";
+    return test::message_of<SpecError>([&] { parse_operator("test", text); });
 }
 
 TEST(Parser, BytesThatAreNoTextAreNamed)
@@ -348,13 +344,8 @@ TEST(Parser, ShortFormFillsInTheRest)
 
 TEST(Parser, ShortFormMessagesNameTheirFlag)
 {
-    const auto message = [](const ShortForm& form) -> std::string {
-        try {
-            parse_short_form(form);
-        } catch (const SpecError& error) {
-            return error.what();
-        }
-        return "accepted";
+    const auto message = [](const ShortForm& form) {
+        return test::message_of<SpecError>([&] { parse_short_form(form); });
     };
     EXPECT_EQ(message({"a + c", Type::f32, "0", "", "", false}),
               "--op:1:5: unknown name 'c'; the names known here are a, b\n    a + c\n        ^");

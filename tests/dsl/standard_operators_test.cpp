@@ -14,6 +14,7 @@
 #include "dsl/evaluation/evaluator.h"
 #include "dsl/half.h"
 #include "dsl/printer.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
@@ -274,12 +275,7 @@ TEST(StandardOperators, NarrowTypesDoNotWrapWhereTheResultIsWide)
 
 std::string refusal(const std::string& name, std::optional<Type> type = {})
 {
-    try {
-        standard_operator(name, type);
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "accepted";
+    return test::message_of<InputError>([&] { standard_operator(name, type); });
 }
 
 TEST(StandardOperators, TypesInNames)

@@ -10,6 +10,7 @@
 
 #include "dsl/error.h"
 #include "runtime/backends/cuda/driver/module.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::cuda {
 namespace {
@@ -52,17 +53,6 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values)
     return std::as_bytes(std::span(values));
 }
 
-template <class Action>
-std::string failure(Action action)
-{
-    try {
-        action();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 class CudaDevice : public testing::Test {
 protected:
     void SetUp() override
@@ -101,7 +91,7 @@ TEST_F(CudaDevice, DescribesItself)
     EXPECT_GE(info.driver_version, 12000);
     EXPECT_EQ(info.uuid.size(), 40u);
     const std::size_t count = devices().size();
-    EXPECT_EQ(failure([&] { (void)device(static_cast<int>(count)); }),
+    EXPECT_EQ(test::message_of([&] { (void)device(static_cast<int>(count)); }),
               "there is no GPU " + std::to_string(count) + "; this machine has " +
                   (count == 1 ? "GPU 0 only" : "GPUs 0 to " + std::to_string(count - 1)));
 }
@@ -143,7 +133,7 @@ TEST_F(CudaDevice, MemoryRoundTrips)
     stream.synchronize();
     EXPECT_EQ(copy.to_host<std::uint32_t>(), values);
     EXPECT_EQ(buffer.to_host<std::uint32_t>(), std::vector<std::uint32_t>(values.size()));
-    EXPECT_EQ(failure([&] { buffer.copy_in(bytes_of(part), buffer.bytes() - 8); }),
+    EXPECT_EQ(test::message_of([&] { buffer.copy_in(bytes_of(part), buffer.bytes() - 8); }),
               "internal error: DeviceBuffer::copy_in: bytes 4194296 to 4194308 of a buffer of 4194304 bytes");
 }
 
@@ -162,7 +152,7 @@ TEST_F(CudaDevice, FillsWithPatternsOfEverySize)
     buffer.fill_with(std::array<std::int32_t, 3>{1, 2, 3});
     const std::vector<std::array<std::int32_t, 3>> triples(100, {1, 2, 3});
     EXPECT_EQ((buffer.to_host<std::array<std::int32_t, 3>>()), triples);
-    EXPECT_EQ(failure([&] { buffer.fill_with(std::array<std::int32_t, 7>{}); }),
+    EXPECT_EQ(test::message_of([&] { buffer.fill_with(std::array<std::int32_t, 7>{}); }),
               "internal error: DeviceBuffer::fill: a pattern of 28 bytes in a buffer of 1200");
 }
 
@@ -196,7 +186,7 @@ TEST_F(CudaDevice, ReachesPastFourGibibytes)
 TEST_F(CudaDevice, TooLargeABufferSaysWhatIsFree)
 {
     const Context context;
-    const std::string text = failure([&] { DeviceBuffer buffer(context, std::size_t(1) << 50); });
+    const std::string text = test::message_of([&] { DeviceBuffer buffer(context, std::size_t(1) << 50); });
     EXPECT_EQ(text.substr(0, text.find(", where")), "1048576.00 GiB do not fit on " + context.info().name);
 }
 
@@ -230,7 +220,7 @@ TEST_F(CudaDevice, RefusesWhatCannotBeLaunched)
     Arguments arguments;
     arguments.add(CUdeviceptr{0});
     const auto launch = [&](const LaunchShape& shape) {
-        return failure([&] { mark.launch(stream, shape, arguments); });
+        return test::message_of([&] { mark.launch(stream, shape, arguments); });
     };
     EXPECT_EQ(
         launch({.grid = {3'000'000'000}, .block = {1}}),
@@ -240,12 +230,13 @@ TEST_F(CudaDevice, RefusesWhatCannotBeLaunched)
     EXPECT_EQ(launch({.grid = {1}, .block = {1}, .dynamic_shared_bytes = 1 << 20}),
               "kernel mark: 1048576 bytes of dynamic and 0 of static shared memory a block; " +
                   context.info().name + " has " + std::to_string(context.info().shared_per_block_optin));
-    EXPECT_EQ(failure([&] { (void)module.kernel("marks"); }),
+    EXPECT_EQ(test::message_of([&] { (void)module.kernel("marks"); }),
               "kernels.cu has no kernel marks; it has add, do_nothing, mark, reverse, write_nowhere");
     if (context.info().compute_major == 7)
         GTEST_SKIP() << "every architecture at hand runs on " << context.info().name;
     const Compiled foreign = compile({kSource, "kernels.cu", "sm_75", {}});
-    EXPECT_NE(failure([&] { (void)Module(context, foreign, "foreign").kernel("mark"); }), "no failure");
+    EXPECT_NE(test::message_of([&] { (void)Module(context, foreign, "foreign").kernel("mark"); }),
+              "nothing was thrown");
 }
 
 TEST_F(CudaDevice, ChecksArgumentsWhereTheDriverKnowsThem)
@@ -257,10 +248,10 @@ TEST_F(CudaDevice, ChecksArgumentsWhereTheDriverKnowsThem)
     Stream stream(context);
     Arguments arguments;
     arguments.add(CUdeviceptr{0}).add(CUdeviceptr{0}).add(CUdeviceptr{0});
-    EXPECT_EQ(failure([&] { add.launch(stream, {}, arguments); }),
+    EXPECT_EQ(test::message_of([&] { add.launch(stream, {}, arguments); }),
               "internal error: kernel add: 3 arguments; it takes 4");
     arguments.add(5);
-    EXPECT_EQ(failure([&] { add.launch(stream, {}, arguments); }),
+    EXPECT_EQ(test::message_of([&] { add.launch(stream, {}, arguments); }),
               "internal error: kernel add: argument 3 has 4 bytes; the parameter has 8");
 }
 
@@ -337,7 +328,7 @@ TEST_F(CudaDeviceDeathTest, AFailingKernelIsNamed)
         module.kernel("do_nothing").launch(stream, {}, none);
         stream.synchronize();
         module.kernel("write_nowhere").launch(stream, {}, address);
-        std::cerr << failure([&] { stream.synchronize(); });
+        std::cerr << test::message_of([&] { stream.synchronize(); });
         std::exit(0);
     };
     EXPECT_EXIT(

@@ -7,28 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "dsl/error.h"
 #include "runtime/backends/cuda/driver/context.h"
 #include "runtime/backends/cuda/driver/device.h"
 #include "runtime/backends/cuda/driver/device_buffer.h"
 #include "runtime/judge/compare.h"
 #include "segfold/segfold.h"
+#include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"
 
 namespace segfold::test {
 
 using cuda::DeviceBuffer;
-
-template <class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
-}
 
 inline std::span<const std::byte> bytes_of(const Array& array) { return {array.data(), array.bytes()}; }
 

@@ -19,21 +19,11 @@
 #include "runtime/regress/times/ratios.h"
 #include "runtime/tune/tune_workload.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 #include "tests/common/skeleton_backend.h"
 
 namespace segfold::test {
 namespace {
-
-template <class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "no error";
-}
 
 TEST(Backends, StandInATable)
 {

@@ -10,6 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/data/resolve.h"
 #include "runtime/support/processes/segment_blocks.h"
+#include "tests/common/message_of.h"
 #include "tests/common/small_workloads.h"
 
 namespace segfold {
@@ -120,12 +121,7 @@ TEST(Reference, ReadsTablesInTheOrderOfTheParameters)
 
 std::string message_of(const Workload& workload)
 {
-    try {
-        reduce_sequentially(workload);
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
+    return test::message_of<InputError>([&] { reduce_sequentially(workload); });
 }
 
 TEST(Reference, RefusesReadsOutsideOfATable)

@@ -13,6 +13,7 @@
 #include "runtime/papers/chart_scale.h"
 #include "runtime/papers/svg.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::papers {
 namespace {
@@ -415,29 +416,18 @@ TEST(PaperPlot, PagesAreDarkWhereReadersPreferThat)
     }
 }
 
-template <class Call>
-std::string refusal(Call call)
-{
-    try {
-        call();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "accepted";
-}
-
 TEST(PaperPlot, IsRefusedWithoutNumbersOrAFile)
 {
     const auto& paper = embedded_paper("patel2014");
-    EXPECT_TRUE(refusal([&] {
+    EXPECT_TRUE(test::message_of<InputError>([&] {
                     (void)plot(paper, all_of(paper), nullptr, PlotFormat::svg);
                 }).starts_with("--plot: there is nothing to draw: patel2014 states no number"));
-    EXPECT_EQ(refusal([] { (void)plot_format("plot.png"); }),
+    EXPECT_EQ(test::message_of<InputError>([] { (void)plot_format("plot.png"); }),
               "--plot: 'plot.png' ends neither in .svg nor in .html");
     const auto& other = embedded_paper("harris2007");
     const TemporaryFolder folder;
     const auto file = folder.file("none/plot.html");
-    EXPECT_EQ(refusal([&] { save_plot(file, other, all_of(other), nullptr); }),
+    EXPECT_EQ(test::message_of<InputError>([&] { save_plot(file, other, all_of(other), nullptr); }),
               file + ": cannot be written: No such file or directory");
 }
 

@@ -10,26 +10,16 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/cli/views/paper_view.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::papers {
 namespace {
 
 constexpr const char* kHead = "figure,row,metric,value,unit,device,read_from\n";
 
-template <class Call>
-std::string failure(Call call)
-{
-    try {
-        call();
-    } catch (const SpecError& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 std::string failure_of_line(const std::string& line)
 {
-    return failure([&] { (void)read_published("p.csv", kHead + line); });
+    return test::message_of<SpecError>([&] { (void)read_published("p.csv", kHead + line); });
 }
 
 TEST(Published, ReadsNumbersAndQuotedFields)
@@ -46,7 +36,7 @@ TEST(Published, ReadsNumbersAndQuotedFields)
 
 TEST(Published, FaultsNameFileAndLine)
 {
-    EXPECT_EQ(failure([] { (void)read_published("p.csv", "figure,row\n"); }),
+    EXPECT_EQ(test::message_of<SpecError>([] { (void)read_published("p.csv", "figure,row\n"); }),
               "p.csv:1: the first line has to be figure,row,metric,value,unit,device,read_from");
     EXPECT_EQ(failure_of_line("a,b,c\n"),
               "p.csv:2: 3 fields; the columns are figure,row,metric,value,unit,device,read_from");
@@ -58,7 +48,7 @@ TEST(Published, FaultsNameFileAndLine)
 TEST(PaperFile, FaultsNameTheFile)
 {
     const auto of = [](const std::string& text) {
-        return failure([&] { (void)read_paper("x", "papers/x/paper.json", text); });
+        return test::message_of<SpecError>([&] { (void)read_paper("x", "papers/x/paper.json", text); });
     };
     EXPECT_EQ(of("{"), "papers/x/paper.json: no JSON at byte 2");
     EXPECT_EQ(of("{}"), "papers/x/paper.json: document has no 'title'");
@@ -76,7 +66,7 @@ TEST(PaperFile, FaultsNameTheFile)
 TEST(PaperFile, FaultsOfRowsNameTheRow)
 {
     const auto of = [](const std::string& kind, const std::string& rows) {
-        return failure([&] {
+        return test::message_of<SpecError>([&] {
             (void)read_paper("x", "p.json",
                              R"({"title": "", "authors": "", "published_in": "", "year": 1, "claim": "",
             "experiments": [{"figure": "f", "title": "", "kind": ")" +
@@ -99,13 +89,13 @@ TEST(PaperFile, FaultsOfRowsNameTheRow)
               "p.json: f, r: elements is 0; it has to be 1 or more");
     EXPECT_EQ(of("ladder", R"({"row": "r", "stage": "s"}, {"row": "r", "stage": "s"})"),
               "p.json: f: row 'r' is there twice");
-    EXPECT_EQ(of("timer", R"({"row": "r", "stage": "s", "elements": 4})"), "no failure");
+    EXPECT_EQ(of("timer", R"({"row": "r", "stage": "s", "elements": 4})"), "nothing was thrown");
 }
 
 TEST(PaperFile, FaultsOfProbesAndTransfersNameTheRow)
 {
     const auto of = [](const std::string& kind, const std::string& row, const std::string& layout = "whole") {
-        return failure([&] {
+        return test::message_of<SpecError>([&] {
             (void)read_paper("x", "p.json",
                              R"({"title": "", "authors": "", "published_in": "", "year": 1, "claim": "",
             "experiments": [{"figure": "f", "title": "", "kind": ")" +
@@ -113,13 +103,13 @@ TEST(PaperFile, FaultsOfProbesAndTransfersNameTheRow)
                                  R"(", "elements": 8, "rows": [{"row": "r", )" + row + "}]}]}");
         });
     };
-    EXPECT_EQ(of("probe", R"("probe": "divergence", "set": {"granularity": 8})"), "no failure");
+    EXPECT_EQ(of("probe", R"("probe": "divergence", "set": {"granularity": 8})"), "nothing was thrown");
     EXPECT_EQ(of("probe", R"("stage": "tile_scan")"),
               "p.json: f, r: a row of probes has a probe, and no stage");
     EXPECT_EQ(of("ladder", R"("probe": "divergence")"), "p.json: f, r: a ladder has no probes");
-    EXPECT_EQ(of("transfer", R"("memory": "pinned")"), "no failure");
+    EXPECT_EQ(of("transfer", R"("memory": "pinned")"), "nothing was thrown");
     EXPECT_EQ(of("transfer", R"("memory": "pinned", "stage": "grid_reduce", "streams": 3, "chunks": 64)"),
-              "no failure");
+              "nothing was thrown");
     EXPECT_EQ(of("transfer", R"("memory": "locked")"),
               "p.json: f, r: memory is 'locked'; it has to be pageable or pinned");
     EXPECT_EQ(of("transfer", R"("direction": "up")"),
@@ -415,7 +405,7 @@ TEST(Measured, FaultsNameFileFieldAndValue)
 {
     const auto written = json_of("p", measured(0.010, 0.002)).dump();
     const auto of = [](const std::string& text) {
-        return failure([&] { (void)measured_paper("m.json", text); });
+        return test::message_of<SpecError>([&] { (void)measured_paper("m.json", text); });
     };
     const auto with = [&](const std::string& right, const std::string& wrong) {
         auto text = written;

@@ -4,11 +4,11 @@
 #include <cstdlib>
 #include <mutex>
 
-#include "dsl/error.h"
 #include "runtime/judge/reference.h"
 #include "runtime/session/nccl/nccl_library.h"
 #include "runtime/session/scale/ranks/thread_ranks.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 #include "tests/scale/resident_cases.h"
 
 namespace segfold::test {
@@ -96,13 +96,10 @@ std::string refused(const std::string& library)
     const Devices devices("reference", 2);
     const auto workload = slice_workload(standard_operator("sum_i32"), whole_segments(100));
     const DividedWorkload resident(devices.pointers, workload, 0, 2);
-    try {
+    return message_of([&] {
         ResidentFold fold(workload.op, resident.parts(), {}, BorderWay::nccl);
         (void)fold.run();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was refused";
+    });
 }
 
 TEST(Nccl, WhatCannotBeOpenedIsRefusedInWords)

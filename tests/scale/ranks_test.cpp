@@ -16,6 +16,7 @@
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/ranks/rank_cores.h"
 #include "runtime/session/scale/ranks/thread_ranks.h"
+#include "tests/common/message_of.h"
 #include "tests/scale/rank_cases.h"
 
 namespace segfold::test {
@@ -93,15 +94,12 @@ TEST(Ranks, DistributedArraysThatAreWrongAreRefused)
     const auto op = standard_operator("dot_f32");
     const std::vector<float> x(10), y(9);
     const std::vector<std::int64_t> marks = {0, 3, 10};
-    const auto message = [&](std::vector<ArrayView> inputs, const SegmentsView& segments) -> std::string {
-        try {
+    const auto message = [&](std::vector<ArrayView> inputs, const SegmentsView& segments) {
+        return message_of<InputError>([&] {
             run_thread_ranks(1, [&](Communicator& alone) {
                 (void)fold_distributed(alone, session, op, inputs, segments);
             });
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        });
     };
     EXPECT_EQ(message({x, x}, offsets(marks)), "nothing was thrown");
     EXPECT_NE(message({x}, whole()).find("takes 2"), std::string::npos) << message({x}, whole());

@@ -14,6 +14,7 @@
 #include "runtime/session/scale/border_join.h"
 #include "runtime/session/scale/slices/sliced.h"
 #include "tests/cli/cli_program.h"
+#include "tests/common/message_of.h"
 #include "tests/scale/slice_cases.h"
 
 namespace segfold::test {
@@ -213,16 +214,11 @@ TEST(Slices, TheProgramCutsThem)
 TEST(Slices, WhatCannotBeCutIsRefusedInWords)
 {
     auto session = session_on("reference");
-    const auto message = [&](const Operator& op) -> std::string {
+    const auto message = [&](const Operator& op) {
         Workload workload{op, {}, uniform_segments(20, 5)};
         workload.num_features = has_rows(op) ? 2 : 1;
         workload.arrays.emplace_back(Type::f32, static_cast<std::size_t>(20 * workload.num_features));
-        try {
-            (void)fold_sliced(session, workload, {2});
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        return message_of<InputError>([&] { (void)fold_sliced(session, workload, {2}); });
     };
     const auto rows = parse_operator("rows", R"(operator rows(x: row f32) -> f32 {
         state sum: f32 = 0

@@ -6,6 +6,7 @@
 
 #include "runtime/data/formats/npy.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 #include "tests/scale/late_engine.h"
 #include "tests/scale/stream_cases.h"
 
@@ -192,7 +193,7 @@ TEST_F(StreamPipeline, WrongOffsetsAreRefusedWhereTheyLie)
     std::vector<std::int64_t> right(10001);
     for (std::size_t s = 0; s < right.size(); ++s)
         right[s] = static_cast<std::int64_t>(s) * 3;
-    const auto message = [&](std::size_t at, std::int64_t value) -> std::string {
+    const auto message = [&](std::size_t at, std::int64_t value) {
         const auto workload = slice_workload(op, segments_from_offsets(index_array(right), right.back()));
         auto offsets = right;
         offsets[at] = value;
@@ -201,12 +202,7 @@ TEST_F(StreamPipeline, WrongOffsetsAreRefusedWhereTheyLie)
         input.segments.array = memory_source(array);
         StreamOptions options;
         options.memory_bytes = 20000;
-        try {
-            (void)gathered(*stream_of(op, std::move(input), options));
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        return message_of<InputError>([&] { (void)gathered(*stream_of(op, std::move(input), options)); });
     };
     EXPECT_EQ(message(4000, 12001), "nothing was thrown");
     for (const std::size_t at : {1, 2, 777, 5000, 9999})

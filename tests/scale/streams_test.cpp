@@ -14,6 +14,7 @@
 #include "runtime/session/scale/stream_output.h"
 #include "runtime/support/files/file.h"
 #include "tests/cli/cli_program.h"
+#include "tests/common/message_of.h"
 #include "tests/scale/stream_cases.h"
 
 namespace segfold::test {
@@ -188,16 +189,13 @@ TEST(Streams, RefuseWhatCannotBe)
 {
     auto session = reference_session();
     const auto op = standard_operator("sum_f32");
-    const auto message = [&](StreamInput input, std::int64_t bytes) -> std::string {
-        try {
+    const auto message = [&](StreamInput input, std::int64_t bytes) {
+        return message_of<InputError>([&] {
             StreamOptions options;
             options.memory_bytes = bytes;
             Stream stream(session, op, std::move(input), options);
             (void)gathered(stream);
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "nothing was thrown";
+        });
     };
     const auto workload = slice_workload(op, segments_from_offsets(index_array({0, 40, 100}), 100));
     EXPECT_NE(message(input_of(workload), 3).find("leaves no room"), std::string::npos);

@@ -1,6 +1,7 @@
 // Clusters of blocks on the fiber executor: they are resident together, wait for each other, and read each
 // other's shared memory, which is checked like a block's own.
 #include "dsl/error.h"
+#include "tests/common/message_of.h"
 #include "tests/simt_kernels/run.h"
 
 namespace segfold::simt {
@@ -122,13 +123,8 @@ TEST(SimtClusters, RanksBeyondTheClusterAndOtherMemoryAreReported)
 
 TEST(SimtClusters, GridsOfPartsOfAClusterAreRefused)
 {
-    const auto refusal = [](const std::string& source, unsigned blocks) -> std::string {
-        try {
-            (void)run(source, {}, blocks);
-        } catch (const InputError& error) {
-            return error.what();
-        }
-        return "accepted";
+    const auto refusal = [](const std::string& source, unsigned blocks) {
+        return test::message_of<InputError>([&] { (void)run(source, {}, blocks); });
     };
     EXPECT_EQ(
         refusal(text(), 6),

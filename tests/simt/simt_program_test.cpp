@@ -6,21 +6,11 @@
 #include <thread>
 
 #include "runtime/support/processes/process.h"
+#include "tests/common/message_of.h"
 #include "tests/simt_kernels/run.h"
 
 namespace segfold::simt {
 namespace {
-
-template <class Action>
-std::string message_of(Action&& action)
-{
-    try {
-        action();
-        return "no error";
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
 
 const Program& functions()
 {
@@ -33,7 +23,7 @@ TEST(SimtProgram, CompileErrorShowsTheLine)
 {
     const std::string text =
         "extern \"C\" __global__ void broken(int* values)\n{\n    values[0] = missing + 1;\n}\n";
-    const std::string message = message_of([&] { compile(text, {"broken"}); });
+    const std::string message = test::message_of([&] { compile(text, {"broken"}); });
     EXPECT_TRUE(std::regex_search(
         message, std::regex("^simt: \\S+ ends with status 1; the source is kept in (\\S+\\.cu)\n(.|\n)*"
                             "\\.cu:3:17: error: (.|\n)*values\\[0\\] = missing \\+ 1;")))
@@ -46,7 +36,7 @@ TEST(SimtProgram, CompileErrorShowsTheLine)
 
 TEST(SimtProgram, MissingCompilerIsNamed)
 {
-    EXPECT_EQ(message_of([] { compile("", {}, {.compiler = "no-such-compiler"}); }),
+    EXPECT_EQ(test::message_of([] { compile("", {}, {.compiler = "no-such-compiler"}); }),
               "simt: no C++ compiler: tried no-such-compiler; install g++ or set CXX to a compiler's path");
 }
 
@@ -68,14 +58,14 @@ TEST(SimtProgram, ClangCompilesTextsToo)
         expected.push_back(std::accumulate(block, block + 3 * 256, 0u));
     EXPECT_EQ(sums_of(text), expected);
     const std::string message =
-        message_of([&] { sums_of(planted(text, "__syncthreads();  // this level is done", "")); });
+        test::message_of([&] { sums_of(planted(text, "__syncthreads();  // this level is done", "")); });
     EXPECT_TRUE(std::regex_search(message, std::regex("line (11|14): (reads|writes) element \\d+ of shared")))
         << message;
 }
 
 TEST(SimtProgram, UnknownKernelIsNamed)
 {
-    EXPECT_EQ(message_of([] { functions().launch("integer", {}, {}); }),
+    EXPECT_EQ(test::message_of([] { functions().launch("integer", {}, {}); }),
               "simt: no kernel 'integer'; the program was compiled with atomics, floats, integers, overflow, "
               "structures, "
               "warps");
@@ -85,15 +75,15 @@ TEST(SimtProgram, ShapesAndArgumentsAreChecked)
 {
     Buffer out("out", 4);
     const Arguments one(out.data());
-    EXPECT_EQ(message_of([&] { functions().launch("warps", {.block_x = 1025}, one); }),
+    EXPECT_EQ(test::message_of([&] { functions().launch("warps", {.block_x = 1025}, one); }),
               "simt: kernel warps: a block of 1025 x 1 x 1 threads; from 1 to 1024 are possible");
-    EXPECT_EQ(message_of([&] { functions().launch("warps", {.grid_x = 0}, one); }),
+    EXPECT_EQ(test::message_of([&] { functions().launch("warps", {.grid_x = 0}, one); }),
               "simt: kernel warps: a grid of 0 x 1 x 1 blocks; from 1 to 2147483647 are possible");
-    EXPECT_EQ(message_of([&] { functions().launch("integers", {}, one); }),
+    EXPECT_EQ(test::message_of([&] { functions().launch("integers", {}, one); }),
               "simt: kernel integers: 1 arguments for 2 parameters");
-    EXPECT_EQ(message_of([&] { functions().launch("warps", {.dynamic_shared_bytes = 300000}, one); }),
+    EXPECT_EQ(test::message_of([&] { functions().launch("warps", {.dynamic_shared_bytes = 300000}, one); }),
               "simt: kernel warps: 300000 bytes of dynamic shared memory; at most 232448 are possible");
-    EXPECT_EQ(message_of([&] { functions().launch("warps", {}, one, {.resident_blocks = 0}); }),
+    EXPECT_EQ(test::message_of([&] { functions().launch("warps", {}, one, {.resident_blocks = 0}); }),
               "simt: kernel warps: 0 resident blocks on 0 OS threads; at least one block is needed, and 0 OS "
               "threads means "
               "one for each core");
@@ -109,11 +99,11 @@ TEST(SimtProgram, SeveralOsThreadsCompileAtOnce)
             const std::string text =
                 "extern \"C\" __global__ void fill(int* out)\n{\n    out[threadIdx.x] = " +
                 std::to_string(i / 2 * 2) + ";\n}\n";
-            results[i] = message_of([&] {
+            results[i] = test::message_of([&] {
                              Buffer out("out", 32 * 4);
                              compile(text, {"fill"}).launch("fill", {.block_x = 32}, Arguments(out.data()));
                              results[i] = std::to_string(out.as<int>()[31]);
-                         }) == "no error"
+                         }) == "nothing was thrown"
                              ? results[i]
                              : "error";
         });

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/cpp/define.h"
-#include "dsl/error.h"
 #include "segfold/segfold.h"
 #include "tests/cli/cli_program.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::test {
 namespace {
@@ -22,17 +22,6 @@ std::vector<std::int64_t> counts_above(Session& session, const Operator& op, flo
     const auto folded = session.fold(op, {kValues, std::span(&threshold, 1)}, offsets(kOffsets));
     const auto values = folded.values<std::int64_t>();
     return {values.begin(), values.end()};
-}
-
-template <class Call>
-std::string message_of(Call call)
-{
-    try {
-        call();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return "nothing was thrown";
 }
 
 class ScalarOn : public testing::TestWithParam<const char*> {};

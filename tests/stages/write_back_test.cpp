@@ -13,6 +13,7 @@
 #include "runtime/session/choice/choice.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
+#include "tests/common/message_of.h"
 #include "tests/common/stage_cases.h"
 #include "tests/stages/write_back_cases.h"
 
@@ -68,12 +69,7 @@ TEST(WriteBack, ReadsWhatItPrints)
 
 std::string fault_of(const std::string& text)
 {
-    try {
-        (void)parse_operator("f", text);
-    } catch (const SpecError& error) {
-        return error.what();
-    }
-    return "";
+    return message_of<SpecError>([&] { (void)parse_operator("f", text); });
 }
 
 TEST(WriteBack, IsRefusedInWords)

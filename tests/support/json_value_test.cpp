@@ -7,29 +7,19 @@
 #include <nlohmann/json.hpp>
 
 #include "dsl/error.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWords = {"one", "two", "three"};
 
-template <class Call>
-std::string failure(Call call)
-{
-    try {
-        (void)call();
-    } catch (const InputError& error) {
-        return error.what();
-    }
-    return "no failure";
-}
-
 /// What reading the member `v` of a document says.
 template <class Read>
 std::string failure_of(const std::string& text, Read read)
 {
     const auto document = read_json("d", text);
-    return failure([&] { return read(JsonValue("d", document).at("v")); });
+    return test::message_of<InputError>([&] { return read(JsonValue("d", document).at("v")); });
 }
 
 TEST(JsonValue, ReadsWhatIsThere)
@@ -64,12 +54,12 @@ TEST(JsonValue, FaultsNameThePlaceTheValueAndWhatIsRight)
 TEST(JsonText, FaultsNameTheByteOrTheLine)
 {
     const auto of = [](const std::string& text) {
-        return failure([&] { return read_json("d.json", text); });
+        return test::message_of<InputError>([&] { return read_json("d.json", text); });
     };
     EXPECT_EQ(of("{"), "d.json: no JSON at byte 2");
     EXPECT_EQ(of("{\"a\":\n1e999}"), "d.json:2: the number 1e999 is beyond what a 64-bit float holds");
     EXPECT_EQ(of(R"({"a": 1, "a": 2})"), "d.json: one object has two members 'a'");
-    EXPECT_EQ(of("{}"), "no failure");
+    EXPECT_EQ(of("{}"), "nothing was thrown");
 }
 
 }  // namespace

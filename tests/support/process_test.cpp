@@ -11,22 +11,12 @@
 #include "runtime/support/files/leftovers.h"
 #include "runtime/support/processes/coprocess.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 namespace {
 
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
-
-template <class Start>
-std::string refusal_of(const Start& start)
-{
-    try {
-        start();
-    } catch (const DeviceError& error) {
-        return error.what();
-    }
-    return "started";
-}
 
 TEST(Process, BothStreamsAreKeptAndItsEndIsTold)
 {
@@ -39,8 +29,8 @@ TEST(Process, BothStreamsAreKeptAndItsEndIsTold)
 TEST(Process, OneThatCannotStartIsNamed)
 {
     const std::string message = "/no/such/program cannot be started: No such file or directory";
-    EXPECT_EQ(refusal_of([] { (void)run_process({"/no/such/program"}); }), message);
-    EXPECT_EQ(refusal_of([] { Coprocess coprocess({"/no/such/program"}); }), message);
+    EXPECT_EQ(test::message_of<DeviceError>([] { (void)run_process({"/no/such/program"}); }), message);
+    EXPECT_EQ(test::message_of<DeviceError>([] { Coprocess coprocess({"/no/such/program"}); }), message);
 }
 
 TEST(Coprocess, AnswersLineByLine)

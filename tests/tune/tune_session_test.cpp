@@ -12,6 +12,7 @@
 #include "runtime/tune/shared_texts.h"
 #include "runtime/tune/worker.h"
 #include "tests/common/files.h"
+#include "tests/common/message_of.h"
 
 namespace segfold::tune {
 namespace {
@@ -154,14 +155,9 @@ TEST(Worker, OneThatCannotStartSaysWhy)
 
 TEST(Worker, AnAnswerThatIsNoneIsShown)
 {
-    const auto failure = [](const std::string& answer) -> std::string {
+    const auto failure = [](const std::string& answer) {
         WorkerEvaluator worker(shell("echo '{}'; read -r line; echo '" + answer + "'"), 5);
-        try {
-            (void)worker.evaluate(plan(8), 1);
-        } catch (const InternalError& error) {
-            return error.what();
-        }
-        return "no failure";
+        return test::message_of<InternalError>([&] { (void)worker.evaluate(plan(8), 1); });
     };
     EXPECT_EQ(failure(R"({"outcome":"fast"})"),
               R"(internal error: a worker answers '{"outcome":"fast"}': answer.outcome is "fast"; )"

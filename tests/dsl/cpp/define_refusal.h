@@ -6,14 +6,15 @@
 #include <string>
 
 #include "dsl/cpp/define.h"
+#include "tests/common/message_of.h"
 
 namespace segfold {
 
-/// Line `number` of the test that the compiler calls `path`, which may be relative to the folder of the
-/// build.
+/// Line `number` of the test of this folder that the compiler calls `path`, which may be relative to the
+/// folder of the build.
 inline std::string line_of(const std::string& path, int number)
 {
-    std::ifstream file(SEGFOLD_SOURCE_DIR "/tests/" + path.substr(path.rfind('/') + 1));
+    std::ifstream file(SEGFOLD_SOURCE_DIR "/tests/dsl/cpp/" + path.substr(path.rfind('/') + 1));
     std::string line;
     while (number-- > 0 && std::getline(file, line)) {}
     return line;
@@ -24,24 +25,18 @@ inline std::string line_of(const std::string& path, int number)
 template <class Define>
 std::string refusal(const Define& define)
 {
-    try {
-        define();
-    } catch (const SpecError& error) {
-        std::string message = error.what();
-        // Each message begins with the path of a source, which has a slash, and its line.
-        for (std::size_t at = 0; message.find('/', at) < message.find(':', at);) {
-            const auto colon = message.find(':', at);
-            const auto end = message.find(':', colon + 1);
-            const auto line =
-                line_of(message.substr(at, colon - at), std::stoi(message.substr(colon + 1, end)));
-            message.replace(at, end - at, line.ends_with("// HERE") ? "HERE" : "[" + line + "]");
-            at = message.find('\n', at) + 1;
-            if (at == 0)
-                break;
-        }
-        return message;
+    auto message = test::message_of<SpecError>(define);
+    // Each message begins with the path of a source, which has a slash, and its line.
+    for (std::size_t at = 0; message.find('/', at) < message.find(':', at);) {
+        const auto colon = message.find(':', at);
+        const auto end = message.find(':', colon + 1);
+        const auto line = line_of(message.substr(at, colon - at), std::stoi(message.substr(colon + 1, end)));
+        message.replace(at, end - at, line.ends_with("// HERE") ? "HERE" : "[" + line + "]");
+        at = message.find('\n', at) + 1;
+        if (at == 0)
+            break;
     }
-    return "accepted";
+    return message;
 }
 
 /// A function, because everything inside of a macro stands in the macro's first line.
