@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "dsl/evaluation/interpreter.h"
+
 namespace segfold::smt {
 namespace {
 

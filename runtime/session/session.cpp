@@ -13,6 +13,7 @@
 #include "dsl/error.h"
 #include "dsl/printer.h"
 #include "runtime/backends/backend.h"
+#include "runtime/backends/cuda/driver/context.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/compare.h"
 #include "runtime/session/borrowed.h"

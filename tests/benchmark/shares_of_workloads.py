@@ -88,6 +88,7 @@ def workloads(folder):
 
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
     part = sys.argv[3] if len(sys.argv) > 3 else ""
     for name, op, layout, flags in workloads(folder):
         if part not in name:

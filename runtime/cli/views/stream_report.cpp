@@ -8,6 +8,7 @@
 
 #include "dsl/message/visible.h"
 #include "runtime/backends/backend.h"
+#include "runtime/cli/arguments/operator_argument.h"
 #include "runtime/cli/views/json.h"
 #include "runtime/cli/views/results_view.h"
 #include "runtime/cli/views/terminal.h"
