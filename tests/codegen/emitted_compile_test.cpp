@@ -10,8 +10,8 @@
 #include <set>
 
 #include "codegen/emit.h"
+#include "codegen/in_namespace.h"
 #include "codegen/section/operator_section.h"
-#include "codegen/weave/in_namespace.h"
 #include "dsl/check/check.h"
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"

@@ -1,5 +1,5 @@
 // Texts in namespaces: what they become, which names are taken, and that several stand in one program.
-#include "codegen/weave/in_namespace.h"
+#include "codegen/in_namespace.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "codegen/weave/in_namespace.h"
+#include "codegen/in_namespace.h"
 #include "dsl/error.h"
 #include "dsl/message/visible.h"
 #include "runtime/backends/backend.h"

@@ -1,4 +1,4 @@
-#include "codegen/weave/in_namespace.h"
+#include "codegen/in_namespace.h"
 
 #include <fmt/format.h>
 
