@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstddef>
 
 #include "codegen/print/cuda_names.h"
 
@@ -27,6 +28,7 @@ std::string in_namespace(std::string_view source, std::string_view name)
     constexpr std::string_view kLinkage = "extern \"C\" ";
     std::string text;
     bool is_open = false;
+    std::ptrdiff_t open_parameters = 0;  // of a function whose linkage was dropped
     while (!source.empty()) {
         auto line = source.substr(0, std::min(source.find('\n'), source.size() - 1) + 1);
         source.remove_prefix(line.size());
@@ -34,8 +36,12 @@ std::string in_namespace(std::string_view source, std::string_view name)
             is_open = true;
             text += fmt::format("\nnamespace {} {{\n", name);
         }
-        if (line.starts_with(kLinkage))
-            line.remove_prefix(kLinkage.size());
+        // The parameters below a function's name stay below its parenthesis.
+        if (line.starts_with(kLinkage) || open_parameters > 0) {
+            const auto spaces = std::min(line.find_first_not_of(' '), line.size());
+            line.remove_prefix(open_parameters > 0 ? std::min(kLinkage.size(), spaces) : kLinkage.size());
+            open_parameters += std::ranges::count(line, '(') - std::ranges::count(line, ')');
+        }
         text += line;
     }
     return text + fmt::format("\n}}  // namespace {}\n", name);

@@ -19,6 +19,20 @@ TEST(InNamespace, TheHeadStaysInFront)
         "\n}  // namespace a::b\n");
 }
 
+TEST(InNamespace, ParametersStayBelowTheParenthesis)
+{
+    EXPECT_EQ(
+        in_namespace(
+            "extern \"C\" void fold(int x,\n                     int y)\n{\n    call(x,\n         y);\n}\n",
+            "a"),
+        "\nnamespace a {\nvoid fold(int x,\n          int y)\n{\n    call(x,\n         y);\n}\n\n}  // "
+        "namespace a\n");
+    EXPECT_EQ(in_namespace(
+                  "extern \"C\" __global__ void __launch_bounds__(64)\nfold(int x,\n     int y)\n{}\n", "a"),
+              "\nnamespace a {\n__global__ void __launch_bounds__(64)\nfold(int x,\n     int y)\n{}\n\n}  // "
+              "namespace a\n");
+}
+
 TEST(InNamespace, NamesAreThoseOfCpp)
 {
     for (const auto* name : {"mine", "Mine", "ours::sums", "a1::b_2"})
