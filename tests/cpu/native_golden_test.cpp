@@ -2,7 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "codegen/emit.h"
+#include "codegen/in_namespace.h"
 #include "dsl/text/standard_operators.h"
+#include "runtime/support/processes/host_compiler.h"
+#include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 #include "tests/common/golden.h"
 #include "tests/stages/row_cases.h"
@@ -52,7 +55,8 @@ TEST(NativeGolden, TextsAreThoseOfTheFiles)
     expect_golden("cpu_lane_per_feature/told_rows.cpp", text_of(features, rows_operator("told_rows")));
 }
 
-TEST(NativeGolden, TextsAreTidyAndPure)
+/// The texts of every stage for every form that it serves, of rows, write-back and columns of all kinds.
+std::vector<std::string> many_texts()
 {
     std::vector<Operator> operators = {rows_operator("told_rows"),
                                        spmm(),
@@ -63,22 +67,56 @@ TEST(NativeGolden, TextsAreTidyAndPure)
                                        standard_operator("softmax_f32")};
     for (const auto* op : {"sum_f16", "any", "argmax_f32", "mean_variance_f32", "trace_u64", "dot_f64"})
         operators.push_back(standard_operator(op));
+    std::vector<std::string> texts;
     for (const auto& stage : Catalogue::native().stages())
         for (const auto& op : operators)
             for (const auto form :
-                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges}) {
-                if (!serves(stage, op, form))
-                    continue;
-                const auto text = text_of(stage, op, form);
-                EXPECT_EQ(text, text_of(stage, op, form));
-                EXPECT_EQ(text.find("__device__"), std::string::npos);
-                EXPECT_EQ(text.find("//%"), std::string::npos);
-                EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
-                for (const auto& line : lines_of(text)) {
-                    EXPECT_LE(line.size(), 110U) << line;
-                    EXPECT_FALSE(line.ends_with(' ')) << line;
+                 {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets, SegmentForm::ranges})
+                if (serves(stage, op, form)) {
+                    texts.push_back(text_of(stage, op, form));
+                    EXPECT_EQ(texts.back(), text_of(stage, op, form));
                 }
-            }
+    return texts;
+}
+
+TEST(NativeGolden, TextsAreTidyAndPure)
+{
+    for (const auto& text : many_texts()) {
+        EXPECT_EQ(text.find("__device__"), std::string::npos);
+        EXPECT_EQ(text.find("//%"), std::string::npos);
+        EXPECT_EQ(text.find("\n\n\n"), std::string::npos);
+        for (const auto& line : lines_of(text)) {
+            EXPECT_LE(line.size(), 110U) << line;
+            EXPECT_FALSE(line.ends_with(' ')) << line;
+        }
+    }
+}
+
+// Many texts in one file, each in a namespace of its own, by the flags that `segfold help emit` names. The
+// width of vectors is the processor's, and none of them is handed to code of other flags (-Wno-psabi). A
+// text has all functions for words or none; clang++ names those that it does not call.
+TEST(NativeGolden, TextsCompileWithoutAWarning)
+{
+    std::vector<std::string> words;
+    try {
+        words = find_host_compiler("cpu");
+    } catch (const DeviceError& error) {
+        GTEST_SKIP() << error.what();
+    }
+    std::string all;
+    int count = 0;
+    for (const auto& text : many_texts())
+        all += in_namespace(text, "text_" + std::to_string(++count));
+    ASSERT_GT(count, 20);
+    const TemporaryFolder folder;
+    const auto file = folder.write("texts.cpp", all);
+    for (const auto* word :
+         {"-std=c++20", "-march=native", "-fopenmp-simd", "-ffp-contract=off", "-fsyntax-only", "-Wall",
+          "-Wextra", "-Wpedantic", "-Wno-psabi", "-Wno-unused-function", file.c_str()})
+        words.emplace_back(word);
+    const auto result = run_process(words);
+    EXPECT_EQ(result.output, "");
+    EXPECT_EQ(result.status, 0);
 }
 
 }  // namespace

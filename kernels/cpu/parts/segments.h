@@ -48,11 +48,11 @@ static inline Index segment_end(const Segments& segments, Index segment)
 }
 
 // The element that is an item of a segment.
+//% if ranges
 static inline Index element_of(const Segments& segments, Index segment, Index item)
 {
-    //% if ranges
     return segments.begins[segment] + (item - segments.offsets[segment]);
-    //% else
-    return item;
-    //% end
 }
+//% else
+static inline Index element_of(const Segments&, Index, Index item) { return item; }
+//% end

@@ -105,10 +105,7 @@ static inline Index segment_end(const Segments& segments, Index segment)
 }
 
 // The element that is an item of a segment.
-static inline Index element_of(const Segments& segments, Index segment, Index item)
-{
-    return item;
-}
+static inline Index element_of(const Segments&, Index, Index item) { return item; }
 
 // A place on the path that passes every item and, behind its last item, the end of every segment.
 struct Cut {
