@@ -334,6 +334,7 @@ TEST_F(EmittedCompile, StatesHaveTheSizeThatIsAllocatedForThem)
     EXPECT_EQ(compiled.log, "");
 }
 
+/// The first that is there and runs; a script that starts a toolkit which is gone does not.
 std::optional<std::string> find_nvcc()
 {
     std::vector<std::string> candidates = {"nvcc"};
@@ -343,7 +344,7 @@ std::optional<std::string> find_nvcc()
     candidates.insert(candidates.end(),
                       {"/usr/local/cuda/bin/nvcc", SEGFOLD_SOURCE_DIR "/.toolkit/bin/nvcc"});
     for (const auto& candidate : candidates)
-        if (const auto path = find_program(candidate))
+        if (const auto path = find_program(candidate); path && run_process({*path, "--version"}).status == 0)
             return path;
     return std::nullopt;
 }
