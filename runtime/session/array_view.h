@@ -49,9 +49,11 @@ constexpr Type type_of_element()
         return Type::f32;
     else if constexpr (std::is_same_v<U, double>)
         return Type::f64;
-    else if constexpr (IsHalfElement<U>)
+    else if constexpr (IsHalfElement<U>) {
+        static_assert(HalfElement<U>::type == Type::f16 || HalfElement<U>::type == Type::bf16,
+                      "segfold: a HalfElement is of Type::f16 or Type::bf16");
         return HalfElement<U>::type;
-    else {
+    } else {
         static_assert(std::is_integral_v<U>,
                       "segfold: elements are bool, integers, float or double, or a 16-bit type for which "
                       "segfold::HalfElement is specialised");

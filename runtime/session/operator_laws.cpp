@@ -144,7 +144,7 @@ OperatorLaws quick_laws(const Operator& op, const std::vector<Law>& assumed)
 bool depends_on_data(const OperatorLaws& laws)
 {
     return !laws.has_sound_identity ||
-           (!laws.assumes_identity && is_neutral_on_finite_alone(laws.report, laws));
+           (!contains(laws.assumed, Law::identity) && is_neutral_on_finite_alone(laws.report, laws));
 }
 
 OperatorLaws on_data(OperatorLaws laws, const Workload& workload)

@@ -23,7 +23,7 @@ struct OperatorLaws {
     bool has_sound_append = true;     ///< false: it is refuted, and combine and lift serve instead
     std::vector<Law> refuted_by_nan;  ///< relied on, but for NaN
     std::vector<Law> assumed;         ///< refuted, and relied on because the user asked for it
-    bool assumes_identity = false;    ///< the user asked for it, whatever the data are
+    bool assumes_identity = false;    ///< the user vouches for it where no data are known
     bool is_remembered = false;       ///< the report is that of an earlier proof
     bool takes_undeclared = false;    ///< commutativity is not declared, and relied on as it is proved
     bool spares_data = false;         ///< the identity is refuted, though not by values that the data have

@@ -31,7 +31,8 @@ Plan::State::Chosen Plan::State::choose(const PlanSizes& of) const
     const auto& options = parts.options;
     auto laws = options.assumes_finite ? on_finite_data(parts.laws, parts.op) : parts.laws;
     laws.knows_data = false;
-    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity) {
+    if (!options.assumes_finite && depends_on_data(laws) && laws.has_sound_identity &&
+        !laws.assumes_identity) {
         laws.without_identity =
             "the identity is neutral on finite values alone, and the plan does not know its data";
         explanation.without_identity = *laws.without_identity;

@@ -150,6 +150,14 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
         << result.errors;
     EXPECT_EQ(result.errors.find("without its identity"), std::string::npos) << result.errors;
     EXPECT_EQ(result.exit_code, 0);
+    // Data that are known decide by themselves.
+    (void)folder_.write(
+        "twice.seg",
+        "operator twice(x: f32) -> f32 {\n  state { n: f32 = 0; s: f32 = 0 }\n  lift { n = 1; s = x }\n"
+        "  combine(a, b) { n = a.n + b.n; s = a.s + b.s + (a.s - b.s) * 0 }\n  finish s\n}\n");
+    const auto infinite = folder_.run({"run", "twice.seg", "--layout", "uniform=1", "--input",
+                                       "[inf, inf, 3]", "--backend", "cpu", "--assume", "identity"});
+    EXPECT_NE(infinite.errors.find("runs without its identity"), std::string::npos) << infinite.errors;
 }
 
 TEST_F(LawsOfRunTest, InfiniteDataRunWithoutTheIdentity)

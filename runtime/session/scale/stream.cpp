@@ -50,7 +50,7 @@ double seconds_since(Clock::time_point begin)
 
 OperatorLaws laws_without_data(OperatorLaws laws)
 {
-    if (depends_on_data(laws) && laws.has_sound_identity)
+    if (depends_on_data(laws) && laws.has_sound_identity && !laws.assumes_identity)
         laws.without_identity =
             "the identity is neutral on finite values alone, and a stream does not know its data";
     return laws;
