@@ -37,8 +37,8 @@ TEST(InNamespace, NamesAreThoseOfCpp)
 {
     for (const auto* name : {"mine", "Mine", "ours::sums", "a1::b_2"})
         EXPECT_TRUE(is_namespace(name)) << name;
-    for (const auto* name :
-         {"", "1a", "_a", "a b", "a::", "::a", "a:b", "a;}", "namespace", "a::int", "lift"})
+    for (const auto* name : {"", "1a", "_a", "a b", "a::", "::a", "a:b", "a;}", "namespace", "a::int", "lift",
+                             "exp", "NULL", "std", "a__b"})
         EXPECT_FALSE(is_namespace(name)) << name;
 }
 

@@ -103,7 +103,8 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
         return plan;
     if (!is_namespace(*name))
         throw InputError(
-            fmt::format("--namespace '{}' is no name for a namespace; write one as in --namespace mine, or "
+            fmt::format("--namespace '{}' is no name for a namespace, or one that C++, CUDA or the text has "
+                        "already; write one as in --namespace mine, or "
                         "--namespace ours::sums",
                         visible(*name)));
     plan.emitted.source = in_namespace(plan.emitted.source, *name);
