@@ -291,8 +291,8 @@ class _Tracer:
         return {
             "place": at,
             "lets": lets,
-            # A column or a number was not made in the part, which returns it.
-            "sets": [(name, self.node(value, names, known), value.place if value.arguments else at) for name, value in sets.items()],
+            # A column or a number that a function returns has the function's place.
+            "sets": [(name, self.node(value, names, known), value.place if value.arguments or not at[0] else at) for name, value in sets.items()],
         }
 
     def stated(self, name, value, part, at):
