@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kHelp =
     R"(stage_mutants [FILE...] [flags]    how many small faults of the stages the tests of stages find
 
-Without a file all of kernels/ but the probes; FILE is a path below it, or the beginning of one: stages, parts/run
+Without a file all of kernels/ but the probes; FILE is a path below it, or the beginning of one: stages, parts/reduce/run
     --results FILE   one line for each mutant that has been tried (stage_mutants.tsv); what is in it is not tried again
                      but for what has survived a lower level
     --level N        0: the cases that find most; 1: every text once; 2: every shape, other configurations (2)

@@ -1,4 +1,5 @@
-// Reads the sources: includes point one way, hand-written files stay short, every stage has its front matter.
+// Reads the sources: includes point one way, files are short and folders have rooms, stages have their front
+// matter.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -130,11 +131,11 @@ bool is_cccl(std::string_view path)
 }
 
 constexpr const char* kDirection =
-    "points up: the direction is dsl <- codegen <- runtime, in dsl trees <- evaluation <- check <- rewrite, "
-    "laws <- smt, "
-    "cpp, text, and in runtime support <- data <- judge <- "
-    "backends <- "
-    "prove <- session <- bench <- tune <- regress <- papers <- cli, python";
+    "points up: the direction is dsl <- codegen <- runtime, in dsl trees <- evaluation <- check <- rewrite "
+    "<- laws <- "
+    "smt <- cpp <- text, and in runtime support <- data <- judge <- backends <- prove <- session <- bench <- "
+    "tune <- "
+    "regress <- papers <- cli, python";
 
 /// What is wrong with an include of `path` in `file`, or nothing.
 std::string objection(std::string_view file, std::string_view path)
