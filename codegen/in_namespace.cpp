@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstddef>
+#include <iterator>
 
 #include "codegen/print/cuda_names.h"
 #include "dsl/expression.h"
@@ -19,14 +19,11 @@ bool is_scope_name(std::string_view word)
     const auto may_follow = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
     if (word.empty() || !is_letter(word.front()) || !std::ranges::all_of(word, may_follow))
         return false;
-    // Names of macros, and of functions and namespaces that stand at global scope wherever a text is
-    // compiled.
+    // What is global wherever a text is compiled; of a program's own names its compiler tells.
     const bool is_macro = std::ranges::none_of(word, [](unsigned char c) { return std::islower(c) != 0; });
-    constexpr std::array<std::string_view, 14> global = {"std",    "cuda",   "thrust", "cub",  "index",
-                                                         "printf", "time",   "div",    "read", "write",
-                                                         "remove", "signal", "clock",  "free"};
+    constexpr std::string_view libraries[] = {"std", "cuda", "thrust", "cub"};
     if (is_macro || word.find("__") != word.npos || find_function(word) ||
-        std::ranges::find(global, word) != global.end())
+        std::ranges::find(libraries, word) != std::end(libraries))
         return false;
     // A capital is changed in names of values alone.
     return std::isupper(static_cast<unsigned char>(word.front())) != 0 || cuda_identifier(word) == word;

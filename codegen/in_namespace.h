@@ -12,8 +12,8 @@ namespace segfold {
 std::string in_namespace(std::string_view source, std::string_view name);
 
 /// Whether a text can be put into a namespace of this name: words of letters, digits and underscores between
-/// "::", each of which begins with a letter and is no name of C++, of CUDA, of a text's own vocabulary, or of
-/// a macro.
+/// "::", each of which begins with a letter and is no word of C++ or CUDA, no name of a text's own
+/// vocabulary, no function of the language, and not in capitals alone as macros are.
 bool is_namespace(std::string_view name);
 
 }  // namespace segfold

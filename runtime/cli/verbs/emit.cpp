@@ -104,8 +104,7 @@ PlanChoice in_namespace_of(const Arguments& arguments, PlanChoice plan)
     if (!is_namespace(*name))
         throw InputError(
             fmt::format("--namespace '{}' is no name for a namespace, or one that C++, CUDA or the text has "
-                        "already; write one as in --namespace mine, or "
-                        "--namespace ours::sums",
+                        "already; write one as in --namespace mine, or --namespace ours::sums",
                         visible(*name)));
     plan.emitted.source = in_namespace(plan.emitted.source, *name);
     for (auto& launch : plan.emitted.launches)

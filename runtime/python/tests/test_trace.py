@@ -488,27 +488,3 @@ def test_what_is_no_part_is_said_in_words(make, message):
 def test_a_type_is_no_operator():
     with pytest.raises(TypeError, match="a text, a path, a class or a function, and segfold.i32 is given"):
         sf.operator(sf.i32, identity=0)
-
-
-def test_a_fault_in_an_inherited_part_is_told_where_it_stands(tmp_path, monkeypatch):
-    base = tmp_path / "parts_of_others.py"
-    base.write_text(
-        "import segfold as sf\n"
-        "class Base:\n"
-        "    x: sf.f32\n"
-        "    class state:\n"
-        "        sum: sf.f32 = 0\n"
-        "    def lift(x):\n"
-        "        return dict(total=x)\n"
-        "    def combine(a, b):\n"
-        "        return a + b\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    from parts_of_others import Base
-
-    class derived(Base):
-        def finish(sum):
-            return sum
-
-    with pytest.raises(sf.SpecError, match=re.escape(f"{base}:") + "6: "):
-        sf.operator(derived)

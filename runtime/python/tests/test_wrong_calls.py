@@ -1,6 +1,7 @@
 """What a caller is told of wrong calls: whole texts."""
 
 import ctypes
+import re
 from pathlib import Path
 
 import numpy as np
@@ -235,3 +236,27 @@ def test_an_array_cannot_go_while_it_is_lent():
     del found
     assert ctypes.sizeof(ctypes.c_char * len(buffer)) == len(buffer)
     buffer.extend(b"more")
+
+
+def test_a_fault_in_an_inherited_part_is_told_where_it_stands(tmp_path, monkeypatch):
+    base = tmp_path / "parts_of_others.py"
+    base.write_text(
+        "import segfold as sf\n"
+        "class Base:\n"
+        "    x: sf.f32\n"
+        "    class state:\n"
+        "        sum: sf.f32 = 0\n"
+        "    def lift(x):\n"
+        "        return dict(total=x)\n"
+        "    def combine(a, b):\n"
+        "        return a + b\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    from parts_of_others import Base
+
+    class derived(Base):
+        def finish(sum):
+            return sum
+
+    with pytest.raises(sf.SpecError, match=re.escape(f"{base}:") + "6: "):
+        sf.operator(derived)
