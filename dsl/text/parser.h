@@ -42,8 +42,17 @@ struct ShortForm {
     bool commutative = false;
 };
 
-/// Builds the operator that a short form says. Messages name the flag at fault, e.g. "--op:1:5: ...".
-Operator parse_short_form(const ShortForm& form);
+/// What messages call the parts of a short form; the command line calls them by its flags.
+struct ShortFormNames {
+    std::string combine = "combine";
+    std::string identity = "identity";
+    std::string lift = "lift";
+    std::string finish = "finish";
+};
+
+/// Builds the operator that a short form says. Messages name the part at fault: "combine:1:5: ...". Throws
+/// SpecError.
+Operator parse_short_form(const ShortForm& form, const ShortFormNames& names = {});
 
 /// Reads an expression and leaves its names unresolved: what stage files use for sizes and conditions.
 Expression parse_expression(std::string name, std::string text);

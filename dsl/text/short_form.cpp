@@ -14,7 +14,7 @@ Block only(Expression value)
 
 }  // namespace
 
-Operator parse_short_form(const ShortForm& form)
+Operator parse_short_form(const ShortForm& form, const ShortFormNames& names)
 {
     Operator op;
     op.name = "expression";
@@ -25,19 +25,19 @@ Operator parse_short_form(const ShortForm& form)
     op.lift = only(make_name("x"));
     op.combine = only(make_name("a"));
     op.laws.commutative = form.commutative;
-    // One part after the other: each is checked while the source is its own flag's text.
-    const auto add = [&](const char* flag, const std::string& text,
+    // One part after the other: each is checked while the source is its own text.
+    const auto add = [&](const std::string& part, const std::string& text,
                          const std::function<void(Expression)>& place) {
         if (text.empty())
             return;
-        op.source = std::make_shared<const SourceText>(SourceText{flag, text});
-        place(parse_expression(flag, text));
+        op.source = std::make_shared<const SourceText>(SourceText{part, text});
+        place(parse_expression(part, text));
         op = check(op);
     };
-    add("--identity", form.identity, [&](Expression e) { op.state[0].identity = std::move(e); });
-    add("--op", form.combine, [&](Expression e) { op.combine = only(std::move(e)); });
-    add("--lift", form.lift, [&](Expression e) { op.lift = only(std::move(e)); });
-    add("--finish", form.finish, [&](Expression e) { op.finish = only(std::move(e)); });
+    add(names.identity, form.identity, [&](Expression e) { op.state[0].identity = std::move(e); });
+    add(names.combine, form.combine, [&](Expression e) { op.combine = only(std::move(e)); });
+    add(names.lift, form.lift, [&](Expression e) { op.lift = only(std::move(e)); });
+    add(names.finish, form.finish, [&](Expression e) { op.finish = only(std::move(e)); });
     op.source = nullptr;
     return op;
 }

@@ -141,7 +141,7 @@ TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSee
     EXPECT_EQ(
         folder_.run(words).errors,
         "segfold: warning: operator expression runs without its identity: the identity is neutral on finite "
-        "values alone, and a stream does not know its data\n");
+        "values alone, and a stream does not know its data; --assume identity keeps it\n");
     words.insert(words.end(), {"--assume", "identity"});
     const auto result = folder_.run(words);
     EXPECT_TRUE(result.errors.starts_with(

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "runtime/data/formats/npy.h"
 #include "tests/cli/cli_program.h"
@@ -100,6 +101,23 @@ TEST_F(ProductsTest, ScalarsTakeTheirValues)
               "      0       0            0    0\n"
               "      1       7            0   28\n"
               "      2       1            1    8\n");
+}
+
+TEST_F(ProductsTest, ScalarsAreMadeUpInPartsAsInTheWhole)
+{
+    const auto made_up = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> words = {"run",       "count_above", "--layout",  "uniform=4", "--elements",
+                                          "1000",      "--values",    "uniform",   "--seed",    "11",
+                                          "--backend", "cpu",         "--no-tune", "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto document = nlohmann::json::parse(folder_.run(words).output);
+        const std::string text = document.at("inputs").at("threshold");
+        return std::pair{text, document.at("results").dump()};
+    };
+    const auto whole = made_up({});
+    EXPECT_TRUE(whole.first.ends_with("(generated uniform, seed 11; --scalar threshold=VALUE gives another)"))
+        << whole.first;
+    EXPECT_EQ(made_up({"--memory", "64K"}), whole);
 }
 
 TEST_F(ProductsTest, MistakesAreToldInWords)

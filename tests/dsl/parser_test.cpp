@@ -342,26 +342,31 @@ TEST(Parser, ShortFormFillsInTheRest)
                      parse_short_form({"a + b", Type::f32, "0", "", "", false})));
 }
 
-TEST(Parser, ShortFormMessagesNameTheirFlag)
+TEST(Parser, ShortFormMessagesNameTheirPart)
 {
     const auto message = [](const ShortForm& form) {
         return test::message_of<SpecError>([&] { parse_short_form(form); });
     };
     EXPECT_EQ(message({"a + c", Type::f32, "0", "", "", false}),
-              "--op:1:5: unknown name 'c'; the names known here are a, b\n    a + c\n        ^");
+              "combine:1:5: unknown name 'c'; the names known here are a, b\n    a + c\n        ^");
     EXPECT_EQ(message({"a + b", Type::u8, "-1", "", "", false}),
-              "--identity:1:1: -1 does not fit in u8\n    -1\n    ^  u8 holds 0 to 255");
+              "identity:1:1: -1 does not fit in u8\n    -1\n    ^  u8 holds 0 to 255");
     EXPECT_EQ(message({"a + b", Type::f32, "0", "y", "", false}),
-              "--lift:1:1: unknown name 'y'; the names known here are index, position, segment, x\n"
+              "lift:1:1: unknown name 'y'; the names known here are index, position, segment, x\n"
               "    y\n    ^");
     EXPECT_EQ(
         message({"a + b", Type::f32, "0", "x", "valu", false}),
-        "--finish:1:1: unknown name 'valu'; the names known here are value, length, segment; did you mean "
+        "finish:1:1: unknown name 'valu'; the names known here are value, length, segment; did you mean "
         "'value'?\n    valu\n    ^^^^");
     EXPECT_EQ(message({"a + b }", Type::f32, "", "", "", false}),
-              "--op:1:7: expected the end of the text, found '}'\n    a + b }\n          ^");
+              "combine:1:7: expected the end of the text, found '}'\n    a + b }\n          ^");
     EXPECT_EQ(message({"a >", Type::f32, "", "", "", false}),
-              "--op:1:4: expected an expression, found the end of the text\n    a >\n       ^");
+              "combine:1:4: expected an expression, found the end of the text\n    a >\n       ^");
+    EXPECT_EQ(test::message_of<SpecError>([] {
+                  parse_short_form({.combine = "a + c", .identity = "0"},
+                                   {"--op", "--identity", "--lift", "--finish"});
+              }),
+              "--op:1:5: unknown name 'c'; the names known here are a, b\n    a + c\n        ^");
 }
 
 TEST(Parser, ExpressionsAreReadWithoutTypes)

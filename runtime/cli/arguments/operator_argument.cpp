@@ -206,7 +206,7 @@ Operator short_form(const Arguments& arguments, std::optional<Type> type)
     form.commutative = arguments.has("commutative");
     const auto make = [&](std::optional<Type> found, const std::string&) {
         form.type = found.value_or(Type::f32);
-        return parse_short_form(form);
+        return parse_short_form(form, {"--op", "--identity", "--lift", "--finish"});
     };
     return type ? make(type, "")
                 : with_input_type(arguments, "expression", {{"x", std::nullopt, false}}, make);

@@ -11,6 +11,7 @@
 #include "dsl/message/suggest.h"
 #include "dsl/message/visible.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/judge/value_text.h"
 
 namespace segfold::cli {
 namespace {
@@ -144,6 +145,11 @@ std::map<std::string, std::string> scalar_values(const Arguments& arguments, con
             throw InputError(fmt::format("--scalar: '{}' is given twice; once is enough", name));
     }
     return values;
+}
+
+std::string made_up_scalar_text(const Parameter& scalar, const Array& value, std::string_view origin)
+{
+    return fmt::format("{} ({}; --scalar {}=VALUE gives another)", value_text(value, 0), origin, scalar.name);
 }
 
 namespace {

@@ -22,7 +22,6 @@
 #include "runtime/cli/views/tuned.h"
 #include "runtime/data/shape.h"
 #include "runtime/judge/checked_workload.h"
-#include "runtime/judge/value_text.h"
 #include "runtime/session/scale/ranks/mpi_world.h"
 #include "runtime/session/session.h"
 #include "runtime/session/validation.h"
@@ -76,10 +75,8 @@ std::string describe_input(const PreparedWorkload& prepared, const WorkloadReque
     const auto& parameter = prepared.workload.op.parameters[i];
     const bool is_made_up = parameter.scalar && !request.scalars.contains(parameter.name) &&
                             !request.inputs.contains(parameter.name);
-    return is_made_up
-               ? fmt::format("{} ({}; --scalar {}=VALUE gives another)",
-                             value_text(prepared.workload.arrays[i], 0), prepared.origins[i], parameter.name)
-               : prepared.origins[i];
+    return is_made_up ? made_up_scalar_text(parameter, prepared.workload.arrays[i], prepared.origins[i])
+                      : prepared.origins[i];
 }
 
 std::string describe_inputs(const PreparedWorkload& prepared, const WorkloadRequest& request)

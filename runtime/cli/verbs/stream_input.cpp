@@ -9,6 +9,7 @@
 #include "runtime/data/formats/npz.h"
 #include "runtime/data/formats/written_array.h"
 #include "runtime/data/generated/generated_arrays.h"
+#include "runtime/data/resolve.h"
 #include "runtime/support/files/file.h"
 
 namespace segfold::cli {
@@ -127,18 +128,22 @@ PreparedStream stream_input(const Operator& op, const WorkloadRequest& request)
         const auto& parameter = op.parameters[i];
         if (sources[i])
             continue;
-        if (parameter.scalar)
-            throw InputError(fmt::format("'{0}' of operator {1} has no value; give --scalar {0}=VALUE",
-                                         parameter.name, op.name));
         const bool is_index =
             std::ranges::any_of(uses, [&](const TableUse& use) { return use.index == parameter.name; });
-        if (parameter.table || is_index)
+        if ((parameter.table && !parameter.scalar) || is_index)
             throw InputError(
                 fmt::format("'{}' of operator {} cannot be generated in parts; give --input {}=FILE.npy",
                             parameter.name, op.name, parameter.name));
-        sources[i] = values_source(parameter.type, *num_elements, seed_of(op, parameter.name, request.seed),
-                                   request.values);
-        prepared.origins[i] = fmt::format("generated {}, seed {}", name(request.values), request.seed);
+        const auto seed = seed_of(op, parameter.name, request.seed);
+        auto& origin = prepared.origins[i];
+        origin = fmt::format("generated {}, seed {}", name(request.values), request.seed);
+        if (parameter.scalar) {
+            auto value = generate_values(parameter.type, 1, seed, request.values);
+            origin = made_up_scalar_text(parameter, value, origin);
+            sources[i] = memory_source(std::move(value));
+        } else {
+            sources[i] = values_source(parameter.type, *num_elements, seed, request.values);
+        }
     }
     prepared.input.segments = open_layout(seeded(request.layout, request.seed), num_elements);
     return prepared;
