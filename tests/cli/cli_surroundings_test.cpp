@@ -262,6 +262,17 @@ TEST_F(Surroundings, TheCompilersVariableIsHonoured)
               "it to take g++, c++ or clang++\n");
 }
 
+/// An alignment that clang does not heed shows itself where arrays begin anywhere.
+TEST_F(Surroundings, ClangCompilesNativeTexts)
+{
+    if (!find_program("clang++"))
+        GTEST_SKIP() << "no clang++ on PATH";
+    const auto held = shell("CXX=clang++ segfold regress sum --relation base_alignment --backend cpu");
+    EXPECT_EQ(held.status, 0) << held.output;
+    const auto checked = shell("CXX=clang++ segfold check mean_variance --backend cpu --layout uniform=37");
+    EXPECT_EQ(checked.status, 0) << checked.output;
+}
+
 TEST_F(Surroundings, AFolderOfRecordsThatIsNotThereIsCalledSo)
 {
     const auto text = shell("SEGFOLD_TUNING_DIR=$PWD/none segfold devices").output;

@@ -107,8 +107,9 @@ struct States {
     return first;
 }
 
-// Sixteen words that need not be aligned; they may be those of any type.
-using Words = unsigned __attribute__((vector_size(64), aligned(4), may_alias));
+// Sixteen words that need not be aligned; they may be those of any type. Clang heeds the alignment of a
+// typedef alone.
+typedef unsigned Words __attribute__((vector_size(64), aligned(4), may_alias));
 
 [[gnu::always_inline]] static inline Words low_words(Words a, Words b)
 {
