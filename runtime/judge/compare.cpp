@@ -96,7 +96,7 @@ public:
           wide_(wide),
           actual_(actual),
           options_(options),
-          tolerance_(workload, bytecode, inputs, options.seed)
+          tolerance_(workload, bytecode, inputs, options.seed, options.is_associative)
     {}
 
     Comparison run()

@@ -76,6 +76,8 @@ struct JudgeOptions {
     int threads = 0;           ///< 0: all
     std::uint64_t seed = 7;    ///< of the random choices behind the bounds
     bool bit_for_bit = false;  ///< ask for the reference's bits of a rounding operator too
+    /// False: no order but that from left to right is right, and other orders widen no bound.
+    bool is_associative = true;
 };
 
 class MappedJudge;

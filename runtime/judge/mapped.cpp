@@ -187,7 +187,7 @@ Comparison MappedJudge::compare_bits(const Results& outputs, const Results& othe
 
 MappedJudge::Samples MappedJudge::samples_of(std::int64_t segment) const
 {
-    const Tolerance tolerance(workload_, bytecode_, inputs_, options_.seed);
+    const Tolerance tolerance(workload_, bytecode_, inputs_, options_.seed, options_.is_associative);
     return {tolerance.sample_results(segment, kMapFolds, false),
             tolerance.sample_results(segment, kMapFolds, true)};
 }

@@ -180,8 +180,8 @@ struct Tolerance::Samples {
 };
 
 Tolerance::Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
-                     std::uint64_t seed)
-    : workload_(workload), bytecode_(bytecode), inputs_(inputs), seed_(seed)
+                     std::uint64_t seed, bool is_associative)
+    : workload_(workload), bytecode_(bytecode), inputs_(inputs), seed_(seed), is_associative_(is_associative)
 {}
 
 bool Tolerance::agrees_at_once(std::span<const WideValue> actual, std::span<const WideValue> wide) const
@@ -273,6 +273,8 @@ Tolerance::Fold Tolerance::choose_fold(std::int64_t segment, std::int64_t length
     constexpr std::int64_t kWidths[] = {32, 2, 256, 1024, 3, 128, 8, 4096};
     const auto seed =
         mix_bits(seed_ ^ mix_bits(static_cast<std::uint64_t>(segment))) + static_cast<std::uint64_t>(number);
+    if (!is_associative_)
+        return {FoldOrder::left, 1, seed};
     const int pair = number / 2;
     Fold fold{kOrders[pair % 3], 1, seed};
     const bool in_order = number % 2 == 0 ? pair < 2 : pair == 1;
@@ -369,7 +371,7 @@ SegmentVerdict Tolerance::judge(std::int64_t segment, std::span<const WideValue>
         return !std::isnan(number(actual[f], bytecode_.results[f]));
     };
     for (std::size_t f = 0; f < actual.size() && !samples.overflow; ++f)
-        samples.overflow = !is_number(f) && overflows_in_some_order(segment);
+        samples.overflow = is_associative_ && !is_number(f) && overflows_in_some_order(segment);
     SegmentVerdict verdict;
     for (int i = 0; i < folds; ++i) {
         if (!add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, threads))
@@ -391,7 +393,7 @@ SegmentVerdict Tolerance::judge_by_runs(std::int64_t segment, std::span<const Wi
     for (int i = 0; i < kMaxFolds; ++i)
         (void)add(samples, segment, choose_fold(segment, length, i), i % 2 != 0, 1);
     if (const auto verdict = weigh(samples, actual, wide);
-        verdict.ratio > kGrossError && std::isfinite(verdict.ratio))
+        !is_associative_ || (verdict.ratio > kGrossError && std::isfinite(verdict.ratio)))
         return verdict;
     for (const std::int64_t width : {16, 8, 32, 4, 64})
         for (std::int64_t first = 1; first <= std::min(width, length); ++first) {

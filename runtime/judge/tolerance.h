@@ -52,9 +52,10 @@ struct SegmentVerdict {
 /// becomes of an infinity depends on what it is combined with next, an identity among others.
 class Tolerance {
 public:
-    /// The workload, its bytecode and its inputs must outlive this.
+    /// The workload, its bytecode and its inputs must outlive this. Where the operator is not associative,
+    /// all folds go from left to right.
     Tolerance(const Workload& workload, const Bytecode& bytecode, const OperatorInputs& inputs,
-              std::uint64_t seed);
+              std::uint64_t seed, bool is_associative);
 
     /// True if every field of `actual` is within the cheap bound of `wide`.
     [[nodiscard]] bool agrees_at_once(std::span<const WideValue> actual,
@@ -97,6 +98,7 @@ private:
     const Bytecode& bytecode_;
     const OperatorInputs& inputs_;
     std::uint64_t seed_;
+    bool is_associative_;
 };
 
 /// What was found out about one value.

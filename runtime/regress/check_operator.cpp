@@ -57,12 +57,12 @@ public:
           request_(request),
           backend_(backend),
           catalogue_(catalogue),
-          judge_(workload),
+          judge_(workload, {.is_associative = laws.is_associative()}),
           problem_(make_problem(workload, laws))
     {
         problem_.target = backend.target();
-        if (!laws.usable.associative)
-            thrust_.reason = "thrust::reduce_by_key needs an associative operator";
+        if (!laws.is_associative())
+            thrust_.reason = kThrustNeedsAssociative;
         else
             thrust_ = run_thrust(workload);
     }

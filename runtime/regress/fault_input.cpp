@@ -158,8 +158,9 @@ std::string results_text(const Results& results, std::int64_t segment)
 /// Runs one stage over inputs made of elements.
 class Shower {
 public:
-    Shower(Session& session, const Operator& op, const OperatorLaws& laws)
-        : session_(session), op_(op), laws_(laws)
+    /// Shorter segments than `least` elements are not looked at.
+    Shower(Session& session, const Operator& op, const OperatorLaws& laws, std::int64_t least)
+        : session_(session), op_(op), laws_(laws), least_(least)
     {}
 
     struct Shown {
@@ -189,13 +190,14 @@ public:
         } catch (const simt::SimtError&) {
             return std::nullopt;
         }
-        const Judge judge(workload);
+        const Judge judge(workload, {.is_associative = laws.is_associative()});
         const auto right = judge.reference();
         const auto& segments = workload.segments;
         std::optional<std::int64_t> shortest;
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
             for (std::size_t k = 0; k < right.size(); ++k)
-                if (differs(results[k].array, right[k].array, static_cast<std::size_t>(s),
+                if (segments.length(s) >= least_ &&
+                    differs(results[k].array, right[k].array, static_cast<std::size_t>(s),
                             judge.bit_for_bit()) &&
                     (!shortest || segments.length(s) <= segments.length(*shortest)))
                     shortest = s;
@@ -203,6 +205,16 @@ public:
             return std::nullopt;
         return Shown{*shortest, results_text(results, *shortest), results_text(right, *shortest),
                      !judge.compare(results).agrees()};
+    }
+
+    /// Whether the stage folds in other orders than from left to right.
+    [[nodiscard]] bool needs_associative(const Stage& stage) const
+    {
+        auto laws = laws_;
+        laws.usable.associative = false;
+        auto problem = make_problem(make_workload(op_, {}, {0}), laws);
+        problem.target = session_.backend().target();
+        return session_.catalogue().unmet(stage, problem).has_value();
     }
 
     [[nodiscard]] std::map<std::string, int> smallest(const Stage& stage) const
@@ -218,6 +230,7 @@ private:
     Session& session_;
     const Operator& op_;
     const OperatorLaws& laws_;
+    std::int64_t least_;
 };
 
 /// The candidates one after the other, each at several places of a tile.
@@ -276,13 +289,14 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
     const auto laws = laws_assuming(op, report, fault.assumed);
     const auto list = candidates(op, *finding->counter_example, law);
     const auto all = pack(list);
-    Shower shower(session, op, laws);
+    // Fewer elements have one bracket: what they show is the fault of an identity that is none.
+    Shower shower(session, op, laws, law == Law::associative ? 3 : 0);
     for (const bool is_small : {false, true})
         for (const auto& stage : session.catalogue().stages()) {
             const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
             if (spent.count() > most_seconds)
                 return std::nullopt;
-            if (stage.is_rung)
+            if (stage.is_rung || (law == Law::associative && !shower.needs_associative(stage)))
                 continue;
             fault.settings = is_small ? shower.smallest(stage) : std::map<std::string, int>();
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);

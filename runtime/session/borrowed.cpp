@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dsl/check/rows.h"
 #include "dsl/error.h"
 #include "runtime/data/shape.h"
+#include "runtime/support/text_table.h"
 
 namespace segfold {
 namespace {
@@ -191,7 +193,17 @@ Workload borrow_workload(const Operator& op, std::span<const ArrayView> inputs, 
     for (std::size_t i = 0; i < inputs.size(); ++i)
         workload.arrays.push_back(
             borrow(inputs[i], fmt::format("the elements of '{}'", op.parameters[i].name)));
-    workload.segments = borrow_segments(segments, num_elements_of(op, inputs, segments), std::move(room));
+    const auto num_elements = num_elements_of(op, inputs, segments);
+    try {
+        workload.segments = borrow_segments(segments, num_elements, std::move(room));
+    } catch (const InputError& error) {
+        if (!has_rows(op) || workload.num_features != 1)
+            throw;
+        throw InputError(
+            fmt::format("{}; operator {} takes rows, and each of its {} has one number: rows_of(array, K) "
+                        "lends rows of K",
+                        error.what(), op.name, count_text(num_elements, "row")));
+    }
     return workload;
 }
 

@@ -213,6 +213,11 @@ std::string OperatorLaws::how_to_assume(Law law) const
     return text;
 }
 
+bool OperatorLaws::is_associative() const
+{
+    return usable.associative && !contains(assumed, Law::associative);
+}
+
 void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 {
     if (laws.has_sound_identity)

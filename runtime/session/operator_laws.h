@@ -36,6 +36,10 @@ struct OperatorLaws {
 
     /// The same for one law: "--assume identity".
     [[nodiscard]] std::string how_to_assume(Law law) const;
+
+    /// False where associativity is refuted, though stages may be told to rely on it: then the fold from left
+    /// to right alone is right.
+    [[nodiscard]] bool is_associative() const;
 };
 
 /// Searches as long as `options` say, and then proves where `proof` is given; what is proved or refuted that

@@ -8,6 +8,8 @@
 
 namespace segfold {
 
+class Backend;
+
 /// What a caller decides of a plan. What is left open, the records and the rule of thumb decide.
 struct PlanRequest {
     std::optional<std::string> stage = {};
@@ -19,5 +21,8 @@ struct PlanRequest {
     /// True where a tuning record may choose.
     [[nodiscard]] bool is_open() const { return !stage && settings.empty() && !is_reproducible; }
 };
+
+/// Throws InputError where a stage or settings are asked of a back end that runs no stages.
+void require_stages(const PlanRequest& request, const Backend& backend);
 
 }  // namespace segfold

@@ -268,6 +268,7 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
 {
     const auto workload = borrow_workload(op, inputs, segments);
     const auto backend = state().running();
+    require_stages(options.plan, *backend);
     std::optional<PlanChoice> plan;
     std::vector<std::string> chosen_warnings;
     Results results;
@@ -293,7 +294,8 @@ Folded Session::fold(const Operator& op, std::span<const ArrayView> inputs, cons
     folded.warnings_ = warnings(op);
     std::ranges::copy(chosen_warnings, std::back_inserter(folded.warnings_));
     if (options.check) {
-        const auto validation = validate(workload, folded.results_, backend->name() != "thrust");
+        const auto validation =
+            validate(workload, folded.results_, laws(op).is_associative(), backend->name() != "thrust");
         for (const auto& comparison : validation.comparisons)
             folded.check_.push_back(segfold::print(comparison));
         if (!validation.without_thrust.empty())
@@ -310,6 +312,7 @@ Plan Session::plan(const Operator& op, const SegmentsView& segments, std::int64_
                    const PlanOptions& options)
 {
     const auto backend = state().running();
+    require_stages(options.request, *backend);
     const auto& catalogue = state().catalogue(*backend, options.request.is_reproducible);
     PlanParts parts{op, backend, &catalogue, state().laws(op), nullptr, "", options, state().run_mutex};
     parts.reason = reason_without_records(options.request, *backend);

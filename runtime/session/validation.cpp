@@ -42,13 +42,17 @@ void require_memory_to_validate(const Workload& workload, bool with_thrust)
                                       count_text(workload.segments.num_segments, "segment")));
 }
 
-Validation validate(const Workload& workload, const Results& results, bool with_thrust)
+Validation validate(const Workload& workload, const Results& results, bool is_associative, bool with_thrust)
 {
-    const Judge reference(workload);
+    const Judge reference(workload, {.is_associative = is_associative});
     Validation validation;
     validation.comparisons.push_back(reference.compare(results));
     if (!with_thrust)
         return validation;
+    if (!is_associative) {
+        validation.without_thrust = kThrustNeedsAssociative;
+        return validation;
+    }
     const auto thrust = run_thrust(workload);
     validation.thrust = thrust.description;
     validation.without_thrust = thrust.reason;

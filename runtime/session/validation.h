@@ -2,6 +2,7 @@
 // Compares a run's results with the reference and with Thrust.
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/judge/compare.h"
@@ -31,7 +32,12 @@ struct Validation {
 /// reference of 8 to 16 bytes for each result, and the keys and states that Thrust makes of each element.
 void require_memory_to_validate(const Workload& workload, bool with_thrust = true);
 
-/// Compares results with the reference, and with Thrust where `with_thrust`.
-Validation validate(const Workload& workload, const Results& results, bool with_thrust = true);
+/// Compares results with the reference, and with Thrust where `with_thrust` and the operator is associative.
+Validation validate(const Workload& workload, const Results& results, bool is_associative,
+                    bool with_thrust = true);
+
+/// Why Thrust has no say of an operator that is not associative.
+inline constexpr std::string_view kThrustNeedsAssociative =
+    "thrust::reduce_by_key needs an associative operator";
 
 }  // namespace segfold

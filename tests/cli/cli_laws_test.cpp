@@ -133,6 +133,18 @@ TEST_F(LawsOfRunTest, AssumedLawsAreReliedOn)
               "segfold: --assume identity: operator keep_first has no identity\n");
 }
 
+TEST_F(LawsOfRunTest, WhatIsWrongBecauseALawIsAssumedIsCalledWrong)
+{
+    const auto result = folder_.run({"run", "--op", "a - b", "--type", "f32", "--layout", "whole", "--input",
+                                     "x=[100,2,3,4,5,6,7,8]", "--assume", "associative", "--stage",
+                                     "warp_per_segment", "--backend", "simt", "--check"});
+    EXPECT_EQ(result.exit_code, 1) << result.output << result.errors;
+    EXPECT_NE(result.output.find("reference says 65"), std::string::npos) << result.output;
+    EXPECT_NE(result.output.find("has no say: thrust::reduce_by_key needs an associative operator"),
+              std::string::npos)
+        << result.output;
+}
+
 TEST_F(LawsOfRunTest, AnIdentityOfFiniteValuesMayBeAssumedOfDataThatNobodyHasSeen)
 {
     std::vector<std::string> words = {"run",     "--op",         "max(a, b)", "--type",

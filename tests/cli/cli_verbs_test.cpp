@@ -97,6 +97,15 @@ TEST_F(VerbsTest, TheLanguageIsOnOnePage)
 }
 
 /// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.
+TEST_F(VerbsTest, EmitTellsOfAnotherFormThanWasAsked)
+{
+    EXPECT_EQ(
+        folder_.run({"emit", "sum", "--stage", "tile_scan", "--layout", "flags"}).errors,
+        "segfold: note: stage tile_scan takes segments by offsets, and so does the text; a run makes them of "
+        "flags\n");
+    EXPECT_EQ(folder_.run({"emit", "sum", "--stage", "run_stream", "--layout", "flags"}).errors, "");
+}
+
 TEST_F(VerbsTest, PagesNameFlagsThatExist)
 {
     const std::regex flag("--[a-z]+(-[a-z]+)*");

@@ -45,6 +45,21 @@ TEST(Compare, ExactResultsAgreeBitForBit)
     EXPECT_EQ(print(comparison), "all 4 segments agree with the reference bit for bit");
 }
 
+/// Other orders have other results, and no rounding: they must not widen the bound.
+TEST(Compare, WhereTheOperatorIsNotAssociativeOneOrderIsRight)
+{
+    const auto workload = workload_of(
+        parse_operator("test",
+                       "operator less(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) a - b }"),
+        whole_segments(8), array_of<float>(Type::f32, {100, 2, 3, 4, 5, 6, 7, 8}));
+    auto in_order = array_of<float>(Type::f32, {65});
+    auto as_a_tree = array_of<float>(Type::f32, {107});
+    const Judge judge(workload, {.is_associative = false});
+    EXPECT_TRUE(judge.compare(result_of(workload, {&in_order})).agrees());
+    EXPECT_FALSE(judge.compare(result_of(workload, {&as_a_tree})).agrees());
+    EXPECT_TRUE(Judge(workload).compare(result_of(workload, {&as_a_tree})).agrees());
+}
+
 TEST(Compare, PrintsTheFirstWrongSegmentWithItsElements)
 {
     const auto workload = small_sums();

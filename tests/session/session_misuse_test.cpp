@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "runtime/backends/backend.h"
 #include "runtime/session/operator_laws.h"
 #include "tests/common/front_door.h"
 #include "tests/stages/row_cases.h"
@@ -107,6 +108,40 @@ TEST_P(Misuse, OptionsThatNoPlanCanHave)
         refused(sum_, {.num_features = 4}),
         "the plan is for rows of 4 features, and operator sum has no rows; leave the number of features "
         "at 1");
+}
+
+TEST_P(Misuse, RowsThatAreLentAsPlainNumbers)
+{
+    const auto op = over_rows(sum_);
+    const std::vector<int> numbers(27, 1);
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.fold(op, {numbers}, offsets(kOffsets)); }),
+              "offsets end at 9 but there are 27 elements; the last offset must be the number of elements; "
+              "operator sum takes rows, and each of its 27 rows has one number: rows_of(array, K) lends rows "
+              "of K");
+}
+
+TEST_P(Misuse, StagesOfABackEndThatRunsNone)
+{
+    if (session_.backend().runs_stages())
+        return;
+    PlanRequest request;
+    request.stage = "tile_scan";
+    const auto why =
+        " chooses what a kernel does, and the back end reference runs none; leave it out, or take "
+        "another back end";
+    EXPECT_EQ(
+        message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, whole(), {.plan = request}); }),
+        std::string("stage 'tile_scan'") + why);
+    request = {.settings = {{"block_threads", 64}}};
+    EXPECT_EQ(message_of<InputError>([&] { (void)session_.plan(sum_, whole(), 9, {.request = request}); }),
+              std::string("setting 'block_threads'") + why);
+}
+
+TEST_P(Misuse, FewerSlicesThanNone)
+{
+    EXPECT_EQ(
+        message_of<InputError>([&] { (void)session_.fold(sum_, {kValues}, whole(), {.num_slices = -1}); }),
+        "the number of slices is -1; it is 1 or more, or 0 where a fold is made in one piece");
 }
 
 TEST_P(Misuse, MoreSlicesThanElements)

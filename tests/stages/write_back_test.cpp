@@ -119,7 +119,7 @@ TEST(WriteBack, SoftmaxIsThatOfALoop)
             EXPECT_NEAR(total_of_outputs, 1, 1e-13);
         }
     }
-    const auto validation = validate(workload, results);
+    const auto validation = validate(workload, results, true);
     for (const auto& comparison : validation.comparisons)
         EXPECT_TRUE(comparison.agrees()) << print(comparison);
     auto wrong = reduce_sequentially(workload);

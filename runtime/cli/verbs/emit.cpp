@@ -193,6 +193,10 @@ int verb_emit(const Words& words)
     const auto plan = in_namespace_of(arguments, *chosen.plan);
     for (const auto& warning : law_warnings(laws, op))
         write_error("warning: " + warning);
+    if (plan.emitted.form != request.form && !arguments.json())
+        write_error(
+            fmt::format("note: stage {} takes segments by {}, and so does the text; a run makes them of {}",
+                        plan.stage->name, name(plan.emitted.form), name(request.form)));
     if (is_compiled)
         emit_compiled(arguments, plan.emitted, plan.stage->name, emit_document(problem, plan));
     else if (arguments.json())

@@ -300,7 +300,7 @@ int verb_run(const Words& words)
     std::optional<Validation> judgement;
     if (checks) {
         progress.show("comparing with the reference and Thrust");
-        judgement = validate(workload, results, checks_by_thrust);
+        judgement = validate(workload, results, session.laws(op).is_associative(), checks_by_thrust);
     }
     progress.clear();
     const auto output = view.save(results);

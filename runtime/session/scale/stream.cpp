@@ -377,6 +377,7 @@ Stream::Stream(Session& session, const Operator& op, StreamInput input, StreamOp
                std::unique_ptr<SliceEngine> engine)
     : state_(std::make_unique<State>(op, std::move(input), std::move(options), std::move(engine)))
 {
+    require_stages(state_->options.plan, session.backend());
     state_->set_up(slice_device(session), [&] {
         const bool is_cut = !state_->num_elements || *state_->num_elements > state_->slice_elements;
         const SliceOptions slice_options{1, state_->options.plan, state_->options.without_records,

@@ -191,7 +191,8 @@ Sliced fold_sliced(std::span<const SliceDevice> devices, SliceProblem problem, c
                    std::int64_t num_slices)
 {
     if (num_slices < 1)
-        throw InputError("the number of slices is " + std::to_string(num_slices) + "; it must be at least 1");
+        throw InputError("the number of slices is " + std::to_string(num_slices) +
+                         "; it is 1 or more, or 0 where a fold is made in one piece");
     require_slices(problem.op);
     check_workload(workload);
     num_slices = slices_with_items(workload, num_slices);
