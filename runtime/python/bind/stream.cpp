@@ -7,6 +7,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstring>
@@ -26,12 +27,19 @@ namespace {
 /// The interpreter's lock, for threads that may not have it.
 using Locked = nb::gil_scoped_acquire;
 
+/// Thrown on a stream's threads when nobody waits for its results any more.
+struct Stopped {};
+
+/// Set when a stream is closed.
+using Closed = std::shared_ptr<std::atomic<bool>>;
+
 /// The arrays of an iterator as one column, copied one after the other.
 class Chunks {
 public:
-    /// Takes the first array, whose type is the column's. `fallback` is that of an iterator without any.
-    Chunks(nb::object iterator, std::string what, std::optional<Type> fallback)
-        : iterator_(std::move(iterator)), what_(std::move(what))
+    /// Takes the first array, whose type is the column's. `fallback` is that of an iterator without any. Once
+    /// `closed` is set, the iterator is asked for nothing more, and Stopped is thrown instead.
+    Chunks(nb::object iterator, std::string what, std::optional<Type> fallback, Closed closed)
+        : iterator_(std::move(iterator)), what_(std::move(what)), closed_(std::move(closed))
     {
         if (!advance() && !fallback)
             throw InputError(fmt::format("'{}' gives no array, so that its type is not known", what_));
@@ -88,6 +96,8 @@ private:
     {
         current_.reset();
         taken_ = 0;
+        if (*closed_)
+            throw Stopped();
         const nb::object next = nb::steal(PyIter_Next(iterator_.ptr()));
         if (!next.is_valid()) {
             if (PyErr_Occurred() != nullptr)
@@ -109,6 +119,7 @@ private:
 
     nb::object iterator_;
     std::string what_;
+    Closed closed_;
     Type type_ = Type::f32;
     bool is_begun_ = false;
     std::optional<ArrayIn> current_;
@@ -144,7 +155,8 @@ private:
 
 /// `given`: ("array", array), ("file", path) or ("chunks", iterator).
 std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string& what,
-                                       std::optional<Type> type, std::optional<std::int64_t> num_elements)
+                                       std::optional<Type> type, std::optional<std::int64_t> num_elements,
+                                       const Closed& closed)
 {
     const auto kind = nb::cast<std::string>(given[0]);
     if (kind == "file")
@@ -156,19 +168,19 @@ std::unique_ptr<ArraySource> source_of(const nb::tuple& given, const std::string
                 fmt::format("'{}' lies on a GPU; a stream copies arrays of the host to it", what));
         return std::make_unique<LentArray>(std::move(array));
     }
-    const auto chunks = std::make_shared<Chunks>(nb::object(given[1]), what, type);
+    const auto chunks = std::make_shared<Chunks>(nb::object(given[1]), what, type, closed);
     return generated_source(
         chunks->type(), [chunks](Array& into) { return chunks->make(into); }, num_elements,
         [chunks] { return chunks->has_more(); });
 }
 
-struct Stopped {};
-
 /// A stream that a thread of its own runs, whose results are taken one after the other.
 class PyStream {
 public:
-    PyStream(const std::shared_ptr<Session>& session, Operator op, StreamInput input, StreamOptions options)
-        : session_(session), op_(std::move(op))
+    /// `closed` is that of the sources.
+    PyStream(const std::shared_ptr<Session>& session, Operator op, StreamInput input, StreamOptions options,
+             Closed closed)
+        : session_(session), op_(std::move(op)), closed_(std::move(closed))
     {
         const nb::gil_scoped_release released;
         stream_.emplace(*session_, op_, std::move(input), std::move(options));
@@ -208,7 +220,7 @@ public:
         const nb::gil_scoped_release released;
         {
             const std::lock_guard lock(mutex_);
-            is_closed_ = true;
+            *closed_ = true;
             changed_.notify_all();
         }
         if (thread_.joinable())
@@ -237,8 +249,8 @@ private:
         try {
             stream_->run([&](StreamResults&& results, const StreamState&) {
                 std::unique_lock lock(mutex_);
-                changed_.wait(lock, [&] { return is_closed_ || !ready_; });
-                if (is_closed_)
+                changed_.wait(lock, [&] { return *closed_ || !ready_; });
+                if (*closed_)
                     throw Stopped();
                 if (results.num_segments == 0)
                     return;
@@ -282,7 +294,8 @@ private:
     std::mutex mutex_;
     std::condition_variable changed_;
     std::optional<Results> ready_;
-    bool is_closed_ = false, is_done_ = false;
+    Closed closed_;  ///< written under mutex_
+    bool is_done_ = false;
     std::exception_ptr failure_;
     std::thread thread_;
 };
@@ -299,6 +312,7 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
                                      op.name(), op.signature()));
     if (const auto reason = reason_against_slices(op.example()); !reason.empty())
         throw InputError(reason + "; fold it in one piece, by a call of the operator");
+    const auto closed = std::make_shared<std::atomic<bool>>(false);
     StreamInput input;
     std::optional<Type> generic;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -307,7 +321,7 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
         if (parameter.scalar)
             continue;
         input.parameters.back() = source_of(nb::cast<nb::tuple>(columns[i]), parameter.name, parameter.type,
-                                            parameter.table ? std::nullopt : num_elements);
+                                            parameter.table ? std::nullopt : num_elements, closed);
         if (!parameter.type && !generic)
             generic = input.parameters.back()->type();
     }
@@ -324,8 +338,9 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
                           : layout == "keys"    ? LayoutKind::keys
                                                 : LayoutKind::whole;
     if (!marks.is_none())
-        input.segments.array = source_of(nb::cast<nb::tuple>(marks), layout, std::nullopt,
-                                         layout == "flags" || layout == "keys" ? num_elements : std::nullopt);
+        input.segments.array =
+            source_of(nb::cast<nb::tuple>(marks), layout, std::nullopt,
+                      layout == "flags" || layout == "keys" ? num_elements : std::nullopt, closed);
     StreamOptions options;
     options.memory_bytes = memory;
     options.plan.stage = std::move(stage);
@@ -333,7 +348,8 @@ std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const 
     SessionChoice choice;
     choice.backend = backend;
     choice.device = device;
-    return std::make_unique<PyStream>(session_of(choice), checked, std::move(input), std::move(options));
+    return std::make_unique<PyStream>(session_of(choice), checked, std::move(input), std::move(options),
+                                      closed);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 """Streams: columns from iterators and files, against folds in one piece."""
 
+import _thread
 import gc
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -220,3 +222,18 @@ def test_pieces_may_be_cut_anywhere(memory):
     words = {"memory": memory, **BACKEND}
     assert list(sf.stream(sf.standard.dot, [ones(9)] * 3, [ones(20), ones(7)], **words))[0] == 27
     assert joined(sf.stream(sf.standard.sum, [ones(9)] * 2, keys=[np.arange(18) // 4], **words), "result").sum() == 18
+
+
+def test_an_interrupt_does_not_wait_for_the_iterable():
+    asked = []
+
+    def days():
+        for day in range(2000):
+            asked.append(day)
+            time.sleep(0.005)
+            yield np.ones(1000, np.float32)
+
+    threading.Timer(0.3, _thread.interrupt_main).start()
+    with pytest.raises(KeyboardInterrupt):
+        list(sf.stream(sf.standard.sum, days(), **BACKEND))
+    assert 0 < len(asked) < 1000
