@@ -46,17 +46,23 @@ public:
     /// The next comment with its marks; for `//` without the newline. Empty at the end.
     std::string_view next()
     {
-        while (at_ < source_.size()) {
+        // Texts are read whole for each plan: most of their characters begin neither a comment nor a quote.
+        const auto is_of_interest = [](char c) { return c == '/' || c == '"' || c == '\''; };
+        for (;;) {
+            const auto* const end = source_.data() + source_.size();
+            at_ = static_cast<std::size_t>(std::find_if(source_.data() + at_, end, is_of_interest) -
+                                           source_.data());
             const auto rest = source_.substr(at_);
+            if (rest.empty())
+                return {};
             if (rest.starts_with("//"))
                 return take(rest.find('\n'));
             if (rest.starts_with("/*")) {
                 const auto close = rest.find("*/", 2);
                 return take(close == std::string_view::npos ? close : close + 2);
             }
-            at_ += source_[at_] == '"' || source_[at_] == '\'' ? quoted(rest) : 1;
+            at_ += rest.front() == '/' ? 1 : quoted(rest);
         }
-        return {};
     }
 
     /// Where the last comment began.

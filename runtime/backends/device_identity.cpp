@@ -24,11 +24,14 @@ DeviceIdentity identity_of(const cuda::DeviceInfo& info)
 
 DeviceIdentity host_identity()
 {
-    DeviceIdentity host;
-    host.name = cpu::processor_name();
-    host.multiprocessors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    host.l2_bytes = last_cache_bytes();
-    return host;
+    static const auto known = [] {
+        DeviceIdentity host;
+        host.name = cpu::processor_name();
+        host.multiprocessors = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+        host.l2_bytes = last_cache_bytes();
+        return host;
+    }();
+    return known;
 }
 
 std::string print(const DeviceIdentity& device)
