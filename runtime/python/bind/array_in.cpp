@@ -279,6 +279,11 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
 {
     if (kind_ == Kind::torch)
         take_torch(what);
+    else if (std::string_view(Py_TYPE(object.ptr())->tp_name) == "MaskedArray")
+        refuse(what,
+               "is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE "
+               "changes no "
+               "result");
     else if (kind_ == Kind::numpy)
         take_buffer(what, access);
     else if (kind_ == Kind::jax && access == Access::write)

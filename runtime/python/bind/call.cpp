@@ -196,6 +196,9 @@ void Call::take_segments(LayoutKind kind, std::string_view word, nb::handle valu
     if (kind == LayoutKind::uniform) {
         segments_.uniform_length =
             value_of<std::int64_t>(word, value, "the length of each segment, an integer");
+        if (segments_.uniform_length < 1)
+            throw InputError(fmt::format("uniform is {}; it is the length of each segment, 1 or more",
+                                         segments_.uniform_length));
     } else if (kind == LayoutKind::ranges) {
         if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
             throw nb::type_error("ranges= takes a pair of arrays, (begins, ends)");
@@ -246,6 +249,11 @@ void Call::take_word(std::string_view word, nb::handle value)
     else if (is("assume")) {
         if (PyUnicode_Check(value.ptr()))
             words_.session.assume = {law_called(std::string(word_of(value)))};
+        else if (PyObject_HasAttrString(value.ptr(), "__iter__") == 0)
+            throw nb::type_error(
+                fmt::format("assume= takes the name of a law, or names of laws, and {} is given",
+                            nb::repr(value).c_str())
+                    .c_str());
         else
             for (const nb::handle law : nb::iter(value))
                 words_.session.assume.push_back(

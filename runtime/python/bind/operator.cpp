@@ -331,10 +331,11 @@ void bind_operator(nb::module_& module)
             "True for a monoid, False for a semigroup.")
         .def(
             "typed",
-            [type_called](PyOperator& op, const std::string& type) {
-                return PyOperator(op.typed(type_called(type)).op);
+            [type_called](PyOperator& op, const nb::object& type) {
+                return PyOperator(op.typed(type_called(nb::str(type).c_str())).op);
             },
-            "type"_a, "The operator with ``T`` as ``type``, ``\"f32\"`` say.")
+            "type"_a, nb::sig("def typed(self, type: typing.Union[str, segfold.trace.Type]) -> Operator"),
+            "The operator with ``T`` as ``type``: ``sf.f32`` or ``\"f32\"`` say.")
         .def(
             "_cached_plans",
             [type_called](PyOperator& op, const std::string& type) {

@@ -83,9 +83,11 @@ private:
                 fmt::format("the arrays have rows of {} features, and the plan of {} was made for "
                             "rows of {}; make another plan",
                             call.num_features(), op_.name(), num_features_));
-        if (!call.words().key().empty() || call.words().check)
+        const auto& session = call.words().session;
+        if (!call.words().key().empty() || call.words().check || session.device ||
+            session.backend != SessionChoice().backend)
             throw InputError(
-                "stage, settings and the like are given when a plan is made, not when it is run");
+                "stage, backend, settings and the like are given when a plan is made, not when it is run");
     }
 
     PyOperator op_;
@@ -176,8 +178,16 @@ void bind_plan(nb::module_& module)
         });
     module.def(
         "plan",
-        [](PyOperator& op, const nb::args& arrays, const nb::kwargs& words) {
-            const Call call(op, arrays, words);
+        [](const nb::object& given, const nb::args& arrays, const nb::kwargs& words) {
+            PyOperator* op = nullptr;
+            if (!nb::try_cast(given, op))
+                throw nb::type_error(
+                    fmt::format(
+                        "plan() takes an operator, as sf.standard.sum or sf.operator(\"sum\"), and {} "
+                        "is given",
+                        nb::repr(given).c_str())
+                        .c_str());
+            const Call call(*op, arrays, words);
             if (!call.out().empty() || call.words().check)
                 throw InputError("out= and check= belong to a call, not to a plan");
             return PyPlan(call);

@@ -12,10 +12,16 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _numbers = itertools.count()
 
 
+def _is_inside(frame):
+    """Whether code is this package's, or NumPy's, which calls methods of what it is given."""
+    return (os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE)
+            or frame.f_globals.get("__name__", "").partition(".")[0] == "numpy")
+
+
 def place():
     """The file and line of the caller's code: the innermost frame outside of this package."""
     frame = sys._getframe(1)
-    while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
+    while frame is not None and _is_inside(frame):
         frame = frame.f_back
     return (frame.f_code.co_filename, frame.f_lineno) if frame else ("", 0)
 
@@ -62,21 +68,25 @@ def _type_called(name):
 class Value:
     """A value that the operator will compute. Made by tracing, never by hand."""
 
-    __slots__ = ("kind", "facts", "arguments", "type", "number", "place")
+    __slots__ = ("_kind", "_facts", "_arguments", "_type", "_number", "_place")
 
     def __init__(self, kind, facts, arguments, type):
-        self.kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
-        self.facts = facts
-        self.arguments = arguments
-        self.type = type  #: None: made of plain numbers alone, which take the type of their context
-        self.number = next(_numbers)  #: values are made after those that they are made of
-        self.place = place()
+        self._kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
+        self._facts = facts
+        self._arguments = arguments
+        self._type = type  #: None: made of plain numbers alone, which take the type of their context
+        self._number = next(_numbers)  #: values are made after those that they are made of
+        self._place = place()
 
-    def described(self):
+    @property
+    def type(self):
+        return self._type
+
+    def _described(self):
         """For messages: "a value of f32", "the number 0.5"."""
-        if self.kind == "number":
-            return f"the number {self.facts[0]}"
-        return "a bare number" if self.type is None else f"a value of {self.type}"
+        if self._kind == "number":
+            return f"the number {self._facts[0]}"
+        return "a bare number" if self._type is None else f"a value of {self._type}"
 
     def __add__(self, other):
         return _arithmetic("+", self, other)
@@ -139,10 +149,12 @@ class Value:
         return _bitwise("^", other, self)
 
     def __pow__(self, other):
-        self._require("**", "is_float", "a floating-point value")
-        return call("pow", (self, as_value(other)), self.type)
+        self._require("**", "is_float", "a floating-point value", "f32")
+        return call("pow", (self, as_value(other)), self._type)
 
     def __floordiv__(self, other):
+        if self._type is not None and self._type.is_float:
+            refuse("'//' is no operator of the language", "write sf.floor(a / b)")
         refuse("'//' rounds down, and the language divides integers toward zero", "write a / b")
 
     __rfloordiv__ = __floordiv__
@@ -165,26 +177,27 @@ class Value:
     def __ge__(self, other):
         return _comparison(">=", self, other)
 
-    __hash__ = object.__hash__
+    def __hash__(self):
+        refuse("a traced value is no number yet, so that no dict or set can look it up", "write sf.where(x == 1, yes, no)")
 
     def __neg__(self):
-        if self.type is BOOL:
+        if self._type is BOOL:
             refuse("'-' takes a number, and a value of bool is given")
-        return make("unary", ("-",), (self,), self.type)
+        return make("unary", ("-",), (self,), self._type)
 
     def __pos__(self):
         return self
 
     def __invert__(self):
-        if self.type is BOOL:
+        if self._type is BOOL:
             return make("unary", ("!",), (self,), BOOL)
-        self._require("~", "is_integer", "an integer or a bool")
-        return make("unary", ("~",), (self,), self.type)
+        self._require("~", "is_integer", "an integer or a bool", "i32")
+        return make("unary", ("~",), (self,), self._type)
 
     def __abs__(self):
-        if self.type is BOOL:
+        if self._type is BOOL:
             refuse("abs takes a number, and a value of bool is given")
-        return call("abs", (self,), self.type)
+        return call("abs", (self,), self._type)
 
     def __bool__(self):
         refuse("a traced value is neither true nor false yet, so 'if', 'and', 'or', 'not', 'a < b < c', 'max' and 'min' cannot ask it",
@@ -219,9 +232,9 @@ class Value:
                f"write sf.{ours}({', '.join('xyz'[:function.nin])})" if ours in _FUNCTIONS
                else "write it with the operators of Python and functions such as sf.exp and sf.maximum")
 
-    def _require(self, symbol, property, wanted):
-        if self.type is None or not getattr(self.type, property):
-            refuse(f"'{symbol}' takes {wanted}, and {self.described()} is given", "convert it, as in sf.f32(x)")
+    def _require(self, symbol, property, wanted, type):
+        if self._type is None or not getattr(self._type, property):
+            refuse(f"'{symbol}' takes {wanted}, and {self._described()} is given", f"convert it, as in sf.{type}(x)")
 
 
 # NumPy's functions that its numbers call for an operator of Python.
@@ -252,8 +265,8 @@ class Table:
 
     def __getitem__(self, at):
         at = as_value(at)
-        if at.type is not None and not at.type.is_integer:
-            refuse(f"the index of table '{self.name}' is {at.described()}", "an index is an integer: sf.i32(i)")
+        if at._type is not None and not at._type.is_integer:
+            refuse(f"the index of table '{self.name}' is {at._described()}", "an index is an integer: sf.i32(i)")
         return make("gather", (self.name,), (at,), self.type)
 
 
@@ -269,8 +282,8 @@ def call(name, arguments, type):
     return make("call", (name,), arguments, type)
 
 
-def as_value(value):
-    """A traced value, or a plain number as one."""
+def as_value(value, whose="", at=None):
+    """A traced value, or a plain number as one. ``whose`` and ``at`` tell a message whose it is, and where."""
     if isinstance(value, Value):
         return value
     if isinstance(value, bool) or type(value).__name__ == "bool_":
@@ -283,7 +296,8 @@ def as_value(value):
             return as_value(value)
         if isinstance(value, float):
             return _real(value)
-    refuse(f"a {type(value).__name__} stands where a value or a number belongs")
+    what = getattr(type(value), "_described", f"a {type(value).__name__}")
+    refuse(f"{whose}{what} stands where a value or a number belongs", at=at)
 
 
 def _real(value):
@@ -296,15 +310,16 @@ def _real(value):
 
 def literal_type(values):
     """The type that values state; none where all are bare numbers."""
-    return next((value.type for value in values if value.type is not None), None)
+    return next((value._type for value in values if value._type is not None), None)
 
 
 def _pair(symbol, a, b):
     a, b = as_value(a), as_value(b)
-    if a.type is not None and b.type is not None and a.type is not b.type:
-        refuse(f"'{symbol}' takes two values of one type, and {a.described()} and {b.described()} are given",
-               f"convert one of them, as in sf.{a.type}(x)")
-    return a, b, a.type or b.type
+    if a._type is not None and b._type is not None and a._type is not b._type:
+        refuse(f"'{symbol}' takes two values of one type, and {a._described()} and {b._described()} are given",
+               f"convert the bool, as in sf.{(b if a._type is BOOL else a)._type}(x)" if BOOL in (a._type, b._type)
+               else f"convert one of them, as in sf.{a._type}(x)")
+    return a, b, a._type or b._type
 
 
 def _arithmetic(symbol, a, b):

@@ -1,5 +1,6 @@
 """Operators from Python classes and functions."""
 
+import dataclasses
 import difflib
 import inspect
 import keyword
@@ -13,6 +14,7 @@ from ._kinds import each, row, scalar, table
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
 _NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
+_MOST_LEVELS = 64  # of a tree without names; the language allows some more
 _WORDS = set(
     "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
@@ -20,34 +22,82 @@ _WORDS = set(
 )
 
 
+def _refuse_assignment(name, fields):
+    refuse(f"the field '{name}' of a state is assigned, and a traced state does not change",
+           f"return dict({', '.join(f'{field}=...' for field in fields)})" if len(fields) > 1 else f"return a value, as in a.{fields[0]} + b.{fields[0]}")
+
+
 class _State:
-    """An operand of several fields in a traced function: ``a.mean``."""
+    """An operand of several fields in a traced function: ``a.mean``. ``dict(a, mean=m)`` has the other fields of ``a``."""
+
+    _described = "a state"
 
     def __init__(self, operand, fields):
-        self._fields = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
+        self.__dict__["_fields"] = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
 
     def __getattr__(self, name):
         fields = self.__dict__["_fields"]
-        if name not in fields:
-            refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
-        return fields[name]
+        if name in fields:
+            return fields[name]
+        if name == "keys":
+            return fields.keys
+        refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
+
+    def __setattr__(self, name, value):
+        _refuse_assignment(name, self._fields)
+
+    def __getitem__(self, name):
+        return self._fields[name]
+
+    def __iter__(self):
+        refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._fields)}")
+
+
+def _refusing(symbol):
+    def refusing(state, *others):
+        first = next(iter(state._fields))
+        refuse(f"'{symbol}' takes values, and a state of {len(state._fields)} fields is given",
+               f"write it of fields, as in a.{first} {symbol} b.{first}")
+
+    return refusing
+
+
+for _symbol, _names in {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "/": "truediv rtruediv", "==": "eq", "!=": "ne", "<": "lt",
+                        "<=": "le", ">": "gt", ">=": "ge", "&": "and rand", "|": "or ror", "^": "xor rxor", "in": "hash",
+                        "if": "bool"}.items():  # fmt: skip
+    for _name in _names.split():
+        setattr(_State, f"__{_name}__", _refusing(_symbol))
 
 
 class _OneField(Value):
     """An operand of one field: the value of the field, which is also found by its name."""
 
-    __slots__ = ("name",)
+    __slots__ = ("_field",)
+
+    def __init__(self, operand, field, type):
+        self._field = field
+        super().__init__("field", (operand, field), (), type)
+
+    def __getattribute__(self, name):
+        return self if name == object.__getattribute__(self, "_field") else object.__getattribute__(self, name)
 
     def __getattr__(self, name):
-        if name == object.__getattribute__(self, "name"):
-            return self
-        raise AttributeError(name)
+        if name.startswith("_") or name in ("ndim", "item", "dtype"):
+            raise AttributeError(name)
+        refuse(f"unknown state field '{name}'; the field is {self._field}")
+
+    def __setattr__(self, name, value):
+        if not name.startswith("_"):
+            _refuse_assignment(name, [self._field])
+        object.__setattr__(self, name, value)
 
 
 def operator_of(definition, **words):
     """An operator of a class or of a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
-        return _of_class(definition, words)
+        made = _of_class(definition, words)
+        made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
+        return made
     return _of_function(definition, words)
 
 
@@ -72,7 +122,7 @@ def _of_class(made, words):
     for name, kind in _annotations(state).items() if inspect.isclass(state) else ():
         if not isinstance(kind, Type):
             refuse(f"state field '{name}' has no type of segfold", f"write {name}: sf.f32 = 0", at)
-        fields.append((name, kind, _attributes(state).get(name)))
+        fields.append((name, kind, _default_of(state, name)))
     if not fields:
         refuse(f"operator {made.__name__} has no state", "write class state: sum: sf.f32 = 0", at)
     return _build(
@@ -91,6 +141,16 @@ def _attributes(made):
     """What a class and those that it inherits from hold, by name; not what every class has."""
     held = {name: value for base in reversed(made.__mro__[:-1]) for name, value in vars(base).items()}
     return {name: value.__func__ if isinstance(value, staticmethod) else value for name, value in held.items()}
+
+
+def _default_of(state, name):
+    """The identity that a class of a state gives a field: a named tuple and a data class keep it in places of their own."""
+    if hasattr(state, "_field_defaults"):
+        return state._field_defaults.get(name)
+    if dataclasses.is_dataclass(state):
+        default = state.__dataclass_fields__[name].default
+        return None if default is dataclasses.MISSING else default
+    return _attributes(state).get(name)
 
 
 def _annotations(made):
@@ -205,7 +265,8 @@ def _declared_results(results, at):
 class _Tracer:
     """Runs the parts of one operator."""
 
-    def __init__(self, name, columns, fields, declared):
+    def __init__(self, at, name, columns, fields, declared):
+        self.at = at
         self.name = name
         self.columns = columns
         self.fields = fields
@@ -214,19 +275,17 @@ class _Tracer:
 
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
-        if value in names:
-            return ("name", value.place, names[value])
-        if value not in known:
-            arguments = (self.node(argument, names, known) for argument in value.arguments)
-            known[value] = (value.kind, value.place, *value.facts, *arguments)
-        return known[value]
+        if value._number in names:
+            return ("name", value._place, names[value._number])
+        if value._number not in known:
+            arguments = (self.node(argument, names, known) for argument in value._arguments)
+            known[value._number] = (value._kind, value._place, *value._facts, *arguments)
+        return known[value._number]
 
     def operand(self, which):
         if len(self.fields) == 1:
             name, kind, _ = self.fields[0]
-            value = _OneField("field", (which, name), (), kind)
-            value.name = name
-            return value
+            return _OneField(which, name, kind)
         return _State(which, self.fields)
 
     def column(self, column):
@@ -258,7 +317,7 @@ class _Tracer:
     def run(self, part, function):
         """The block of a part; ``function`` may be a value itself."""
         if not callable(function) or isinstance(function, Value):
-            return self.block(part, function, {}, None)
+            return self.block(part, function, {}, self.at)
         arguments = self.arguments(part, function)
         returned, found = _run(function, arguments)
         return self.block(part, returned, found, _place_of(function))
@@ -268,17 +327,23 @@ class _Tracer:
         targets = [name for name, *_ in kinds]
         if isinstance(returned, _State):
             returned = returned._fields
-        if isinstance(returned, dict):
-            sets = {name: as_value(value) for name, value in returned.items()}
+        elif dataclasses.is_dataclass(returned) and not isinstance(returned, type):
+            returned = {field.name: getattr(returned, field.name) for field in dataclasses.fields(returned)}
         elif hasattr(returned, "_asdict"):
-            sets = {name: as_value(value) for name, value in returned._asdict().items()}
+            returned = returned._asdict()
+        if isinstance(returned, dict):
+            sets = {name: as_value(value, f"{part} of operator {self.name} sets '{name}': ", at) for name, value in returned.items()}
         elif returned is None:
             refuse(f"{part} of operator {self.name} returns nothing", "return a value, or dict(field=value, ...)", at)
         elif len(targets) > 1:
-            refuse(f"{part} of operator {self.name} returns one value for {', '.join(targets)}",
-                   f"return dict({targets[0]}=..., {targets[1]}=...)", at)
+            what = f"{len(returned)} values in a {type(returned).__name__}" if isinstance(returned, (tuple, list)) else "one value"
+            refuse(f"{part} of operator {self.name} returns {what} for {', '.join(targets)}",
+                   f"return dict({', '.join(f'{target}=...' for target in targets)})", at)
         else:
-            sets = {targets[0] if targets else "result": as_value(returned)}
+            if isinstance(returned, (tuple, list)):
+                refuse(f"{part} of operator {self.name} returns {len(returned)} values in a {type(returned).__name__}",
+                       "return a value, or dict(name=value, ...)", at)
+            sets = {targets[0] if targets else "result": as_value(returned, f"what {part} of operator {self.name} returns: ", at)}
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
@@ -286,38 +351,49 @@ class _Tracer:
         at = at or ("", 0)
         names, lets, known = {}, [], {}
         for value, name in self.lets(sets, found):
-            lets.append((name, self.node(value, names, {}), value.place))
-            names[value] = name
+            lets.append((name, self.node(value, names, {}), value._place))
+            names[value._number] = name
         return {
             "place": at,
             "lets": lets,
             # A column or a number that a function returns has the function's place.
-            "sets": [(name, self.node(value, names, known), value.place if value.arguments or not at[0] else at) for name, value in sets.items()],
+            "sets": [(name, self.node(value, names, known), value._place if value._arguments or not at[0] else at) for name, value in sets.items()],
         }
 
     def stated(self, name, value, part, at):
-        if value.type is None:
+        if value._type is None:
             refuse(f"{part} of operator {self.name} gives result '{name}' no type", "convert it, as in sf.f32(0)", at)
-        return value.type
+        return value._type
 
     def lets(self, sets, found):
-        """The local variables that what is returned is made of, in the order in which they were made."""
-        used, open_values = set(), list(sets.values())
+        """The names of what is returned, in the order in which their values were made: local variables, and such as cut a tree
+        that nests deeply, as a loop's does."""
+        used, open_values = {}, list(sets.values())
         while open_values:
             value = open_values.pop()
-            if value not in used:
-                used.add(value)
-                open_values.extend(value.arguments)
+            if value._number not in used:
+                used[value._number] = value
+                open_values.extend(value._arguments)
         taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, *_ in self.fields}
         taken |= {name for name, _ in self.results + self.outputs}
         lets = {}
+
+        def bind(value, name):
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            lets[value._number] = name
+
         for name, value in found.items():
-            if isinstance(value, Value) and value in used and value.arguments and value not in lets:
-                while name in taken:
-                    name += "_"
-                taken.add(name)
-                lets[value] = name
-        return sorted(lets.items(), key=lambda item: item[0].number)
+            if isinstance(value, Value) and value._number in used and value._arguments and value._number not in lets:
+                bind(value, name)
+        depths = {}  # of values below which no name stands
+        for number in sorted(used):
+            depth = 1 + max((0 if argument._number in lets else depths[argument._number] for argument in used[number]._arguments), default=0)
+            depths[number] = depth
+            if depth > _MOST_LEVELS and number not in lets:
+                bind(used[number], f"step{sum(name.startswith('step') for name in lets.values()) + 1}")
+        return [(used[number], lets[number]) for number in sorted(lets)]
 
 
 def _run(function, arguments):
@@ -361,7 +437,7 @@ def _build(at, name, description, columns, fields, parts, laws, declared):
     if keyword.iskeyword(name):
         name += "_"
     fields = [(field, kind, _identity_of(name, field, identity, at)) for field, kind, identity in fields]
-    tracer = _Tracer(name, columns, fields, declared)
+    tracer = _Tracer(at, name, columns, fields, declared)
     state_results = [("result", fields[0][1])] if len(fields) == 1 else [(field, kind) for field, kind, _ in fields]
     keeps_results = parts["map"] is None or bool(tracer.results)
     if not keeps_results:  # map alone sees the results, which are the fields of the state

@@ -1,6 +1,6 @@
 """The calls of the C++ library; use them through the package segfold."""
 
-from typing import Any
+from typing import Any, Union
 
 import typing
 
@@ -21,6 +21,7 @@ class DeviceError(Error, RuntimeError):
 
 class InternalError(Error):
     """A fault of segfold's own."""
+import segfold.trace
 
 
 class DeviceArray:
@@ -146,8 +147,8 @@ class Operator:
     def has_identity(self) -> bool:
         """True for a monoid, False for a semigroup."""
 
-    def typed(self, type: str) -> Operator:
-        """The operator with ``T`` as ``type``, ``"f32"`` say."""
+    def typed(self, type: Union[str, segfold.trace.Type]) -> Operator:
+        """The operator with ``T`` as ``type``: ``sf.f32`` or ``"f32"`` say."""
 
     def __and__(self, arg: Operator, /) -> Operator:
         """

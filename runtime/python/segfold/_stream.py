@@ -38,7 +38,7 @@ def stream(
     stage: typing.Optional[str] = None,
     reproducible: bool = False,
 ) -> typing.Iterator[typing.Any]:
-    """Folds columns of any length within a bound on memory; gives the results of consecutive segments as they are final.
+    """Folds columns of any length within a bound on memory; gives the results of consecutive segments, part by part.
 
     A column is an iterable of arrays (a generator, a list), which are taken one behind the other; a contiguous array of the
     host, such as a ``numpy.memmap``; or the path of an ``.npy`` file, which is read in parts. One iterable of tuples serves all
@@ -46,7 +46,8 @@ def stream(
 
     Segments are given by ``uniform``, ``offsets``, ``lengths``, ``flags`` or ``keys``, the arrays of which may be given like
     columns, or there is one segment of all elements. ``num_elements`` says how many elements iterables give; ``uniform``,
-    ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"``. While one part
+    ``offsets`` and ``lengths`` must know that. ``memory`` bounds the buffers: bytes, or a text such as ``"512M"``. A
+    part has as many elements as they hold, and its results come when it is full: with little memory they come early. While one part
     is folded the next one is read, on a thread that calls the iterables.
 
     Columns, flags and keys end together. Where one has ended, or ``num_elements`` have been read, iterables are asked for one

@@ -4,7 +4,7 @@ import dataclasses
 import os
 import typing
 
-from . import _segfold, trace
+from . import _segfold, standard, trace
 from ._operator_class import operator_of
 
 
@@ -52,11 +52,20 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
     if isinstance(definition, str):
         _refuse_words(words, "a text")
         if "{" not in definition and definition.isidentifier():
+            if not _segfold.is_standard(definition):
+                raise _segfold.InputError(f"unknown operator '{definition}'; {standard._hint(definition)}")
             return _segfold.standard_operator(definition)
         return _segfold.operator_of_text("operator", definition)
     if callable(definition) and not isinstance(definition, trace.Type):
         return operator_of(definition, **words)
     raise TypeError(f"operator() takes a text, a path, a class or a function, and {definition!r} is given")
+
+
+def _given(verb, operator):
+    """What a verb takes for an operator."""
+    if not isinstance(operator, _segfold.Operator):
+        raise TypeError(f'{verb}() takes an operator, as sf.standard.sum or sf.operator("sum"), and {operator!r} is given')
+    return operator
 
 
 def _refuse_words(words, what):
@@ -188,7 +197,7 @@ def check(operator: _segfold.Operator, *, seconds: float = 0.2, cases: int = 200
         example = facts.pop("counter_example")
         return LawFinding(**facts, counter_example=example and CounterExample(**example))
 
-    declared, undeclared, prover = _segfold.check(operator, seconds, cases, seed, prove)
+    declared, undeclared, prover = _segfold.check(_given("check", operator), seconds, cases, seed, prove)
     report = LawReport(map(finding, declared))
     report.undeclared, report.prover = tuple(map(finding, undeclared)), prover
     return report
@@ -214,7 +223,7 @@ def tune(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any) 
     ``map``, which have no stage there. Plans of rows are measured on a GPU, and no later plan asks for what was found: records do
     not tell rows of different lengths apart.
     """
-    return Tuned(**_segfold.tune(operator, *arrays, **words))
+    return Tuned(**_segfold.tune(_given("tune", operator), *arrays, **words))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -278,7 +287,7 @@ def bench(operator: _segfold.Operator, *arrays: typing.Any, **words: typing.Any)
     a :class:`Bench`. Raises DeviceError for a back end that is not timed, InputError on the host for operators over rows and with a
     ``map``, which have no stage there.
     """
-    facts = _segfold.bench(operator, *arrays, **words)
+    facts = _segfold.bench(_given("bench", operator), *arrays, **words)
     made = Bench(BenchEntry(**entry) for entry in facts.pop("entries"))
     for name, value in facts.items():
         setattr(made, name, value)

@@ -4,6 +4,7 @@ They take the type of the arrays that they are given; ``segfold.standard.sum_i32
 are of one type. ``dir(segfold.standard)`` lists them.
 """
 
+import difflib as _difflib
 import sys as _sys
 
 from . import _segfold
@@ -13,9 +14,14 @@ _summaries = dict(_segfold.standard_names())
 __all__ = sorted(_summaries)
 
 
+def _hint(name):
+    near = _difflib.get_close_matches(name, __all__, 1)
+    return f"did you mean '{near[0]}'? dir(segfold.standard) lists all" if near else f"it has {', '.join(__all__)}"
+
+
 def __getattr__(name: str) -> _segfold.Operator:
     if name.startswith("__") or not _segfold.is_standard(name):
-        raise AttributeError(f"segfold.standard has no operator '{name}'; it has {', '.join(__all__)}")
+        raise AttributeError(f"segfold.standard has no operator '{name}'; {_hint(name)}")
     made = _segfold.standard_operator(name)
     made.__doc__ = _summaries.get(name, made.description)
     setattr(_sys.modules[__name__], name, made)

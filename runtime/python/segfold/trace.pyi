@@ -87,19 +87,21 @@ class each:
 
 inf: Value
 nan: Value
-bool_: Type
-i8: Type
-i16: Type
-i32: Type
-i64: Type
-u8: Type
-u16: Type
-u32: Type
-u64: Type
-f16: Type
-bf16: Type
-f32: Type
-f64: Type
+
+# Each is a Type. As annotations of columns and fields they stand for values that a checker cannot know.
+bool_: typing.TypeAlias = typing.Any
+i8: typing.TypeAlias = typing.Any
+i16: typing.TypeAlias = typing.Any
+i32: typing.TypeAlias = typing.Any
+i64: typing.TypeAlias = typing.Any
+u8: typing.TypeAlias = typing.Any
+u16: typing.TypeAlias = typing.Any
+u32: typing.TypeAlias = typing.Any
+u64: typing.TypeAlias = typing.Any
+f16: typing.TypeAlias = typing.Any
+bf16: typing.TypeAlias = typing.Any
+f32: typing.TypeAlias = typing.Any
+f64: typing.TypeAlias = typing.Any
 
 def sqrt(x: Operand) -> Value: ...
 def rsqrt(x: Operand) -> Value: ...

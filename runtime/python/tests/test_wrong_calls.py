@@ -16,6 +16,7 @@ SPREAD = sf.operator(
     "operator spread(x: i32) -> (low: i32, high: i32) { state { low: i32; high: i32 } lift { low = x; high = x } "
     "combine(a, b) { low = min(a.low, b.low); high = max(a.high, b.high) } }"
 )
+HOST = {"backend": "reference"}
 GATHER = sf.operator("operator gather(i: i32, t: table f32) -> f32 { state s: f32 = 0 lift t[i] combine(a, b) a + b }")
 
 
@@ -51,6 +52,17 @@ CASES = [
     (lambda: SUM(dict(y=X)), sf.InputError, "operator sum has no array for 'x', and nothing is called 'y'; it takes sum(x: T)"),
     (lambda: sf.standard.dot(dict(x=X, a=X, b=X, c=X, d=X)), sf.InputError,
      "operator dot has no array for 'y', and nothing is called 'a', 'b', 'c', ...; it takes dot(x: T, y: T)"),
+    (lambda: SUM(np.ma.array(X, mask=X > 4)), sf.InputError,
+     "'x' is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE changes no result"),
+    (lambda: sf.plan(SUM, X, **HOST)(X, backend="reference"), sf.InputError,
+     "stage, backend, settings and the like are given when a plan is made, not when it is run"),
+    (lambda: sf.plan(SUM, X, **HOST)(X, device=3), sf.InputError,
+     "stage, backend, settings and the like are given when a plan is made, not when it is run"),
+    (lambda: sf.plan("sum", X), TypeError, "plan() takes an operator, as sf.standard.sum or sf.operator(\"sum\"), and 'sum' is given"),
+    (lambda: sf.check("sum"), TypeError, "check() takes an operator, as sf.standard.sum or sf.operator(\"sum\"), and 'sum' is given"),
+    (lambda: SUM(X, assume=3), TypeError, "assume= takes the name of a law, or names of laws, and 3 is given"),
+    (lambda: SUM(X, uniform=-1), sf.InputError, "uniform is -1; it is the length of each segment, 1 or more"),
+    (lambda: sf.operator("summ"), sf.InputError, "unknown operator 'summ'; did you mean 'sum'? dir(segfold.standard) lists all"),
     (lambda: SUM(X, x=X), TypeError, "sum: 'x' is given twice"),
     (lambda: sf.standard.dot(X, X[:5], uniform=3), sf.InputError,
      "column 'y' has 5 elements, but the layout covers 9; both must agree"),
