@@ -470,13 +470,10 @@ private:
             list += (list.empty() ? "" : ", ") + field.name;
         }
         const auto suggestion = did_you_mean(assignment.field, names);
-        const bool is_text =
-            assignment.position.file == nullptr;  // C++ and Python bind names in their own way
+        const bool needs_let = suggestion.empty() && assignment.position.file == nullptr;  // in a text
         fail(assignment.position,
              "unknown " + kind + " '" + assignment.field + "'; " + part + " sets " + list + suggestion,
-             suggestion.empty() && is_text
-                 ? "a name of your own is bound with let: let " + assignment.field + " = ..."
-                 : "");
+             needs_let ? "a name of your own is bound with let: let " + assignment.field + " = ..." : "");
     }
 
     Operator op_;

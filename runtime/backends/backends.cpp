@@ -76,7 +76,8 @@ std::unique_ptr<Backend> make_backend(std::string_view asked, const BackendOptio
         for (const auto& known : table())
             names.push_back(known.name);
         throw InputError(fmt::format("unknown back end '{}'; it is one of {}, auto{}", name,
-                                     fmt::join(names, ", "), did_you_mean(name, names)));
+                                     fmt::join(names, ", "),
+                                     did_you_mean(name == "gpu" ? "cuda" : name, names)));
     }
     if (options.device && !entry->takes_device)
         throw InputError(fmt::format("a device chooses a GPU, and the back end {} uses none", name));

@@ -270,7 +270,7 @@ TEST(Tutorial, CommandsPrintWhatItShows)
                                                  << joined(found);
         ++run;
     }
-    EXPECT_EQ(run, 10);
+    EXPECT_EQ(run, 14);
 }
 
 TEST(Tutorial, CommandsOnAGpuPrintWhatItShows)

@@ -53,6 +53,13 @@ class _State:
         refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._fields)}")
 
 
+    def __bool__(self):
+        refuse("a traced state is neither true nor false yet, so that 'if' cannot ask it", "write sf.where(condition, yes, no) for each field")
+
+    def __hash__(self):
+        refuse("a traced state is no value yet, so that no dict or set can look it up", f"its fields are {', '.join(self._fields)}")
+
+
 def _refusing(symbol):
     def refusing(state, *others):
         first = next(iter(state._fields))
@@ -62,9 +69,9 @@ def _refusing(symbol):
     return refusing
 
 
+# Python would compare states by their places in memory.
 for _symbol, _names in {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "/": "truediv rtruediv", "==": "eq", "!=": "ne", "<": "lt",
-                        "<=": "le", ">": "gt", ">=": "ge", "&": "and rand", "|": "or ror", "^": "xor rxor", "in": "hash",
-                        "if": "bool"}.items():  # fmt: skip
+                        "<=": "le", ">": "gt", ">=": "ge", "&": "and rand", "|": "or ror", "^": "xor rxor"}.items():  # fmt: skip
     for _name in _names.split():
         setattr(_State, f"__{_name}__", _refusing(_symbol))
 

@@ -112,7 +112,7 @@ def assigning(a, b):
     (lambda a, b: dict(total=sf.where(a == b, a.total, b.total), count=1),
      "'==' takes values, and a state of 2 fields is given; write it of fields, as in a.total == b.total"),
     (lambda a, b: a + b, "'+' takes values, and a state of 2 fields is given"),
-    (lambda a, b: a if a else b, "'if' takes values, and a state of 2 fields is given"),
+    (lambda a, b: a if a else b, "a traced state is neither true nor false yet, so that 'if' cannot ask it"),
     (lambda a, b: dict(total=sf.where(a.count > b.count, a, b), count=1), "a state stands where a value or a number belongs"),
     (lambda a, b: (a.total, a.count), "combine of operator pair returns 2 values in a tuple for total, count; return dict(total=..., count=...)"),
     (lambda a, b: dict(a, total="1"), "combine of operator pair sets 'total': a str stands where a value or a number belongs"),
