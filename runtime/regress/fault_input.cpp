@@ -158,9 +158,9 @@ std::string results_text(const Results& results, std::int64_t segment)
 /// Runs one stage over inputs made of elements.
 class Shower {
 public:
-    /// Shorter segments than `least` elements are not looked at.
-    Shower(Session& session, const Operator& op, const OperatorLaws& laws, std::int64_t least)
-        : session_(session), op_(op), laws_(laws), least_(least)
+    /// `law` is what is to be shown, of those that are relied on.
+    Shower(Session& session, const Operator& op, const OperatorLaws& laws, Law law)
+        : session_(session), op_(op), laws_(laws), law_(law)
     {}
 
     struct Shown {
@@ -175,46 +175,36 @@ public:
     {
         const auto workload = make_workload(op_, elements, offsets);
         const auto laws = on_data(laws_, workload);
-        auto problem = make_problem(workload, laws);
-        problem.target = session_.backend().target();
-        if (!laws.has_sound_identity || session_.catalogue().unmet(stage, problem))
+        if (!laws.has_sound_identity)
             return std::nullopt;
-        Results results;
-        try {
-            const auto plan =
-                choose_plan({stage.name, settings}, problem, shape_of(workload), laws, session_.catalogue());
-            const PlanText text{plan.emitted, stage.name};
-            results = session_.backend().run(workload, &text);
-        } catch (const InputError&) {  // settings that do not go together
+        const auto results = results_of(stage, settings, workload, laws);
+        if (!results)
             return std::nullopt;
-        } catch (const simt::SimtError&) {
-            return std::nullopt;
+        // What an identity that is none does is no fault of the order: this remains without any identity.
+        std::optional<Results> without_identity;
+        if (law_ == Law::associative && laws.report.refuted(Law::identity)) {
+            auto others = laws;
+            others.without_identity = "it is refuted";
+            without_identity = results_of(stage, settings, workload, others);
+            if (!without_identity)
+                return std::nullopt;
         }
         const Judge judge(workload, {.is_associative = laws.is_associative()});
         const auto right = judge.reference();
         const auto& segments = workload.segments;
+        const auto is_wrong = [&](const Results& given, std::int64_t s, std::size_t k) {
+            return differs(given[k].array, right[k].array, static_cast<std::size_t>(s), judge.bit_for_bit());
+        };
         std::optional<std::int64_t> shortest;
         for (std::int64_t s = 0; s < segments.num_segments; ++s)
             for (std::size_t k = 0; k < right.size(); ++k)
-                if (segments.length(s) >= least_ &&
-                    differs(results[k].array, right[k].array, static_cast<std::size_t>(s),
-                            judge.bit_for_bit()) &&
+                if (is_wrong(*results, s, k) && (!without_identity || is_wrong(*without_identity, s, k)) &&
                     (!shortest || segments.length(s) <= segments.length(*shortest)))
                     shortest = s;
         if (!shortest)
             return std::nullopt;
-        return Shown{*shortest, results_text(results, *shortest), results_text(right, *shortest),
-                     !judge.compare(results).agrees()};
-    }
-
-    /// Whether the stage folds in other orders than from left to right.
-    [[nodiscard]] bool needs_associative(const Stage& stage) const
-    {
-        auto laws = laws_;
-        laws.usable.associative = false;
-        auto problem = make_problem(make_workload(op_, {}, {0}), laws);
-        problem.target = session_.backend().target();
-        return session_.catalogue().unmet(stage, problem).has_value();
+        return Shown{*shortest, results_text(*results, *shortest), results_text(right, *shortest),
+                     !judge.compare(*results).agrees()};
     }
 
     [[nodiscard]] std::map<std::string, int> smallest(const Stage& stage) const
@@ -227,10 +217,31 @@ public:
     }
 
 private:
+    /// Nothing where the stage cannot serve.
+    [[nodiscard]] std::optional<Results> results_of(const Stage& stage,
+                                                    const std::map<std::string, int>& settings,
+                                                    const Workload& workload, const OperatorLaws& laws) const
+    {
+        auto problem = make_problem(workload, laws);
+        problem.target = session_.backend().target();
+        if (session_.catalogue().unmet(stage, problem))
+            return std::nullopt;
+        try {
+            const auto plan =
+                choose_plan({stage.name, settings}, problem, shape_of(workload), laws, session_.catalogue());
+            const PlanText text{plan.emitted, stage.name};
+            return session_.backend().run(workload, &text);
+        } catch (const InputError&) {  // settings that do not go together
+            return std::nullopt;
+        } catch (const simt::SimtError&) {
+            return std::nullopt;
+        }
+    }
+
     Session& session_;
     const Operator& op_;
     const OperatorLaws& laws_;
-    std::int64_t least_;
+    Law law_;
 };
 
 /// The candidates one after the other, each at several places of a tile.
@@ -289,14 +300,13 @@ std::optional<FaultInput> find_fault_input(Session& session, const Operator& op,
     const auto laws = laws_assuming(op, report, fault.assumed);
     const auto list = candidates(op, *finding->counter_example, law);
     const auto all = pack(list);
-    // Fewer elements have one bracket: what they show is the fault of an identity that is none.
-    Shower shower(session, op, laws, law == Law::associative ? 3 : 0);
+    Shower shower(session, op, laws, law);
     for (const bool is_small : {false, true})
         for (const auto& stage : session.catalogue().stages()) {
             const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
             if (spent.count() > most_seconds)
                 return std::nullopt;
-            if (stage.is_rung || (law == Law::associative && !shower.needs_associative(stage)))
+            if (stage.is_rung)
                 continue;
             fault.settings = is_small ? shower.smallest(stage) : std::map<std::string, int>();
             const auto found = shower.run(stage, fault.settings, all.elements, all.offsets);

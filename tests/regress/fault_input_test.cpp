@@ -66,6 +66,24 @@ TEST_P(FaultInputTest, TheCommandThatIsPrintedShowsIt)
     EXPECT_NE(given, nlohmann::json::parse(right).at("results").at(segment)) << command;
 }
 
+/// One element shows that the identity is none, and nothing of another order.
+TEST(FaultInput, WhatTheIdentityDoesIsNoFaultOfTheOrder)
+{
+    if (!test::has_compiler())
+        GTEST_SKIP() << "simt needs a C++ compiler";
+    const test::ProgramFolder folder;
+    (void)folder.write(
+        "average.seg",
+        "operator average(x: f32) -> f32 { state s: f32 = 0 lift x combine(a, b) (a + b) / 2 }");
+    const auto found = folder.run({"check", "average.seg", "--backend", "simt", "--prove", "off", "--json"});
+    const auto document = nlohmann::json::parse(found.output);
+    std::map<std::string, std::string> stages;
+    for (const auto& fault : document.at("faults"))
+        stages[fault.at("law")] = fault.at("stage");
+    EXPECT_EQ(stages, (std::map<std::string, std::string>{{"associative", "tile_scan"},
+                                                          {"identity", "thread_per_segment"}}));
+}
+
 INSTANTIATE_TEST_SUITE_P(Operators, FaultInputTest,
                          testing::Values(Shown{"subtract_i32", "associative", true},
                                          Shown{"average_of_averages", "associative", true},
