@@ -96,7 +96,6 @@ TEST_F(VerbsTest, TheLanguageIsOnOnePage)
     EXPECT_NE(page.find("\n    expression = binary "), std::string::npos);
 }
 
-/// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.
 TEST_F(VerbsTest, EmitTellsOfAnotherFormThanWasAsked)
 {
     EXPECT_EQ(
@@ -106,6 +105,7 @@ TEST_F(VerbsTest, EmitTellsOfAnotherFormThanWasAsked)
     EXPECT_EQ(folder_.run({"emit", "sum", "--stage", "run_stream", "--layout", "flags"}).errors, "");
 }
 
+/// Every flag on a verb's page is one that the verb knows; one that it does not know is named as unknown.
 TEST_F(VerbsTest, PagesNameFlagsThatExist)
 {
     const std::regex flag("--[a-z]+(-[a-z]+)*");

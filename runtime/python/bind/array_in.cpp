@@ -258,7 +258,9 @@ Kind kind_of(nb::handle object)
         const auto module = text_of(base.attr("__module__"));
         const auto root = module.substr(0, module.find('.'));
         const auto name = text_of(base.attr("__name__"));
-        if (root == "numpy" && name == "ndarray")
+        if (root == "numpy" && name == "MaskedArray")
+            kind = Kind::masked;
+        else if (root == "numpy" && name == "ndarray")
             kind = Kind::numpy;
         else if (root == "torch" && (name == "Tensor" || name == "TensorBase"))
             kind = Kind::torch;
@@ -279,7 +281,7 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
 {
     if (kind_ == Kind::torch)
         take_torch(what);
-    else if (std::string_view(Py_TYPE(object.ptr())->tp_name) == "MaskedArray")
+    else if (kind_ == Kind::masked)
         refuse(what,
                "is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE "
                "changes no "

@@ -16,7 +16,7 @@ namespace segfold::python {
 namespace nb = nanobind;
 
 /// Whose kind of array it is; results are of the same kind.
-enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other };
+enum class Kind : std::uint8_t { numpy, masked, torch, cupy, jax, other };
 
 /// The kind of an object, by its type. Asks a type once.
 [[nodiscard]] Kind kind_of(nb::handle object);

@@ -33,6 +33,9 @@ struct Stopped {};
 /// Set when a stream is closed.
 using Closed = std::shared_ptr<std::atomic<bool>>;
 
+/// Of the stream for which this thread asks an iterator.
+thread_local const std::atomic<bool>* reading = nullptr;
+
 /// The arrays of an iterator as one column, copied one after the other.
 class Chunks {
 public:
@@ -98,7 +101,9 @@ private:
         taken_ = 0;
         if (*closed_)
             throw Stopped();
+        const auto* const outer = std::exchange(reading, closed_.get());
         const nb::object next = nb::steal(PyIter_Next(iterator_.ptr()));
+        reading = outer;
         if (!next.is_valid()) {
             if (PyErr_Occurred() != nullptr)
                 throw nb::python_error();
@@ -209,12 +214,18 @@ public:
         if (results)
             return arrays_of(std::move(*results));
         close();
-        if (failure_)
-            std::rethrow_exception(std::exchange(failure_, nullptr));
+        std::exception_ptr failure;
+        {
+            const std::lock_guard lock(mutex_);
+            failure = std::exchange(failure_, nullptr);
+        }
+        if (failure)
+            std::rethrow_exception(failure);
         throw nb::stop_iteration();
     }
 
-    /// Ends the work; nothing is left to take.
+    /// Ends the work; nothing is left to take. Several threads may do so at once, and all wait for the end;
+    /// an iterable that closes the stream which reads it does not.
     void close()
     {
         const nb::gil_scoped_release released;
@@ -223,10 +234,16 @@ public:
             *closed_ = true;
             changed_.notify_all();
         }
+        if (reading == closed_.get())
+            return;
+        const std::lock_guard ending(ending_);
         if (thread_.joinable())
             thread_.join();
-        is_done_ = true;
-        stream_.reset();
+        {
+            const std::lock_guard lock(mutex_);
+            is_done_ = true;
+        }
+        stream_.reset();  // without mutex_: its iterators ask for the interpreter's lock
     }
 
     [[nodiscard]] std::vector<std::string> names() const
@@ -298,6 +315,7 @@ private:
     bool is_done_ = false;
     std::exception_ptr failure_;
     std::thread thread_;
+    std::mutex ending_;  ///< held by who waits for the thread
 };
 
 std::unique_ptr<PyStream> stream(PyOperator& op, const nb::list& columns, const std::string& layout,

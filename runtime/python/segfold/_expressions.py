@@ -68,25 +68,25 @@ def _type_called(name):
 class Value:
     """A value that the operator will compute. Made by tracing, never by hand."""
 
-    __slots__ = ("_kind", "_facts", "_arguments", "_type", "_number", "_place")
+    __slots__ = ("_sf_kind", "_sf_facts", "_sf_arguments", "_sf_type", "_sf_number", "_sf_place")
 
     def __init__(self, kind, facts, arguments, type):
-        self._kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
-        self._facts = facts
-        self._arguments = arguments
-        self._type = type  #: None: made of plain numbers alone, which take the type of their context
-        self._number = next(_numbers)  #: values are made after those that they are made of
-        self._place = place()
+        self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
+        self._sf_facts = facts
+        self._sf_arguments = arguments
+        self._sf_type = type  #: None: made of plain numbers alone, which take the type of their context
+        self._sf_number = next(_numbers)  #: values are made after those that they are made of
+        self._sf_place = place()
 
     @property
     def type(self):
-        return self._type
+        return self._sf_type
 
-    def _described(self):
+    def _sf_described(self):
         """For messages: "a value of f32", "the number 0.5"."""
-        if self._kind == "number":
-            return f"the number {self._facts[0]}"
-        return "a bare number" if self._type is None else f"a value of {self._type}"
+        if self._sf_kind == "number":
+            return f"the number {self._sf_facts[0]}"
+        return "a bare number" if self._sf_type is None else f"a value of {self._sf_type}"
 
     def __add__(self, other):
         return _arithmetic("+", self, other)
@@ -150,10 +150,10 @@ class Value:
 
     def __pow__(self, other):
         self._require("**", "is_float", "a floating-point value", "f32")
-        return call("pow", (self, as_value(other)), self._type)
+        return call("pow", (self, as_value(other)), self._sf_type)
 
     def __floordiv__(self, other):
-        if self._type is not None and self._type.is_float:
+        if self._sf_type is not None and self._sf_type.is_float:
             refuse("'//' is no operator of the language", "write sf.floor(a / b)")
         refuse("'//' rounds down, and the language divides integers toward zero", "write a / b")
 
@@ -181,23 +181,23 @@ class Value:
         refuse("a traced value is no number yet, so that no dict or set can look it up", "write sf.where(x == 1, yes, no)")
 
     def __neg__(self):
-        if self._type is BOOL:
+        if self._sf_type is BOOL:
             refuse("'-' takes a number, and a value of bool is given")
-        return make("unary", ("-",), (self,), self._type)
+        return make("unary", ("-",), (self,), self._sf_type)
 
     def __pos__(self):
         return self
 
     def __invert__(self):
-        if self._type is BOOL:
+        if self._sf_type is BOOL:
             return make("unary", ("!",), (self,), BOOL)
         self._require("~", "is_integer", "an integer or a bool", "i32")
-        return make("unary", ("~",), (self,), self._type)
+        return make("unary", ("~",), (self,), self._sf_type)
 
     def __abs__(self):
-        if self._type is BOOL:
+        if self._sf_type is BOOL:
             refuse("abs takes a number, and a value of bool is given")
-        return call("abs", (self,), self._type)
+        return call("abs", (self,), self._sf_type)
 
     def __bool__(self):
         refuse("a traced value is neither true nor false yet, so 'if', 'and', 'or', 'not', 'a < b < c', 'max' and 'min' cannot ask it",
@@ -233,8 +233,8 @@ class Value:
                else "write it with the operators of Python and functions such as sf.exp and sf.maximum")
 
     def _require(self, symbol, property, wanted, type):
-        if self._type is None or not getattr(self._type, property):
-            refuse(f"'{symbol}' takes {wanted}, and {self._described()} is given", f"convert it, as in sf.{type}(x)")
+        if self._sf_type is None or not getattr(self._sf_type, property):
+            refuse(f"'{symbol}' takes {wanted}, and {self._sf_described()} is given", f"convert it, as in sf.{type}(x)")
 
 
 # NumPy's functions that its numbers call for an operator of Python.
@@ -265,8 +265,8 @@ class Table:
 
     def __getitem__(self, at):
         at = as_value(at)
-        if at._type is not None and not at._type.is_integer:
-            refuse(f"the index of table '{self.name}' is {at._described()}", "an index is an integer: sf.i32(i)")
+        if at._sf_type is not None and not at._sf_type.is_integer:
+            refuse(f"the index of table '{self.name}' is {at._sf_described()}", "an index is an integer: sf.i32(i)")
         return make("gather", (self.name,), (at,), self.type)
 
 
@@ -296,7 +296,7 @@ def as_value(value, whose="", at=None):
             return as_value(value)
         if isinstance(value, float):
             return _real(value)
-    what = getattr(type(value), "_described", f"a {type(value).__name__}")
+    what = getattr(type(value), "_sf_described", f"a {type(value).__name__}")
     refuse(f"{whose}{what} stands where a value or a number belongs", at=at)
 
 
@@ -310,16 +310,16 @@ def _real(value):
 
 def literal_type(values):
     """The type that values state; none where all are bare numbers."""
-    return next((value._type for value in values if value._type is not None), None)
+    return next((value._sf_type for value in values if value._sf_type is not None), None)
 
 
 def _pair(symbol, a, b):
     a, b = as_value(a), as_value(b)
-    if a._type is not None and b._type is not None and a._type is not b._type:
-        refuse(f"'{symbol}' takes two values of one type, and {a._described()} and {b._described()} are given",
-               f"convert the bool, as in sf.{(b if a._type is BOOL else a)._type}(x)" if BOOL in (a._type, b._type)
-               else f"convert one of them, as in sf.{a._type}(x)")
-    return a, b, a._type or b._type
+    if a._sf_type is not None and b._sf_type is not None and a._sf_type is not b._sf_type:
+        refuse(f"'{symbol}' takes two values of one type, and {a._sf_described()} and {b._sf_described()} are given",
+               f"convert the bool, as in sf.{(b if a._sf_type is BOOL else a)._sf_type}(x)" if BOOL in (a._sf_type, b._sf_type)
+               else f"convert one of them, as in sf.{a._sf_type}(x)")
+    return a, b, a._sf_type or b._sf_type
 
 
 def _arithmetic(symbol, a, b):

@@ -14,7 +14,7 @@ from ._kinds import each, row, scalar, table
 _PARTS = ("lift", "combine", "append", "finish", "empty", "map")
 _LAWS = ("commutative", "idempotent")
 _NAMES = ("state", *_PARTS, "results", "laws")  # of a class, beside its columns
-_MOST_LEVELS = 64  # of a tree without names; the language allows some more
+_MOST_LEVELS = 150  # of a tree without names; the language allows 256
 _WORDS = set(
     "operator state lift combine append finish empty map laws let table commutative idempotent true false inf nan lowest highest "
     "epsilon index position segment length min max abs sqrt rsqrt exp exp2 expm1 log log2 log1p pow sin cos tanh floor "
@@ -30,40 +30,42 @@ def _refuse_assignment(name, fields):
 class _State:
     """An operand of several fields in a traced function: ``a.mean``. ``dict(a, mean=m)`` has the other fields of ``a``."""
 
-    _described = "a state"
+    _sf_described = "a state"
 
     def __init__(self, operand, fields):
-        self.__dict__["_fields"] = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
+        self.__dict__["_sf_fields"] = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
 
     def __getattr__(self, name):
-        fields = self.__dict__["_fields"]
+        fields = self.__dict__["_sf_fields"]
         if name in fields:
             return fields[name]
         if name == "keys":
             return fields.keys
+        if name.startswith("__"):
+            raise AttributeError(name)  # Python and NumPy ask for what a state might do
         refuse(f"unknown state field '{name}'; the fields are {', '.join(fields)}")
 
     def __setattr__(self, name, value):
-        _refuse_assignment(name, self._fields)
+        _refuse_assignment(name, self._sf_fields)
 
     def __getitem__(self, name):
-        return self._fields[name]
+        return self._sf_fields[name]
 
     def __iter__(self):
-        refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._fields)}")
+        refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._sf_fields)}")
 
 
     def __bool__(self):
         refuse("a traced state is neither true nor false yet, so that 'if' cannot ask it", "write sf.where(condition, yes, no) for each field")
 
     def __hash__(self):
-        refuse("a traced state is no value yet, so that no dict or set can look it up", f"its fields are {', '.join(self._fields)}")
+        refuse("a traced state is no value yet, so that no dict or set can look it up", f"its fields are {', '.join(self._sf_fields)}")
 
 
 def _refusing(symbol):
     def refusing(state, *others):
-        first = next(iter(state._fields))
-        refuse(f"'{symbol}' takes values, and a state of {len(state._fields)} fields is given",
+        first = next(iter(state._sf_fields))
+        refuse(f"'{symbol}' takes values, and a state of {len(state._sf_fields)} fields is given",
                f"write it of fields, as in a.{first} {symbol} b.{first}")
 
     return refusing
@@ -79,23 +81,23 @@ for _symbol, _names in {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "
 class _OneField(Value):
     """An operand of one field: the value of the field, which is also found by its name."""
 
-    __slots__ = ("_field",)
+    __slots__ = ("_sf_field",)
 
     def __init__(self, operand, field, type):
-        self._field = field
+        self._sf_field = field
         super().__init__("field", (operand, field), (), type)
 
     def __getattribute__(self, name):
-        return self if name == object.__getattribute__(self, "_field") else object.__getattribute__(self, name)
+        return self if name == object.__getattribute__(self, "_sf_field") else object.__getattribute__(self, name)
 
     def __getattr__(self, name):
         if name.startswith("_") or name in ("ndim", "item", "dtype"):
             raise AttributeError(name)
-        refuse(f"unknown state field '{name}'; the field is {self._field}")
+        refuse(f"unknown state field '{name}'; the field is {self._sf_field}")
 
     def __setattr__(self, name, value):
-        if not name.startswith("_"):
-            _refuse_assignment(name, [self._field])
+        if not name.startswith("_sf_"):
+            _refuse_assignment(name, [self._sf_field])
         object.__setattr__(self, name, value)
 
 
@@ -103,6 +105,7 @@ def operator_of(definition, **words):
     """An operator of a class or of a function; see :func:`segfold.operator`."""
     if isinstance(definition, type):
         made = _of_class(definition, words)
+        made.state = definition.state  # for a state that adds fields to this one's
         made.__mro_entries__ = lambda bases: (definition,)  # a class that names the operator as its base inherits from the definition
         return made
     return _of_function(definition, words)
@@ -152,12 +155,13 @@ def _attributes(made):
 
 def _default_of(state, name):
     """The identity that a class of a state gives a field: a named tuple and a data class keep it in places of their own."""
-    if hasattr(state, "_field_defaults"):
-        return state._field_defaults.get(name)
-    if dataclasses.is_dataclass(state):
+    if name in getattr(state, "_field_defaults", {}):
+        return state._field_defaults[name]
+    if name in getattr(state, "__dataclass_fields__", {}):
         default = state.__dataclass_fields__[name].default
         return None if default is dataclasses.MISSING else default
-    return _attributes(state).get(name)
+    held = _attributes(state).get(name)
+    return None if name in getattr(state, "_fields", ()) else held  # a named tuple without a default has a descriptor there
 
 
 def _annotations(made):
@@ -282,12 +286,12 @@ class _Tracer:
 
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
-        if value._number in names:
-            return ("name", value._place, names[value._number])
-        if value._number not in known:
-            arguments = (self.node(argument, names, known) for argument in value._arguments)
-            known[value._number] = (value._kind, value._place, *value._facts, *arguments)
-        return known[value._number]
+        if value._sf_number in names:
+            return ("name", value._sf_place, names[value._sf_number])
+        if value._sf_number not in known:
+            arguments = (self.node(argument, names, known) for argument in value._sf_arguments)
+            known[value._sf_number] = (value._sf_kind, value._sf_place, *value._sf_facts, *arguments)
+        return known[value._sf_number]
 
     def operand(self, which):
         if len(self.fields) == 1:
@@ -327,13 +331,16 @@ class _Tracer:
             return self.block(part, function, {}, self.at)
         arguments = self.arguments(part, function)
         returned, found = _run(function, arguments)
-        return self.block(part, returned, found, _place_of(function))
+        try:
+            return self.block(part, returned, found, _place_of(function))
+        except RecursionError:
+            refuse(f"{part} of operator {self.name} nests too deeply", "give parts of it names: local variables", _place_of(function))
 
     def block(self, part, returned, found, at):
         kinds = self.fields if part in _PARTS[:3] else self.outputs if part == "map" else self.results
         targets = [name for name, *_ in kinds]
         if isinstance(returned, _State):
-            returned = returned._fields
+            returned = returned._sf_fields
         elif dataclasses.is_dataclass(returned) and not isinstance(returned, type):
             returned = {field.name: getattr(returned, field.name) for field in dataclasses.fields(returned)}
         elif hasattr(returned, "_asdict"):
@@ -343,14 +350,14 @@ class _Tracer:
         elif returned is None:
             refuse(f"{part} of operator {self.name} returns nothing", "return a value, or dict(field=value, ...)", at)
         elif len(targets) > 1:
-            what = f"{len(returned)} values in a {type(returned).__name__}" if isinstance(returned, (tuple, list)) else "one value"
+            what = f"a {type(returned).__name__} of {len(returned)}" if isinstance(returned, (tuple, list)) else "one value"
             refuse(f"{part} of operator {self.name} returns {what} for {', '.join(targets)}",
                    f"return dict({', '.join(f'{target}=...' for target in targets)})", at)
         else:
             if isinstance(returned, (tuple, list)):
-                refuse(f"{part} of operator {self.name} returns {len(returned)} values in a {type(returned).__name__}",
+                refuse(f"{part} of operator {self.name} returns a {type(returned).__name__} of {len(returned)}",
                        "return a value, or dict(name=value, ...)", at)
-            sets = {targets[0] if targets else "result": as_value(returned, f"what {part} of operator {self.name} returns: ", at)}
+            sets = {targets[0] if targets else "result": as_value(returned, f"{part} of operator {self.name} returns no value: ", at)}
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
@@ -358,19 +365,31 @@ class _Tracer:
         at = at or ("", 0)
         names, lets, known = {}, [], {}
         for value, name in self.lets(sets, found):
-            lets.append((name, self.node(value, names, {}), value._place))
-            names[value._number] = name
+            lets.append((name, self.node(value, names, {}), value._sf_place))
+            names[value._sf_number] = name
         return {
             "place": at,
             "lets": lets,
             # A column or a number that a function returns has the function's place.
-            "sets": [(name, self.node(value, names, known), value._place if value._arguments or not at[0] else at) for name, value in sets.items()],
+            "sets": [(name, self.node(value, names, known), value._sf_place if value._sf_arguments or not at[0] else at) for name, value in sets.items()],
         }
 
     def stated(self, name, value, part, at):
-        if value._type is None:
+        if value._sf_type is None:
             refuse(f"{part} of operator {self.name} gives result '{name}' no type", "convert it, as in sf.f32(0)", at)
-        return value._type
+        return value._sf_type
+
+    @staticmethod
+    def always_evaluated(sets):
+        """The numbers of the values that no condition leaves out: a name may stand for them, and reads nothing else."""
+        always, open_values = set(), list(sets.values())
+        while open_values:
+            value = open_values.pop()
+            if value._sf_number not in always:
+                always.add(value._sf_number)
+                is_choice = value._sf_kind == "conditional" or (value._sf_kind == "binary" and value._sf_facts[0] in ("&&", "||"))
+                open_values.extend(value._sf_arguments[:1] if is_choice else value._sf_arguments)
+        return always
 
     def lets(self, sets, found):
         """The names of what is returned, in the order in which their values were made: local variables, and such as cut a tree
@@ -378,9 +397,9 @@ class _Tracer:
         used, open_values = {}, list(sets.values())
         while open_values:
             value = open_values.pop()
-            if value._number not in used:
-                used[value._number] = value
-                open_values.extend(value._arguments)
+            if value._sf_number not in used:
+                used[value._sf_number] = value
+                open_values.extend(value._sf_arguments)
         taken = _WORDS | {"a", "b"} | {name for name, *_ in self.columns} | {name for name, *_ in self.fields}
         taken |= {name for name, _ in self.results + self.outputs}
         lets = {}
@@ -389,16 +408,17 @@ class _Tracer:
             while name in taken:
                 name += "_"
             taken.add(name)
-            lets[value._number] = name
+            lets[value._sf_number] = name
 
         for name, value in found.items():
-            if isinstance(value, Value) and value._number in used and value._arguments and value._number not in lets:
+            if isinstance(value, Value) and value._sf_number in used and value._sf_arguments and value._sf_number not in lets:
                 bind(value, name)
+        always = self.always_evaluated(sets)
         depths = {}  # of values below which no name stands
         for number in sorted(used):
-            depth = 1 + max((0 if argument._number in lets else depths[argument._number] for argument in used[number]._arguments), default=0)
-            depths[number] = depth
-            if depth > _MOST_LEVELS and number not in lets:
+            arguments = used[number]._sf_arguments
+            depths[number] = 1 + max((0 if below._sf_number in lets else depths[below._sf_number] for below in arguments), default=0)
+            if depths[number] > _MOST_LEVELS and number in always and number not in lets:
                 bind(used[number], f"step{sum(name.startswith('step') for name in lets.values()) + 1}")
         return [(used[number], lets[number]) for number in sorted(lets)]
 

@@ -9,6 +9,7 @@ import typing
 import weakref
 
 from . import _results, _segfold
+from ._verbs import _given
 
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 _MOST = (1 << 63) - 1  # more is as much
@@ -68,7 +69,7 @@ def stream(
         raise _segfold.InputError(f"segments are given by {words[0]} and by {words[1]}; give them once")
     layout, marks = given[0] if given else ("whole" if uniform is None else "uniform", None)
     work = _segfold.open_stream(
-        operator,
+        _given("stream", operator),
         [_source(column) for column in _apart(columns)],
         layout,
         0 if uniform is None else _integer("uniform", uniform, "the length of each segment, an integer"),

@@ -51,10 +51,10 @@ _DOCS = {
 def _function_of_one(name, integers):
     def function(x):
         x = as_value(x)
-        if x._type is None or (not x._type.is_integer if integers else not x._type.is_float):
+        if x._sf_type is None or (not x._sf_type.is_integer if integers else not x._sf_type.is_float):
             wanted = "an integer" if integers else "a floating-point value"
-            refuse(f"{name} takes {wanted}, and {x._described()} is given", "convert it, as in sf.f32(x)")
-        return call(name, (x,), i32 if integers else x._type)
+            refuse(f"{name} takes {wanted}, and {x._sf_described()} is given", "convert it, as in sf.f32(x)")
+        return call(name, (x,), i32 if integers else x._sf_type)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = _DOCS[name]
@@ -110,8 +110,8 @@ def isfinite(x):
 def where(condition, yes, no):
     """``condition ? yes : no``; only the chosen one is evaluated."""
     condition, yes, no = as_value(condition), as_value(yes), as_value(no)
-    if condition._type is not bool_:
-        refuse(f"where() takes a bool first, and {condition._described()} is given", "compare with something to get one")
+    if condition._sf_type is not bool_:
+        refuse(f"where() takes a bool first, and {condition._sf_described()} is given", "compare with something to get one")
     type = _common("where()", (yes, no))
     return make("conditional", (), (condition, yes, no), type)
 
@@ -173,9 +173,9 @@ def _limit(name, type):
 
 
 def _common(what, values):
-    known = {value._type for value in values if value._type is not None}
+    known = {value._sf_type for value in values if value._sf_type is not None}
     if len(known) > 1:
-        listed = ", ".join(value._described() for value in values)
+        listed = ", ".join(value._sf_described() for value in values)
         refuse(f"{what} takes values of one type, and {listed} are given", "convert one of them, as in sf.f32(x)")
     return known.pop() if known else None
 
@@ -186,22 +186,22 @@ def _function_of_numbers(name, *arguments, real=False):
     if type is None:
         type = literal_type(values)
     if type is not None and (type is bool_ or (real and not type.is_float)):
-        refuse(f"{name} takes {'floating-point values' if real else 'numbers'}, and {values[0]._described()} is given",
+        refuse(f"{name} takes {'floating-point values' if real else 'numbers'}, and {values[0]._sf_described()} is given",
                "convert it, as in sf.f32(x)")
     return call(name, values, _common(name, values))
 
 
 def _truth_of_real(name, x):
     x = as_value(x)
-    if x._type is None or not x._type.is_float:
-        refuse(f"{name} takes a floating-point value, and {x._described()} is given", "integers are always finite numbers")
+    if x._sf_type is None or not x._sf_type.is_float:
+        refuse(f"{name} takes a floating-point value, and {x._sf_described()} is given", "integers are always finite numbers")
     return call(name, (x,), bool_)
 
 
 def _bool(what, value):
     value = as_value(value)
-    if value._type is not bool_:
-        refuse(f"{what} takes bools, and {value._described()} is given", "compare with something to get one")
+    if value._sf_type is not bool_:
+        refuse(f"{what} takes bools, and {value._sf_described()} is given", "compare with something to get one")
     return value
 
 

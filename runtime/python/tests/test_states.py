@@ -74,7 +74,7 @@ def test_a_dictionary_of_a_state_takes_its_fields_over():
     assert (found.total[0], found.count[0]) == (9, 1)
 
 
-@pytest.mark.parametrize("name", ["type", "number", "place", "kind", "facts", "arguments", "keys", "item"])
+@pytest.mark.parametrize("name", ["type", "number", "place", "kind", "facts", "arguments", "keys", "item", "_type", "_number", "_described"])
 def test_a_field_may_have_any_name(name):
     @sf.operator
     class of_one:
@@ -114,7 +114,7 @@ def assigning(a, b):
     (lambda a, b: a + b, "'+' takes values, and a state of 2 fields is given"),
     (lambda a, b: a if a else b, "a traced state is neither true nor false yet, so that 'if' cannot ask it"),
     (lambda a, b: dict(total=sf.where(a.count > b.count, a, b), count=1), "a state stands where a value or a number belongs"),
-    (lambda a, b: (a.total, a.count), "combine of operator pair returns 2 values in a tuple for total, count; return dict(total=..., count=...)"),
+    (lambda a, b: (a.total, a.count), "combine of operator pair returns a tuple of 2 for total, count; return dict(total=..., count=...)"),
     (lambda a, b: dict(a, total="1"), "combine of operator pair sets 'total': a str stands where a value or a number belongs"),
     (lambda a, b: dict(a, totl=1), "unknown state field 'totl'; combine sets total, count; did you mean 'total'?"),
     (lambda a, b: dict(a, x=1), "unknown state field 'x'; combine sets total, count"),
@@ -194,6 +194,52 @@ def _sum_of(lifted):
             return a.total + b.total
 
     return summed
+
+
+def test_names_of_a_loop_read_nothing_that_a_condition_leaves_out():
+    def halved(s):
+        for _ in range(120):
+            s = s * sf.f32(0.5) + sf.f32(1)
+        return s
+
+    @sf.operator
+    class guarded:
+        i: sf.i32
+        t: sf.table(sf.f32)
+
+        class state:
+            total: sf.f32 = 0
+
+        def lift(i, t):
+            return sf.where(i < 3, halved(t[i]), sf.f32(0))
+
+        def combine(a, b):
+            return a + b
+
+    assert guarded(np.array([0, 1, 50], np.int32), t=X, **REFERENCE)[0] == 4
+
+
+def test_states_are_inherited():
+    class Other(Data):
+        third: sf.f32 = 5
+
+    with pytest.raises(sf.SpecError, match="lift does not set 'third'"):
+        sf.operator(type("wrong", (), {"__annotations__": {"x": sf.f32}, "state": Other, "lift": lambda x: dict(total=x, count=1),
+                                       "combine": lambda a, b: a}))  # fmt: skip
+    base = _sum_of(lambda x: x)
+
+    @sf.operator
+    class counted(base):
+        class state(base.state):
+            count: sf.i32 = 0
+
+        def lift(x):
+            return dict(total=x, count=1)
+
+        def combine(a, b):
+            return dict(total=a.total + b.total, count=a.count + b.count)
+
+    assert counted(X, **REFERENCE).count[0] == 3
 
 
 def test_an_operator_is_the_base_of_another():

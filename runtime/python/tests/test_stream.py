@@ -224,7 +224,7 @@ def test_pieces_may_be_cut_anywhere(memory):
     assert joined(sf.stream(sf.standard.sum, [ones(9)] * 2, keys=[np.arange(18) // 4], **words), "result").sum() == 18
 
 
-def test_an_interrupt_does_not_wait_for_the_iterable():
+def test_an_interrupt_waits_for_one_item_and_no_more():
     asked = []
 
     def days():
@@ -237,3 +237,31 @@ def test_an_interrupt_does_not_wait_for_the_iterable():
     with pytest.raises(KeyboardInterrupt):
         list(sf.stream(sf.standard.sum, days(), **BACKEND))
     assert 0 < len(asked) < 1000
+
+
+def test_a_stream_may_be_closed_by_its_iterable_and_by_several_threads():
+    def endless():
+        while True:
+            time.sleep(0.001)
+            yield np.ones(1000, np.float32)
+
+    parts = sf.stream(sf.standard.sum, endless(), num_elements=10**9, uniform=100, memory="64K", **BACKEND)
+    next(parts)
+    from segfold._stream import _open
+
+    works = list(_open)
+    closing = [threading.Thread(target=work.close) for work in works for _ in range(3)]
+    for thread in closing:
+        thread.start()
+    for thread in closing:
+        thread.join(10)
+    assert not any(thread.is_alive() for thread in closing)
+
+    def closing_itself():
+        for day in range(100):
+            if day == 50:
+                for work in list(_open):
+                    work.close()
+            yield np.ones(1000, np.float32)
+
+    assert sum(map(len, sf.stream(sf.standard.sum, closing_itself(), num_elements=100000, uniform=100, memory="64K", **BACKEND))) <= 1000
