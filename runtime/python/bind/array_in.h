@@ -15,8 +15,8 @@ namespace segfold::python {
 
 namespace nb = nanobind;
 
-/// Whose kind of array it is; results are of the same kind.
-enum class Kind : std::uint8_t { numpy, masked, torch, cupy, jax, other };
+/// Whose kind of array it is; results are of the same kind. Masked arrays of NumPy are refused.
+enum class Kind : std::uint8_t { numpy, torch, cupy, jax, other, masked };
 
 /// The kind of an object, by its type. Asks a type once.
 [[nodiscard]] Kind kind_of(nb::handle object);
