@@ -284,8 +284,7 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
     else if (kind_ == Kind::masked)
         refuse(what,
                "is a masked array, and a fold looks at no mask; give array.filled(VALUE), where VALUE "
-               "changes no "
-               "result");
+               "changes no result");
     else if (kind_ == Kind::numpy)
         take_buffer(what, access);
     else if (kind_ == Kind::jax && access == Access::write)

@@ -54,7 +54,6 @@ class _State:
     def __iter__(self):
         refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._sf_fields)}")
 
-
     def __bool__(self):
         refuse("a traced state is neither true nor false yet, so that 'if' cannot ask it", "write sf.where(condition, yes, no) for each field")
 
@@ -349,14 +348,12 @@ class _Tracer:
             sets = {name: as_value(value, f"{part} of operator {self.name} sets '{name}': ", at) for name, value in returned.items()}
         elif returned is None:
             refuse(f"{part} of operator {self.name} returns nothing", "return a value, or dict(field=value, ...)", at)
-        elif len(targets) > 1:
+        elif len(targets) > 1 or isinstance(returned, (tuple, list)):
             what = f"a {type(returned).__name__} of {len(returned)}" if isinstance(returned, (tuple, list)) else "one value"
-            refuse(f"{part} of operator {self.name} returns {what} for {', '.join(targets)}",
-                   f"return dict({', '.join(f'{target}=...' for target in targets)})", at)
+            wanted = f" for {', '.join(targets)}" if len(targets) > 1 else ""
+            refuse(f"{part} of operator {self.name} returns {what}{wanted}",
+                   f"return dict({', '.join(f'{target}=...' for target in targets or ['name'])})", at)
         else:
-            if isinstance(returned, (tuple, list)):
-                refuse(f"{part} of operator {self.name} returns a {type(returned).__name__} of {len(returned)}",
-                       "return a value, or dict(name=value, ...)", at)
             sets = {targets[0] if targets else "result": as_value(returned, f"{part} of operator {self.name} returns no value: ", at)}
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
