@@ -17,6 +17,10 @@ struct UsableLaws {
     bool associative = true;
     bool commutative = false;
     bool idempotent = false;
+    bool assumes_associative = false;  ///< it is refuted, and relied on because the user asked for it
+
+    /// False where the fold from left to right alone is right, though stages may rely on other orders.
+    [[nodiscard]] bool is_associative() const { return associative && !assumes_associative; }
 };
 
 /// The capabilities of a device that texts and plans depend on. The defaults are a Hopper's, and those of any

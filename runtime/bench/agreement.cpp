@@ -90,14 +90,18 @@ double tolerance(Type type)
 }
 
 Agreements::Agreements(const Workload& workload, PlacedWorkload& placed,
-                       std::vector<const std::byte*> columns)
-    : workload_(workload), placed_(placed), columns_(std::move(columns)), is_exact_(is_exact(workload.op))
+                       std::vector<const std::byte*> columns, bool is_associative)
+    : workload_(workload),
+      placed_(placed),
+      columns_(std::move(columns)),
+      options_{.is_associative = is_associative},
+      is_exact_(is_exact(workload.op))
 {
     if (columns_.empty())
         for (const auto& array : workload.arrays)
             columns_.push_back(array.data());
     if (workload.segments.num_elements * workload.num_features <= kMostJudged)
-        judge_ = std::make_unique<Judge>(workload);
+        judge_ = std::make_unique<Judge>(workload, options_);
 }
 
 Agreements::~Agreements() = default;
@@ -206,7 +210,7 @@ std::optional<Agreement> Agreements::judge_doubtful() const
     }
     const auto workload = only(chosen);
     const auto comparison =
-        Judge(workload).compare(places_of(actual, chosen), places_of(first, chosen), first_name_);
+        Judge(workload, options_).compare(places_of(actual, chosen), places_of(first, chosen), first_name_);
     if (comparison.agrees())
         return Agreement{true, true,
                          fmt::format("{}, within rounding; {} of {} segments that differ by more are within "

@@ -37,8 +37,10 @@ inline constexpr std::int64_t kMostDoubtfulElements = std::int64_t{1} << 24;
 class Agreements {
 public:
     /// `workload` has its arrays where it is small enough to be judged; `columns` are those of a large one on
-    /// the host, one for each parameter, or none. All and `placed` must outlive this object.
-    Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {});
+    /// the host, one for each parameter, or none. All and `placed` must outlive this object. Where the
+    /// operator is not associative, the reference's order alone is right.
+    Agreements(const Workload& workload, PlacedWorkload& placed, std::vector<const std::byte*> columns = {},
+               bool is_associative = true);
     ~Agreements();
 
     /// Judges what `name` has left in the result arrays.
@@ -54,6 +56,7 @@ private:
     const Workload& workload_;
     PlacedWorkload& placed_;
     std::vector<const std::byte*> columns_;
+    JudgeOptions options_;
     std::unique_ptr<Judge> judge_;
     bool is_exact_;
     std::string first_name_;

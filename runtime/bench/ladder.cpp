@@ -61,7 +61,7 @@ public:
           timing_(*bench.timing),
           segments_(request.workload.segments),
           placed_(timing_.place(request.workload, request.inputs)),
-          agreements_(request.workload, *placed_, request.columns),
+          agreements_(request.workload, *placed_, request.columns, request.problem.laws.is_associative()),
           peers_(bench.peers->over(request.problem, *placed_))
     {
         record_.op = request.problem.op.name;

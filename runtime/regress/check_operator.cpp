@@ -154,16 +154,17 @@ OperatorLaws laws_on_data(const Operator& op, const CheckRequest& request, Opera
 /// What rank 0 relies on, all do. Collective.
 void take_laws_of_first(AgreedRanks& ranks, OperatorLaws& laws)
 {
-    const std::uint8_t flags[] = {laws.usable.associative, laws.usable.commutative,
-                                  laws.usable.idempotent,  laws.has_sound_identity,
-                                  laws.has_sound_append,   laws.without_identity.has_value()};
+    const std::uint8_t flags[] = {laws.usable.associative,          laws.usable.commutative,
+                                  laws.usable.idempotent,           laws.usable.assumes_associative,
+                                  laws.has_sound_identity,          laws.has_sound_append,
+                                  laws.without_identity.has_value()};
     const auto first = ranks.of_first(std::as_bytes(std::span(flags)));
     const auto flag = [&](std::size_t i) { return first.at(i) != std::byte{0}; };
-    laws.usable = {flag(0), flag(1), flag(2)};
-    laws.has_sound_identity = flag(3);
-    laws.has_sound_append = flag(4);
-    if (flag(5) != laws.without_identity.has_value())
-        laws.without_identity = flag(5) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
+    laws.usable = {flag(0), flag(1), flag(2), flag(3)};
+    laws.has_sound_identity = flag(4);
+    laws.has_sound_append = flag(5);
+    if (flag(6) != laws.without_identity.has_value())
+        laws.without_identity = flag(6) ? std::optional<std::string>("as rank 0 has found") : std::nullopt;
 }
 
 CheckMatrix run_checks(const Operator& op, const CheckRequest& request, const OperatorLaws& laws,

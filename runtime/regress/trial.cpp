@@ -78,7 +78,7 @@ const std::optional<Results>& Material::thrust(const UsableLaws& laws) const
     if (!thrust_) {
         const auto system = thrust_available(ThrustSystem::cuda) ? ThrustSystem::cuda : ThrustSystem::cpu;
         thrust_.emplace();
-        if (laws.associative && thrust_available(system) && thrust_objection(workload.op).empty())
+        if (laws.is_associative() && thrust_available(system) && thrust_objection(workload.op).empty())
             *thrust_ = reduce_by_key(workload, system);
     }
     return *thrust_;
@@ -176,7 +176,8 @@ const Material& Trial::material(const Operator& op, Segments segments, const std
         made->workload.op = op;
         made->workload.arrays = setting_.make_arrays(op, segments, setting_.seed);
         made->workload.segments = std::move(segments);
-        made->judge = std::make_unique<Judge>(made->workload);
+        made->judge = std::make_unique<Judge>(made->workload,
+                                              JudgeOptions{.is_associative = setting_.laws.is_associative()});
         place = std::move(made);
     }
     return *place;

@@ -100,7 +100,8 @@ OperatorLaws conclude(const Operator& op, LawReport report, const LawOptions& op
     const auto usable = [&](Law law) {
         return claims(op, law) && (holds(law) || contains(laws.assumed, law));
     };
-    laws.usable = {usable(Law::associative), usable(Law::commutative), usable(Law::idempotent)};
+    laws.usable = {usable(Law::associative), usable(Law::commutative), usable(Law::idempotent),
+                   contains(laws.assumed, Law::associative)};
     laws.takes_undeclared =
         laws.usable.associative && std::ranges::any_of(laws.report.undeclared, [](const LawFinding& finding) {
             return finding.law == Law::commutative && finding.verdict == Verdict::proved;
@@ -213,10 +214,7 @@ std::string OperatorLaws::how_to_assume(Law law) const
     return text;
 }
 
-bool OperatorLaws::is_associative() const
-{
-    return usable.associative && !contains(assumed, Law::associative);
-}
+bool OperatorLaws::is_associative() const { return usable.is_associative(); }
 
 void require_sound_identity(const OperatorLaws& laws, const Operator& op)
 {

@@ -45,7 +45,7 @@ struct PlanMeter::State {
           timing(backend.timing()),
           ceiling(timing->read_ceiling()),
           placed((check_workload(data), timing->place(data, timing->load(borrowed(data.arrays))))),
-          agreements(workload, *placed),
+          agreements(workload, *placed, {}, problem.laws.is_associative()),
           is_flushed(
               timing->fits_cache(compulsory_traffic(data.op, data.segments, data.num_features).total())),
           shared(asked, stages)
@@ -213,7 +213,8 @@ Evaluation PlanMeter::validate(const Point& point)
         const auto emitted = state.text_of(point);
         const auto plan = state.timing->prepare(*state.placed, {emitted, point.stage});
         if (!state.judge)
-            state.judge.emplace(state.workload);
+            state.judge.emplace(state.workload,
+                                JudgeOptions{.is_associative = state.problem.laws.is_associative()});
         state.poison();
         plan->launch();
         state.timing->wait();

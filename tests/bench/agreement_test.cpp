@@ -2,12 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "dsl/half.h"
+#include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 #include "runtime/backends/timing.h"
 #include "runtime/bench/agreement.h"
 #include "runtime/data/resolve.h"
 
-namespace segfold::bench {
+namespace segfold::bench::agreement_test {
 namespace {
 
 constexpr std::int64_t kLength = std::int64_t{1} << 19;
@@ -119,5 +120,23 @@ TEST_F(NearlyCancelled, AWrongTotalIsSeenAndWhoseItIs)
         << of_first.text;
 }
 
+TEST(Agreements, WhatATreeGivesIsWrongWhereTheOperatorIsNotAssociative)
+{
+    Workload workload;
+    workload.op =
+        parse_operator("less", "operator less(x: f16) -> f16 { state s: f16 lift x combine(a, b) a - b }");
+    workload.segments = uniform_segments(4, 4);
+    const Bits elements = {f32_to_f16(100), f32_to_f16(2), f32_to_f16(3), f32_to_f16(4)};
+    workload.arrays.push_back(Array::of<std::uint16_t>(Type::f16, elements));
+    WrittenResults placed(workload);
+    const auto agrees = [&](float result, bool is_associative) {
+        placed.write({f32_to_f16(result)});
+        return Agreements(workload, placed, {}, is_associative).check("a stage", {}).agrees;
+    };
+    EXPECT_TRUE(agrees(91, false));   // ((100 - 2) - 3) - 4
+    EXPECT_FALSE(agrees(99, false));  // (100 - 2) - (3 - 4)
+    EXPECT_TRUE(agrees(99, true)) << "the test has no teeth: no bound has been widened";
+}
+
 }  // namespace
-}  // namespace segfold::bench
+}  // namespace segfold::bench::agreement_test
