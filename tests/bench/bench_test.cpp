@@ -20,7 +20,7 @@
 #include "runtime/session/operator_laws.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold {
+namespace segfold::bench_test {
 namespace {
 
 const std::string kData = SEGFOLD_SOURCE_DIR "/tests/data/bench/";
@@ -450,4 +450,4 @@ TEST_F(BenchVerb, NeedsAGpuForStagesOfCuda)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::bench_test

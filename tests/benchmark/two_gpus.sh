@@ -18,7 +18,7 @@ rounds=${3:-15}
 here=$(cd "$(dirname "$0")" && pwd)
 out=${OUT:-$PWD/two_gpus}
 steps=${STEPS:-*}
-for program in tests/devices_benchmark tests/nccl_gpu_test tests/scale_gpu_test runtime/segfold; do
+for program in tests/devices_benchmark tests/nccl_gpu_test tests/gpu_tests runtime/segfold; do
     if [[ ! -x $folder/$program ]]; then
         echo "two_gpus.sh: $folder/$program is not there; build it with cmake --build $folder --target ${program##*/}" >&2
         exit 2
@@ -69,7 +69,7 @@ few=("$elements" "$rounds" whole uniform=32 uniform=1024 geometric:mean=32)
 # Right results first: each is short.
 step nccl_test 120 "$tests/nccl_gpu_test"
 step nccl_test_ranks 120 "${ranks[@]}" "$tests/nccl_gpu_test" '--gtest_filter=*Ranks*'
-step scale_test 200 "$tests/scale_gpu_test" '--gtest_filter=*Parts*'
+step scale_test 200 "$tests/gpu_tests" '--gtest_filter=ScaleOnGpu.*Parts*'
 step check_devices 300 "$segfold" check trace --type u64 --devices all --slices 7 --prove off
 step check_ranks 300 "${ranks[@]}" "$segfold" check trace --type u64 --prove off
 for stage in warp_per_segment warp_stream grid_reduce; do

@@ -10,7 +10,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/cpu_time.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_bad_input_test {
 namespace {
 
 /// A command and the whole of what the program writes to standard error.
@@ -329,4 +329,4 @@ TEST_F(BadInputTest, HugeArgumentsAreRefusedAtOnce)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_bad_input_test

@@ -14,7 +14,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -187,4 +187,4 @@ TEST_F(CacheVerb, LibrariesThatCannotBeKeptAreToldOfOnce)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_cache_test

@@ -15,7 +15,7 @@
 #include "tests/common/json_schema.h"
 #include "tests/common/needs_nvrtc.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_emit_compiled_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -194,4 +194,4 @@ TEST_F(EmitCompiled, WarmCacheNeedsNoToolkit)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_emit_compiled_test

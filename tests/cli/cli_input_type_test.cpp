@@ -7,7 +7,7 @@
 #include "runtime/data/formats/npz.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_input_type_test {
 namespace {
 
 class InputTypeTest : public testing::Test {
@@ -165,4 +165,4 @@ TEST_F(InputTypeTest, SumsOfHalvesAreWarnedOf)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_input_type_test

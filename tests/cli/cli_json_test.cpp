@@ -11,7 +11,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -183,4 +183,4 @@ TEST_F(JsonTest, TheJudgeFindsFaults)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_json_test

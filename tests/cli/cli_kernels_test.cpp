@@ -6,7 +6,7 @@
 #include "codegen/embedded_kernels.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_kernels_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -208,4 +208,4 @@ TEST_F(KernelsTest, ExtractingStandsAlone)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_kernels_test

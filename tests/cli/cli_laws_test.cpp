@@ -7,7 +7,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold {
+namespace segfold::cli_laws_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -268,4 +268,4 @@ TEST_F(LawsOfRunTest, CheckDrawsValuesThatSuitTheOperator)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::cli_laws_test

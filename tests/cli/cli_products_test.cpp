@@ -10,7 +10,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_products_test {
 namespace {
 
 class ProductsTest : public testing::Test {
@@ -146,4 +146,4 @@ TEST_F(ProductsTest, MistakesAreToldInWords)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_products_test

@@ -10,7 +10,7 @@
 #include "runtime/data/formats/npz.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_run_test {
 namespace {
 
 class RunTest : public testing::Test {
@@ -372,4 +372,4 @@ TEST_F(RunTest, NoElementsAreNoError)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_run_test

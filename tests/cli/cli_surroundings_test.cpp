@@ -13,7 +13,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/kernel_folder.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_surroundings_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -352,4 +352,4 @@ TEST(Launcher, WatchesWhatTheBuildReads)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_surroundings_test

@@ -17,7 +17,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/kernel_folder.h"
 
-namespace segfold::test {
+namespace segfold::test::cli_verbs_test {
 namespace {
 
 class VerbsTest : public testing::Test {
@@ -482,4 +482,4 @@ TEST_F(VerbsTest, VersionIsOneLine)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cli_verbs_test

@@ -11,7 +11,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::catalogue_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -488,4 +488,4 @@ TEST(RuleOfThumb, WhereNoneCanServeEachSaysWhy)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::catalogue_test

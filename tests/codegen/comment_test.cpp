@@ -13,7 +13,7 @@
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
 
-namespace segfold {
+namespace segfold::comment_test {
 namespace {
 
 Operator sum()
@@ -145,4 +145,4 @@ TEST(Comment, TextsLongerThanAUsersMayBeReadBack)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::comment_test

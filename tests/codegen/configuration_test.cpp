@@ -5,7 +5,7 @@
 
 #include "dsl/error.h"
 
-namespace segfold {
+namespace segfold::configuration_test {
 namespace {
 
 Stage stage_with(const std::string& directives)
@@ -181,4 +181,4 @@ TEST(Sizes, AreKnownToConditionsBelowThem)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::configuration_test

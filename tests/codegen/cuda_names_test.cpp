@@ -26,7 +26,7 @@
 #include "tests/common/hostile_operator.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::cuda_names_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -299,4 +299,4 @@ TEST(CudaNames, OperatorsOfTakenNamesCompileForTheFiberExecutor)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::cuda_names_test

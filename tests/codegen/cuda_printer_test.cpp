@@ -8,7 +8,7 @@
 #include "dsl/text/parser.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::cuda_printer_test {
 namespace {
 
 /// Lift's only expression, over columns x and y of `type`, an i32 n, a bool c and a table t, as the text for
@@ -317,4 +317,4 @@ TEST(CudaPrinter, DeepTreesAreNoTrouble)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::cuda_printer_test

@@ -8,7 +8,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold {
+namespace segfold::emit_numbers_test {
 namespace {
 
 constexpr const char* kStageWithNumbers =
@@ -92,4 +92,4 @@ TEST(EmitNumbers, ConfigurationsShareTexts)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::emit_numbers_test

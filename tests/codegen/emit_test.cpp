@@ -16,7 +16,7 @@
 #include "tests/common/golden.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::emit_test {
 namespace {
 
 constexpr const char* kOperators[] = {"sum_i32",
@@ -445,4 +445,4 @@ TEST(Emit, TakesLessThanFiveMilliseconds)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::emit_test

@@ -26,7 +26,7 @@
 #include "tests/common/stage_cases.h"
 #include "tests/common/taken_names.h"
 
-namespace segfold {
+namespace segfold::emitted_compile_test {
 namespace {
 
 const std::vector<std::string> kGolden = {"sum_i32", "mean_variance_f32", "affine_u32", "keep_first_i32"};
@@ -444,4 +444,4 @@ TEST(EmittedNvcc, AcceptsEveryGoldenWithoutAWarning)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::emitted_compile_test

@@ -14,7 +14,7 @@
 #include "tests/common/random_associative.h"
 #include "tests/common/taken_names.h"
 
-namespace segfold {
+namespace segfold::emitted_meaning_test {
 namespace {
 
 Emitted emit_for(const Workload& workload)
@@ -127,4 +127,4 @@ TEST(EmittedMeaning, NamesThatOthersHaveTakenStayUsable)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::emitted_meaning_test

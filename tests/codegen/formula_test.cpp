@@ -5,7 +5,7 @@
 
 #include "dsl/error.h"
 
-namespace segfold {
+namespace segfold::formula_test {
 namespace {
 
 const FormulaNames kNames = {
@@ -92,4 +92,4 @@ TEST(Formula, TextThatIsNoExpressionIsShownWithItsPlace)
 TEST(Formula, KeepsItsText) { EXPECT_EQ(Formula("x", "ceil_div(n,  2)").text(), "ceil_div(n,  2)"); }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::formula_test

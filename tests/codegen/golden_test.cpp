@@ -13,7 +13,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/golden.h"
 
-namespace segfold {
+namespace segfold::golden_test {
 namespace {
 
 /// The stages of most machinery, whose texts are kept whole for several operators.
@@ -305,4 +305,4 @@ TEST(GoldenDifference, NamesTheCommandThatPrintsAHashedText)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::golden_test

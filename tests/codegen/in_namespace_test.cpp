@@ -8,7 +8,7 @@
 #include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold {
+namespace segfold::in_namespace_test {
 namespace {
 
 TEST(InNamespace, TheHeadStaysInFront)
@@ -52,4 +52,4 @@ TEST(InNamespace, TheProgramPrintsIt)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::in_namespace_test

@@ -9,7 +9,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::peer_test {
 namespace {
 
 constexpr SegmentForm kForms[] = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
@@ -194,4 +194,4 @@ TEST(Peer, ThoseThatMixTheOrderAreLeftOut)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::peer_test

@@ -8,7 +8,7 @@
 #include "runtime/bench/probe_answers.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::probe_test {
 namespace {
 
 const std::string kHead = "//% probe p\n//% title T\n//% source S\n";
@@ -105,4 +105,4 @@ TEST(ProbeAnswer, TheFirstWrongElementIsNamed)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::probe_test

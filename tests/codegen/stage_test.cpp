@@ -6,7 +6,7 @@
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::stage_test {
 namespace {
 
 constexpr const char* kHead =
@@ -226,4 +226,4 @@ TEST(Plumbing, MalformedDirectivesAreNamed)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::stage_test

@@ -7,7 +7,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::tile_section_test {
 namespace {
 
 Problem problem(const std::string& parameters, const std::string& lift)
@@ -182,4 +182,4 @@ TEST(TileSection, StandsOnlyWhereAStageMentionsIt)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::tile_section_test

@@ -6,7 +6,7 @@
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::vocabulary_test {
 namespace {
 
 std::string failure(std::string_view file, std::string_view piece, const Holes& holes = {})
@@ -58,4 +58,4 @@ TEST(Vocabulary, WhatIsUnknownIsAFaultOfOurs)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::vocabulary_test

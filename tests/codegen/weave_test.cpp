@@ -7,7 +7,7 @@
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::weave_test {
 namespace {
 
 using Parts = std::map<std::string, std::string, std::less<>>;
@@ -186,4 +186,4 @@ TEST(Weave, FaultsOfPartsNameWhereTheyAre)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::weave_test

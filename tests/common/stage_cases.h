@@ -27,6 +27,11 @@ struct SegmentCase {
     Segments segments;
 };
 
+/// All of them, in the order of the language.
+inline constexpr LayoutKind kLayoutKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
+                                              LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
+                                              LayoutKind::keys};
+
 /// The operators: exact and commutative; exact and not; two columns; no identity; several fields; rounding.
 inline const std::vector<std::string> kMatrixOperators = {
     "sum_i32", "trace_u64", "affine_u32", "keep_first_i32", "max_subarray_i32", "mean_variance_f32"};

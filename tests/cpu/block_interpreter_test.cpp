@@ -12,12 +12,9 @@
 #include "tests/common/library_cases.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::block_interpreter_test {
 namespace {
 
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
-                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                 LayoutKind::keys};
 constexpr std::int64_t kBlock = 256;    // lanes of a block
 constexpr std::int64_t kShare = 16384;  // steps of a share
 
@@ -39,7 +36,7 @@ class BlockInterpreter : public testing::TestWithParam<std::string> {};
 TEST_P(BlockInterpreter, AgreesWithTheReferenceOnEveryShape)
 {
     const auto op = matrix_operator(GetParam());
-    for (const auto kind : kKinds)
+    for (const auto kind : kLayoutKinds)
         for (const int bits : {32, 64})
             for (const auto& shape : segment_cases(kind, kBlock / 8, kBlock, op.allows_empty()))
                 expect_agrees(make_workload(op, with_index_bits(shape.segments.copy(), bits), 11),
@@ -121,4 +118,4 @@ TEST(BlockInterpreter, LanesReadTheTableOfTheirOwnSide)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::block_interpreter_test

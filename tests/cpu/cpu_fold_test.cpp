@@ -8,7 +8,7 @@
 #include "runtime/judge/reference.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::cpu_fold_test {
 namespace {
 
 std::vector<const std::byte*> columns_of(const Workload& workload)
@@ -63,4 +63,4 @@ TEST(CpuFold, AColumnForEachParameterIsNeeded)
 TEST(CpuFold, TheProcessorHasAName) { EXPECT_NE(cpu::processor_name(), ""); }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::cpu_fold_test

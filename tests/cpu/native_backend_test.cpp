@@ -16,7 +16,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/files.h"
 
-namespace segfold::test {
+namespace segfold::test::native_backend_test {
 namespace {
 
 TEST(NativeBackend, IsTheDefaultWithoutAGpu)
@@ -282,4 +282,4 @@ TEST(ThreadPool, CallsEachPartOnce)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_backend_test

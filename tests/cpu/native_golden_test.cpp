@@ -11,7 +11,7 @@
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::native_golden_test {
 namespace {
 
 std::string text_of(const Stage& stage, const Operator& op, SegmentForm form = SegmentForm::offsets)
@@ -120,4 +120,4 @@ TEST(NativeGolden, TextsCompileWithoutAWarning)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_golden_test

@@ -13,14 +13,11 @@
 #include "tests/common/library_cases.h"
 #include "tests/common/native_compiling.h"
 
-namespace segfold::test {
+namespace segfold::test::native_library_test {
 namespace {
 
 constexpr SegmentForm kForms[] = {SegmentForm::whole, SegmentForm::uniform, SegmentForm::offsets,
                                   SegmentForm::ranges};
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
-                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                 LayoutKind::keys};
 
 bool meets_everything()
 {
@@ -95,7 +92,7 @@ TEST_P(NativeLibrary, AgreesWithReferenceAndThrust)
             Problem problem(op, form);
             problem.target = backend->target();
             const PlanText plan{emit(problem, stage, small_configuration(stage), catalogue), stage.name};
-            for (const auto kind : kKinds) {
+            for (const auto kind : kLayoutKinds) {
                 const bool is_shared = op.map && kind == LayoutKind::ranges;  // elements have one output
                 if (served_form(stage, form_of(kind)) != form || is_shared)
                     continue;
@@ -131,4 +128,4 @@ TEST(NativeLibraryTurns, EveryStageMeetsEveryFormItServes)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_library_test

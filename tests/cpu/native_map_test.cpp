@@ -11,7 +11,7 @@
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::native_map_test {
 namespace {
 
 constexpr std::int64_t kShareSteps = 1024;
@@ -44,20 +44,20 @@ std::vector<MapCase> all_cases()
     using enum SegmentForm;
     std::vector<MapCase> cases;
     const auto& catalogue = Catalogue::native();
-    const auto add = [&](const std::string& stage, const std::string& op, SegmentForm form, int bits = 32) {
-        if (!catalogue.unmet(catalogue.stage(stage), Problem(operator_of(op), form, bits)))
-            cases.push_back({stage, op, form, bits});
+    const auto add = [&](const std::string& op, SegmentForm form, int bits = 32) {
+        const Problem problem(operator_of(op), form, bits);
+        for (const auto& stage : catalogue.stages())
+            if (!catalogue.unmet(stage, problem))
+                cases.push_back({stage.name, op, form, bits});
     };
-    for (const auto& stage : catalogue.stages()) {
-        for (const auto form : {whole, uniform, offsets, ranges})
-            for (const auto* op : {"told_back", "several"})
-                add(stage.name, op, form);
-        for (const auto form : {offsets, ranges})
-            for (const auto* op : {"told_alone", "in_parts", "softmax_f32", "centre_f64", "normalise_f32"})
-                add(stage.name, op, form);
-        add(stage.name, "softmax_backward_f16", uniform);
-        add(stage.name, "told_back", offsets, 64);
-    }
+    for (const auto form : {whole, uniform, offsets, ranges})
+        for (const auto* op : {"told_back", "several"})
+            add(op, form);
+    for (const auto form : {offsets, ranges})
+        for (const auto* op : {"told_alone", "in_parts", "softmax_f32", "centre_f64", "normalise_f32"})
+            add(op, form);
+    add("softmax_backward_f16", uniform);
+    add("told_back", offsets, 64);
     return cases;
 }
 
@@ -181,4 +181,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_map_test

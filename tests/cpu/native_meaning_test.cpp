@@ -12,7 +12,7 @@
 #include "tests/common/stage_cases.h"
 #include "tests/common/taken_names.h"
 
-namespace segfold {
+namespace segfold::native_meaning_test {
 namespace {
 
 /// By the stage that folds strictly from left to right, or by the interpreter.
@@ -168,4 +168,4 @@ TEST(NativeMeaning, RandomOperatorsAreFoldedFromLeftToRight)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::native_meaning_test

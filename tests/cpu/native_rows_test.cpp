@@ -13,7 +13,7 @@
 #include "tests/common/native_compiling.h"
 #include "tests/stages/row_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::native_rows_test {
 namespace {
 
 constexpr const char* kStage = "lane_per_feature";
@@ -257,4 +257,4 @@ TEST(NativeRowThreads, GiveTheSameBits)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_rows_test

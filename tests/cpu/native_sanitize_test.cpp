@@ -6,7 +6,7 @@
 #include "runtime/support/processes/process.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold::test {
+namespace segfold::test::native_sanitize_test {
 namespace {
 
 struct Case {
@@ -92,4 +92,4 @@ INSTANTIATE_TEST_SUITE_P(Sanitizers, NativeTexts,
                          [](const auto& info) { return info.param.name; });
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_sanitize_test

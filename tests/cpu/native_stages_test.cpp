@@ -10,13 +10,11 @@
 #include "tests/common/library_cases.h"
 #include "tests/common/native_compiling.h"
 #include "tests/common/stage_cases.h"
+#include "tests/stages/ways.h"
 
-namespace segfold::test {
+namespace segfold::test::native_stages_test {
 namespace {
 
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
-                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                 LayoutKind::keys};
 constexpr int kLanes = 16;
 
 struct StageCase {
@@ -38,32 +36,12 @@ Configuration small_configuration(const Stage& stage)
     return configure(stage, chosen);
 }
 
-/// How a stage is given segments: their layout, and the width of indices.
-struct Way {
-    LayoutKind kind;
-    int index_bits;
-};
-
-std::vector<Way> ways(const Stage& stage, const std::string& name)
-{
-    const auto op = standard_operator(name);
-    std::vector<Way> all;
-    for (const auto kind : kKinds)
-        for (const int bits : {32, 64}) {
-            const bool kept = bits == 32 || (name == "trace_u64" && kind != LayoutKind::lengths &&
-                                             takes_directly(stage, kind));
-            if (kept && !Catalogue::native().unmet(stage, Problem(op, form_of(kind), bits)))
-                all.push_back({kind, bits});
-        }
-    return all;
-}
-
 std::vector<StageCase> all_cases()
 {
     std::vector<StageCase> cases;
     for (const auto& stage : Catalogue::native().stages())
         for (const auto& op : kMatrixOperators)
-            if (!ways(stage, op).empty())
+            if (!ways(Catalogue::native(), stage, op).empty())
                 cases.push_back({stage.name, op});
     return cases;
 }
@@ -106,7 +84,7 @@ void expect_agreement(const Stage& stage, const std::string& op, Way way)
 TEST_P(NativeStages, AgreeWithTheReference)
 {
     const auto& stage = Catalogue::native().stage(GetParam().stage);
-    for (const auto way : ways(stage, GetParam().op)) {
+    for (const auto way : ways(Catalogue::native(), stage, GetParam().op)) {
         SCOPED_TRACE(std::string(name(way.kind)) + ", " + std::to_string(way.index_bits) + "-bit indices");
         expect_agreement(stage, GetParam().op, way);
     }
@@ -258,4 +236,4 @@ TEST(NativePlan, GivesTheSameBitsEachTime)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::native_stages_test

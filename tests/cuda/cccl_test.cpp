@@ -11,7 +11,7 @@
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 
-namespace segfold::bench {
+namespace segfold::bench::cccl_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -280,4 +280,4 @@ TEST_F(Launcher, SaysThatTheIndexCannotBeReached)
 }
 
 }  // namespace
-}  // namespace segfold::bench
+}  // namespace segfold::bench::cccl_test

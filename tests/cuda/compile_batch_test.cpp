@@ -23,7 +23,7 @@
 #include "tests/common/needs_nvrtc.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::compile_batch_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -453,4 +453,4 @@ TEST_F(CompileBatch, WhoAsksWhileABatchIsUnderWayWaitsForIt)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::compile_batch_test

@@ -10,7 +10,7 @@
 #include "runtime/backends/cuda/compile/resource_report.h"
 #include "tests/common/files.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::cuda_compile_error_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -141,4 +141,4 @@ TEST(CudaResourceReport, AnEmptyLogHasNoKernels)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::cuda_compile_error_test

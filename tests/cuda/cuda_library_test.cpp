@@ -10,7 +10,7 @@
 #include "runtime/backends/cuda/library.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::cuda_library_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_F(CudaLibrary, NoDeviceHasAReasonAndADeviceHasNone)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::cuda_library_test

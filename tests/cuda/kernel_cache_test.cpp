@@ -16,7 +16,7 @@
 #include "tests/common/files.h"
 #include "tests/common/needs_nvrtc.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::kernel_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -355,4 +355,4 @@ TEST_F(KernelCacheTest, ThreadsShareOneCache)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::kernel_cache_test

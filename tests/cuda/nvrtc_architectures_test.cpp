@@ -5,7 +5,7 @@
 #include "runtime/backends/cuda/compile/compile.h"
 #include "runtime/backends/cuda/library.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::nvrtc_architectures_test {
 namespace {
 
 constexpr const char* kSource = R"(
@@ -74,4 +74,4 @@ INSTANTIATE_TEST_SUITE_P(Nvrtc, Architecture,
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::nvrtc_architectures_test

@@ -14,7 +14,7 @@
 #include "runtime/backends/cuda/library.h"
 #include "tests/common/needs_nvrtc.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::nvrtc_compile_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -274,4 +274,4 @@ TEST_F(NvrtcCompile, CacheKeepsNoFailure)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::nvrtc_compile_test

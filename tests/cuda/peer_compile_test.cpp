@@ -12,7 +12,7 @@
 #include "runtime/bench/peers/peer_library.h"
 #include "tests/common/files.h"
 
-namespace segfold::bench {
+namespace segfold::bench::peer_compile_test {
 namespace {
 
 class PeerCompile : public testing::Test {
@@ -145,4 +145,4 @@ TEST(BenchKernels, CompileForEveryArchitecture)
 }
 
 }  // namespace
-}  // namespace segfold::bench
+}  // namespace segfold::bench::peer_compile_test

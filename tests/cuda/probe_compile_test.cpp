@@ -7,7 +7,7 @@
 #include "runtime/backends/cuda/library.h"
 #include "tests/common/needs_nvrtc.h"
 
-namespace segfold {
+namespace segfold::probe_compile_test {
 namespace {
 
 class ProbeCompile : public test::NeedsNvrtc {
@@ -48,4 +48,4 @@ TEST_F(ProbeCompile, AccumulatorsLieWhereTheyAreMeantTo)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::probe_compile_test

@@ -14,7 +14,7 @@
 #include "runtime/session/choice/choice.h"
 #include "tests/common/appending_operators.h"
 
-namespace segfold::test {
+namespace segfold::test::append_test {
 namespace {
 
 constexpr LawOptions kPatient{20000, 3600, 1};
@@ -223,4 +223,4 @@ TEST(Append, KeepsPlacesInShortStates)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::append_test

@@ -9,7 +9,7 @@
 #include "tests/common/equal_results.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::byte_sum_test {
 namespace {
 
 Operator sum_of(const std::string& element, const std::string& state, const std::string& lift = "",
@@ -87,4 +87,4 @@ TEST(ByteSum, TakesOneInstruction)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::byte_sum_test

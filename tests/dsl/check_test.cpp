@@ -12,7 +12,7 @@
 #include "tests/common/message_of.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::check_test {
 namespace {
 
 Type type_of(const std::string& expression)
@@ -283,4 +283,4 @@ TEST(Check, MessagesWithoutATextNameTheOperator)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::check_test

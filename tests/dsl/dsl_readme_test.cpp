@@ -14,7 +14,7 @@
 #include "tests/common/evaluate.h"
 #include "tests/common/readme_rules.h"
 
-namespace segfold {
+namespace segfold::dsl_readme_test {
 namespace {
 
 std::vector<std::string> readme()
@@ -72,4 +72,4 @@ TEST(DslReadme, EveryRuleIsTrue)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::dsl_readme_test

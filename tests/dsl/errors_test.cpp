@@ -11,7 +11,7 @@
 #include "dsl/message/visible.h"
 #include "dsl/text/parser.h"
 
-namespace segfold {
+namespace segfold::errors_test {
 namespace {
 
 const std::filesystem::path kFolder = std::filesystem::path(SEGFOLD_SOURCE_DIR) / "tests" / "errors";
@@ -100,4 +100,4 @@ TEST(Visible, WhatIsNoUtf8IsEscapedByteByByte)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::errors_test

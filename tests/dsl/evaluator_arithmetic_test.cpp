@@ -14,7 +14,7 @@
 #include "dsl/half.h"
 #include "tests/common/evaluate.h"
 
-namespace segfold {
+namespace segfold::evaluator_arithmetic_test {
 namespace {
 
 __extension__ typedef __int128 Wide;
@@ -401,4 +401,4 @@ TEST(Bools, TruthTables)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::evaluator_arithmetic_test

@@ -14,7 +14,7 @@
 #include "tests/common/evaluate.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::evaluator_test {
 namespace {
 
 Bytecode compile(const std::string& text) { return compile_bytecode(parse_operator("test", text)); }
@@ -323,4 +323,4 @@ TEST(Bytecode, LargestOperatorCompiles)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::evaluator_test

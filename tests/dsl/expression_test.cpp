@@ -9,7 +9,7 @@
 #include "dsl/printer.h"
 #include "dsl/text/parser.h"
 
-namespace segfold {
+namespace segfold::expression_test {
 namespace {
 
 Expression read(const std::string& text) { return parse_expression("test", text); }
@@ -124,4 +124,4 @@ TEST(Expression, FunctionsAndPrecedences)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::expression_test

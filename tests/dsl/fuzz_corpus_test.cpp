@@ -12,7 +12,7 @@
 #include "tests/fuzz/find_escape.cpp"
 #include "tests/fuzz/find_fault.cpp"
 
-namespace segfold {
+namespace segfold::fuzz_corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -84,4 +84,4 @@ TEST(FuzzCorpus, SomeOfItIsAccepted)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::fuzz_corpus_test

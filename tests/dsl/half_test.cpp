@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-namespace segfold {
+namespace segfold::half_test {
 namespace {
 
 std::uint16_t bits_of(_Float16 value)
@@ -138,4 +138,4 @@ TEST(Half, Ends)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::half_test

@@ -9,7 +9,7 @@
 #include "dsl/message/suggest.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::layout_test {
 namespace {
 
 std::string refusal(const std::string& text)
@@ -240,4 +240,4 @@ TEST(Suggest, FindsTheClosestWord)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::layout_test

@@ -9,7 +9,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::operator_test {
 namespace {
 
 const std::string kText = R"(operator f(x: f32, t: table i32) -> (p: f32, q: i32) {
@@ -124,4 +124,4 @@ TEST(Operator, EmptySegments)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::operator_test

@@ -9,7 +9,7 @@
 #include "dsl/printer.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::parser_test {
 namespace {
 
 std::string repeat(const std::string& text, std::size_t times)
@@ -380,4 +380,4 @@ TEST(Parser, ExpressionsAreReadWithoutTypes)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::parser_test

@@ -13,7 +13,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::printer_test {
 namespace {
 
 Expression read(const std::string& text) { return parse_expression("test", text); }
@@ -269,4 +269,4 @@ TEST(Printer, FieldsOfOperandsTakeTheirOperatorsNames)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::printer_test

@@ -10,7 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/equal_results.h"
 
-namespace segfold {
+namespace segfold::short_counts_test {
 namespace {
 
 /// State fields n and m, which are i64; `finish` may follow.
@@ -96,4 +96,4 @@ TEST(ShortCounts, StandInProblemsWithIndicesOf32Bits)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::short_counts_test

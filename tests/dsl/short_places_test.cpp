@@ -10,7 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/equal_results.h"
 
-namespace segfold {
+namespace segfold::short_places_test {
 namespace {
 
 Operator read(const std::string& body)
@@ -93,4 +93,4 @@ TEST(ShortPlaces, StandInProblemsWithIndicesOf32Bits)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::short_places_test

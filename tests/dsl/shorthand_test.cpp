@@ -9,7 +9,7 @@
 #include "dsl/text/product.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::shorthand_test {
 namespace {
 
 /// The operator of `text`, which must read back from what is printed of it.
@@ -158,4 +158,4 @@ TEST(Shorthand, LocalsOfAProductAreKeptApart)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::shorthand_test

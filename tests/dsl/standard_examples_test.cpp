@@ -13,7 +13,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold {
+namespace segfold::standard_examples_test {
 namespace {
 
 using State = std::vector<Slot<double>>;
@@ -170,4 +170,4 @@ TEST(StandardExamples, ThePageIsWhatTheProgramPrints)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::standard_examples_test

@@ -11,7 +11,7 @@
 
 #include "segfold/segfold.h"
 
-namespace segfold {
+namespace segfold::standard_meaning_test {
 namespace {
 
 using Row = std::vector<double>;
@@ -327,4 +327,4 @@ TEST(StandardMeaning, GreatestCommonDivisorsHaveStepsEnough)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::standard_meaning_test

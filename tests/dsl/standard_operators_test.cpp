@@ -16,7 +16,7 @@
 #include "dsl/printer.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::standard_operators_test {
 namespace {
 
 /// Any value of the language that these tests use: exact in a double.
@@ -333,4 +333,4 @@ TEST(StandardOperators, EveryOneIsDescribed)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::standard_operators_test

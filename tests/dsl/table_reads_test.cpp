@@ -15,7 +15,7 @@
 #include "tests/common/files.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::table_reads_test {
 namespace {
 
 struct Named {
@@ -356,4 +356,4 @@ TEST(CheckedText, IsNotThePeers)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::table_reads_test

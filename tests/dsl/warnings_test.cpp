@@ -7,7 +7,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::warnings_test {
 namespace {
 
 std::vector<std::string> warnings_of(const std::string& lift)
@@ -80,4 +80,4 @@ TEST(Warnings, WhatIsMeantIsNotWarnedOf)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::warnings_test

@@ -18,7 +18,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/json_schema.h"
 
-namespace segfold {
+namespace segfold::bench_gpu_test {
 namespace {
 
 class BenchGpu : public testing::Test {
@@ -306,4 +306,4 @@ TEST_F(BenchGpuDevice, ACallMeasuresStagesAndPeers)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::bench_gpu_test

@@ -12,7 +12,7 @@
 #include "runtime/backends/cuda/driver/module.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::cuda {
+namespace segfold::cuda::cuda_device_test {
 namespace {
 
 constexpr const char* kSource = R"(
@@ -338,4 +338,4 @@ TEST_F(CudaDeviceDeathTest, AFailingKernelIsNamed)
 }
 
 }  // namespace
-}  // namespace segfold::cuda
+}  // namespace segfold::cuda::cuda_device_test

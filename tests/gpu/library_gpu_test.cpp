@@ -9,7 +9,7 @@
 #include "tests/common/library_cases.h"
 #include "tests/gpu/session_on_gpu.h"
 
-namespace segfold::test {
+namespace segfold::test::library_gpu_test {
 namespace {
 
 constexpr std::int64_t kElements = std::int64_t{1} << 18;
@@ -105,4 +105,4 @@ TEST_F(ScalarsOnGpu, APlanTakesAnyValue)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::library_gpu_test

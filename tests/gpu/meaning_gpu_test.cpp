@@ -14,7 +14,7 @@
 #include "tests/common/meaning_cases.h"
 #include "tests/common/random_associative.h"
 
-namespace segfold {
+namespace segfold::meaning_gpu_test {
 namespace {
 
 /// How many seeds the random tests try; $SEGFOLD_MEANING_SEEDS says another number.
@@ -216,4 +216,4 @@ TEST_F(MeaningOnGpu, EveryStageCombinesRandomAssociativeOperators)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::meaning_gpu_test

@@ -13,7 +13,7 @@
 #include "runtime/session/scale/ranks/mpi_world.h"
 #include "tests/scale/resident_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::nccl_gpu_test {
 namespace {
 
 /// The ranks that mpirun has started, for the life of the program.
@@ -123,4 +123,4 @@ TEST_F(NcclOnGpus, OfRanksGatherBorders)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::nccl_gpu_test

@@ -10,7 +10,7 @@
 #include "runtime/bench/transfer.h"
 #include "runtime/papers/measure.h"
 
-namespace segfold {
+namespace segfold::paper_gpu_test {
 namespace {
 
 class PaperGpu : public testing::Test {
@@ -126,4 +126,4 @@ TEST_F(PaperGpu, LaddersAndTimersAreMeasured)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::paper_gpu_test

@@ -9,7 +9,7 @@
 #include "runtime/regress/times/ratios.h"
 #include "tests/common/kernel_folder.h"
 
-namespace segfold::test {
+namespace segfold::test::regress_gpu_test {
 namespace {
 
 std::vector<Array> make_arrays(const Operator& op, const Segments& segments, std::uint64_t seed)
@@ -113,4 +113,4 @@ TEST_F(RegressOnGpu, RatiosAreMeasuredAndASlowerKernelIsFound)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::regress_gpu_test

@@ -8,7 +8,7 @@
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::rows_gpu_test {
 namespace {
 
 class RowsOnGpu : public SessionOnGpu {
@@ -131,4 +131,4 @@ TEST_F(RowsOnGpu, ArraysMayBeginAnywhere)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::rows_gpu_test

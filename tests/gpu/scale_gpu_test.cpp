@@ -21,7 +21,7 @@
 #include "tests/gpu/session_on_gpu.h"
 #include "tests/scale/stream_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::scale_gpu_test {
 namespace {
 
 constexpr std::int64_t kMi = std::int64_t{1} << 20;
@@ -411,4 +411,4 @@ TEST_F(ScaleOnGpu, OrderIsExactBeyond2To33WithinABound)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::scale_gpu_test

@@ -12,7 +12,7 @@
 
 #include "tests/gpu/session_on_gpu.h"
 
-namespace segfold::test {
+namespace segfold::test::session_gpu_test {
 namespace {
 
 TEST_F(SessionOnGpu, PlansTakeEveryLayoutOnTheDevice)
@@ -446,4 +446,4 @@ TEST_F(SessionOnGpu, ACheckOfSegmentsCostsAPassOverThem)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::session_gpu_test

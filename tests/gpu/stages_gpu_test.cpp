@@ -10,12 +10,8 @@
 #include "tests/common/files.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::stages_gpu_test {
 namespace {
-
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
-                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                 LayoutKind::keys};
 
 /// One context and one compile cache for all tests of the process.
 class StagesOnGpu : public testing::Test {
@@ -87,7 +83,7 @@ TEST_F(StagesOnGpu, SmallTilesAgreeWithTheReference)
 {
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            for (const auto kind : kKinds)
+            for (const auto kind : kLayoutKinds)
                 run_matrix(stage, op, kind, 32, true);
 }
 
@@ -146,7 +142,7 @@ TEST_F(StagesOnGpu, DefaultConfigurationsAgreeWithTheReference)
 {
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            for (const auto kind : kKinds)
+            for (const auto kind : kLayoutKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
                     run_matrix(stage, op, kind, 32, false);
 }
@@ -155,7 +151,7 @@ TEST_F(StagesOnGpu, NumbersAtLaunchInSmallTilesAgreeWithTheReference)
 {
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            for (const auto kind : kKinds)
+            for (const auto kind : kLayoutKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
                     run_matrix(stage, op, kind, 32, true, Numbers::at_launch);
 }
@@ -164,7 +160,7 @@ TEST_F(StagesOnGpu, NumbersAtLaunchOfDefaultConfigurationsAgreeWithTheReference)
 {
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            for (const auto kind : kKinds)
+            for (const auto kind : kLayoutKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
                     run_matrix(stage, op, kind, 32, false, Numbers::at_launch);
 }
@@ -209,7 +205,7 @@ TEST_F(StagesOnGpu, WideIndicesAgreeWithTheReference)
 {
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            for (const auto kind : kKinds)
+            for (const auto kind : kLayoutKinds)
                 if (takes_directly(stage, kind) && kind != LayoutKind::lengths)
                     run_matrix(stage, op, kind, 64, true);
 }
@@ -414,8 +410,9 @@ TEST_F(StagesOnGpu, TheOrderOfManyElementsIsKept)
                                               default_configuration(stage, plan_facts(problem))}) {
                 const auto comparison =
                     judge.compare(run(workload, emit(problem, stage, configuration), stage.name));
-                EXPECT_TRUE(comparison.agrees()) << stage.name << " " << op << ", " << print(configuration)
-                                                 << ": " << segfold::print(comparison);
+                EXPECT_TRUE(comparison.agrees())
+                    << stage.name << " " << op << ", " << segfold::print(configuration) << ": "
+                    << segfold::print(comparison);
             }
         }
     }
@@ -458,4 +455,4 @@ TEST_F(StagesOnGpu, ReadsOutsideOfTablesAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::stages_gpu_test

@@ -22,7 +22,7 @@
 #include "tests/common/message_of.h"
 #include "tests/common/skeleton_backend.h"
 
-namespace segfold::test {
+namespace segfold::test::backend_test {
 namespace {
 
 TEST(Backends, StandInATable)
@@ -393,7 +393,7 @@ TEST(HostTiming, CountsWarmupsAndTurns)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::backend_test
 
 /// `segfold tune` starts the program that it is part of as its worker; here that is this test.
 int main(int argc, char** argv)

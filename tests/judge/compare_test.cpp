@@ -15,7 +15,7 @@
 #include "runtime/judge/tolerance.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold {
+namespace segfold::compare_test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -492,4 +492,4 @@ TEST(Tolerance, UlpsOfAllTypes)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::compare_test

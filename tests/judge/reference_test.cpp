@@ -13,7 +13,7 @@
 #include "tests/common/message_of.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold {
+namespace segfold::reference_test {
 namespace {
 
 template <class T>
@@ -264,4 +264,4 @@ TEST(Evaluator, FoldIsLiftAndCombineByTurns)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::reference_test

@@ -14,7 +14,7 @@
 #include "tests/common/files.h"
 #include "tests/common/random_operator.h"
 
-namespace segfold {
+namespace segfold::table_check_test {
 namespace {
 
 constexpr const char* kText =
@@ -192,4 +192,4 @@ TEST_P(RandomReads, AreRefusedWhereTheLanguageRefusesThem)
 INSTANTIATE_TEST_SUITE_P(CheckedReads, RandomReads, testing::Range(1u, 5u));
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::table_check_test

@@ -15,7 +15,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold {
+namespace segfold::thrust_test {
 namespace {
 
 struct Shape {
@@ -233,4 +233,4 @@ TEST(FlatProgram, UsesFewSlotsAndKeepsInputsInPlace)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::thrust_test

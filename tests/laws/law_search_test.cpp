@@ -9,7 +9,7 @@
 #include "dsl/text/parser.h"
 #include "dsl/text/standard_operators.h"
 
-namespace segfold {
+namespace segfold::law_search_test {
 namespace {
 
 /// As quick as before every run, and with time for every case.
@@ -248,4 +248,4 @@ TEST(LawSearch, AgreesWithBruteForce)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::law_search_test

@@ -10,7 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/cpu_time.h"
 
-namespace segfold {
+namespace segfold::laws_test {
 namespace {
 
 /// Enough time for every case, so that the numbers in messages are the same on every machine.
@@ -387,4 +387,4 @@ TEST(FieldValue, PrintsTheShortestLiteral)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::laws_test

@@ -15,7 +15,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::prove_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -230,4 +230,4 @@ TEST(ProveWithoutZ3Test, SearchRemainsAndSaysSo)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::prove_test

@@ -10,7 +10,7 @@
 #include "dsl/text/parser.h"
 #include "runtime/prove/solver.h"
 
-namespace segfold {
+namespace segfold::smt_terms_test {
 namespace {
 
 using smt::Theory;
@@ -210,4 +210,4 @@ TEST_F(SmtTermsTest, UnboundedIntegersAndRealsAgreeWhereNothingOverflowsOrRounds
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::smt_terms_test

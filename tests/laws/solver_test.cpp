@@ -18,7 +18,7 @@
 #include "runtime/prove/prove.h"
 #include "tests/cli/cli_program.h"
 
-namespace segfold {
+namespace segfold::solver_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -217,4 +217,4 @@ TEST(SolverTest, NoSolverOutlivesTheProgram)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::solver_test

@@ -9,7 +9,7 @@
 
 #include "dsl/error.h"
 
-namespace segfold::prove {
+namespace segfold::prove::standard_verdicts_test {
 namespace {
 
 /// Patient, so that a slow machine comes to the same verdicts.
@@ -122,4 +122,4 @@ TEST_F(StandardProofs, ThatDoNotComeAreSeen)
 }
 
 }  // namespace
-}  // namespace segfold::prove
+}  // namespace segfold::prove::standard_verdicts_test

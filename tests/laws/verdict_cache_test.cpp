@@ -14,7 +14,7 @@
 #include "runtime/support/files/cache_settings.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::verdict_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST_F(VerdictCacheTest, SessionsProveAndCarryVerdictMeansAndTime)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::verdict_cache_test

@@ -9,7 +9,7 @@
 #include "runtime/support/processes/process.h"
 #include "tests/common/files.h"
 
-namespace segfold::papers {
+namespace segfold::papers::paper_browser_test {
 namespace {
 
 /// The browser there is, by path.
@@ -120,4 +120,4 @@ TEST_F(PaperBrowser, PagesFitScreensWideAndNarrowLightAndDark)
 }
 
 }  // namespace
-}  // namespace segfold::papers
+}  // namespace segfold::papers::paper_browser_test

@@ -15,7 +15,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::papers {
+namespace segfold::papers::paper_plot_test {
 namespace {
 
 std::vector<const Experiment*> all_of(const Paper& paper)
@@ -470,4 +470,4 @@ TEST(Svg, EscapesMarkupAndControlCharacters)
 }
 
 }  // namespace
-}  // namespace segfold::papers
+}  // namespace segfold::papers::paper_plot_test

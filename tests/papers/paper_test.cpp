@@ -12,7 +12,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::papers {
+namespace segfold::papers::paper_test {
 namespace {
 
 constexpr const char* kHead = "figure,row,metric,value,unit,device,read_from\n";
@@ -423,4 +423,4 @@ TEST(Measured, FaultsNameFileFieldAndValue)
 }
 
 }  // namespace
-}  // namespace segfold::papers
+}  // namespace segfold::papers::paper_test

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+namespace segfold::layering_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -261,6 +262,23 @@ TEST(Layering, FoldersOfCodeHaveRooms)
     }
 }
 
+/// Several are compiled as one; names of their unnamed namespaces may meet all the same.
+TEST(Layering, TestsHaveNamespacesOfTheirOwn)
+{
+    for (const auto& file : files_below("tests", {".cpp"})) {
+        if (!file.ends_with("_test.cpp")) {
+            continue;
+        }
+        const auto wanted = "::" + fs::path(file).stem().string() + " {";
+        EXPECT_TRUE(std::ranges::any_of(lines_of(file),
+                                        [&](const Line& line) {
+                                            return line.text.starts_with("namespace ") &&
+                                                   line.text.ends_with(wanted);
+                                        }))
+            << file << " has no 'namespace segfold" << wanted << "'";
+    }
+}
+
 TEST(Layering, HeadersAreGuardedByPragma)
 {
     for (const auto& file : cpp_files()) {
@@ -306,3 +324,4 @@ TEST(Layering, StagesHaveFrontMatter)
 }
 
 }  // namespace
+}  // namespace segfold::layering_test

@@ -15,7 +15,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/files.h"
 
-namespace segfold::test {
+namespace segfold::test::tutorial_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -316,4 +316,4 @@ TEST(Tutorial, CommandsForAGpuAreWellFormed)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::tutorial_test

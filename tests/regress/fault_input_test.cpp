@@ -6,7 +6,7 @@
 
 #include "tests/cli/cli_program.h"
 
-namespace segfold {
+namespace segfold::fault_input_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ INSTANTIATE_TEST_SUITE_P(Operators, FaultInputTest,
                          [](const auto& shown) { return shown.param.op; });
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::fault_input_test

@@ -14,7 +14,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::judging_parts_test {
 namespace {
 
 using regress::Tiles;
@@ -368,4 +368,4 @@ TEST(ThreadRanks, OneThatLeavesEndsTheOthers)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::judging_parts_test

@@ -4,7 +4,7 @@
 #include "runtime/regress/baseline.h"
 #include "tests/common/files.h"
 
-namespace segfold::test {
+namespace segfold::test::regress_baseline_test {
 namespace {
 
 using regress::Baseline;
@@ -111,4 +111,4 @@ TEST(Baseline, NoDamageCrashes)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::regress_baseline_test

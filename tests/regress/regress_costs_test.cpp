@@ -14,7 +14,7 @@
 #include "tests/common/json_schema.h"
 #include "tests/common/kernel_folder.h"
 
-namespace segfold::test {
+namespace segfold::test::regress_costs_test {
 namespace {
 
 using regress::StaticCost;
@@ -162,4 +162,4 @@ TEST_F(RegressCosts, NothingCostsMoreThanTheBaselineSays)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::regress_costs_test

@@ -13,7 +13,7 @@
 #include "tests/common/kernel_folder.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::regress_relations_test {
 namespace {
 
 using regress::Tiles;
@@ -261,4 +261,4 @@ TEST_F(RegressRelations, HoldForAnOperatorThatRounds)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::regress_relations_test

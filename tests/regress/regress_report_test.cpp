@@ -5,7 +5,7 @@
 
 #include "runtime/cli/regress/view.h"
 
-namespace segfold::test {
+namespace segfold::test::regress_report_test {
 namespace {
 
 using regress::Verdict;
@@ -111,4 +111,4 @@ TEST(RegressReport, CostsThatGrowAreARegression)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::regress_report_test

@@ -7,7 +7,7 @@
 #include "runtime/regress/times/verdict.h"
 #include "runtime/support/rank_tests.h"
 
-namespace segfold::regress {
+namespace segfold::regress::regress_statistics_test {
 namespace {
 
 TEST(MannWhitney, AgreesWithPublishedValues)
@@ -181,4 +181,4 @@ TEST(TimeVerdict, TellsWhatItCannotTell)
 }
 
 }  // namespace
-}  // namespace segfold::regress
+}  // namespace segfold::regress::regress_statistics_test

@@ -7,7 +7,7 @@
 #include "runtime/judge/reference.h"
 #include "tests/common/small_workloads.h"
 
-namespace segfold::regress {
+namespace segfold::regress::tree_test {
 namespace {
 
 std::int64_t changed(const TreeRow& row, TreeCause cause)
@@ -66,4 +66,4 @@ TEST(Tree, StreamsCutSegmentsByNeighboursAndDevice)
 }
 
 }  // namespace
-}  // namespace segfold::regress
+}  // namespace segfold::regress::tree_test

@@ -14,7 +14,7 @@
 #include "tests/common/stage_cases.h"
 #include "tests/scale/rank_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::mpi_test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -393,4 +393,4 @@ TEST(Starters, ThatMpiDoesNotKnowAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::mpi_test

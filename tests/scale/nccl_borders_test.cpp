@@ -11,7 +11,7 @@
 #include "tests/common/message_of.h"
 #include "tests/scale/resident_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::nccl_borders_test {
 namespace {
 
 /// An environment variable for the life of this object.
@@ -162,4 +162,4 @@ TEST_F(NcclBorders, RanksThatFoldByOtherOperatorsAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::nccl_borders_test

@@ -19,7 +19,7 @@
 #include "tests/common/message_of.h"
 #include "tests/scale/rank_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::ranks_test {
 namespace {
 
 /// What rank 0 has in the end, where `fold` folds with all of them.
@@ -191,4 +191,4 @@ TEST(Ranks, BordersTravelAsBytes)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::ranks_test

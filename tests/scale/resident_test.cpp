@@ -15,7 +15,7 @@
 #include "tests/common/files.h"
 #include "tests/scale/resident_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::resident_test {
 namespace {
 
 TEST(Resident, AnyNumberOfPartsGivesWhatOnePieceGives)
@@ -112,4 +112,4 @@ TEST(Resident, RefusesWhatPartsCannotFold)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::resident_test

@@ -17,7 +17,7 @@
 #include "tests/common/message_of.h"
 #include "tests/scale/slice_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::slices_test {
 namespace {
 
 Session session_on(const std::string& backend)
@@ -399,4 +399,4 @@ TEST(Slices, ReadsOutsideOfTablesNameTheElement)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::slices_test

@@ -10,7 +10,7 @@
 #include "tests/scale/late_engine.h"
 #include "tests/scale/stream_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::stream_pipeline_test {
 namespace {
 
 Session session_on(const std::string& backend)
@@ -282,4 +282,4 @@ TEST_F(StreamPipeline, EndsWithTheWordsOfThePartThatCannotBeRead)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::stream_pipeline_test

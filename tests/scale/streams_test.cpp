@@ -17,7 +17,7 @@
 #include "tests/common/message_of.h"
 #include "tests/scale/stream_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::streams_test {
 namespace {
 
 Session reference_session()
@@ -405,4 +405,4 @@ TEST(Streams, TheProgramBoundsMemory)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::streams_test

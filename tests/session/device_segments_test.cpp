@@ -17,7 +17,7 @@ namespace segfold {
 
 std::span<const EmbeddedFile> session_kernel_files();
 
-namespace simt {
+namespace simt::device_segments_test {
 namespace {
 
 constexpr std::size_t kTile = 4096;
@@ -270,5 +270,5 @@ TEST(DeviceSegments, RangesNeedNoOffsets)
 }
 
 }  // namespace
-}  // namespace simt
+}  // namespace simt::device_segments_test
 }  // namespace segfold

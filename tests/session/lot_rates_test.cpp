@@ -24,7 +24,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/support/statistics.h"
 
-namespace segfold {
+namespace segfold::lot_rates_test {
 namespace {
 
 /// A workload that was measured.
@@ -160,4 +160,4 @@ INSTANTIATE_TEST_SUITE_P(Files, LotRates,
                          });
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::lot_rates_test

@@ -12,7 +12,7 @@
 #include "dsl/text/standard_operators.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::rule_of_thumb_test {
 namespace {
 
 /// Operators beside the standard ones, which no stage but the simplest may be able to serve.
@@ -296,4 +296,4 @@ TEST(RuleOfThumb, OffsetsAreMadeOfFlagsAndKeysWhereThatPays)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::rule_of_thumb_test

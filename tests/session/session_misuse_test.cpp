@@ -9,7 +9,7 @@
 #include "tests/common/front_door.h"
 #include "tests/stages/row_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::session_misuse_test {
 namespace {
 
 class Misuse : public testing::TestWithParam<const char*> {
@@ -204,4 +204,4 @@ TEST_P(Misuse, SegmentsThatAreFoundAreTold)
 INSTANTIATE_TEST_SUITE_P(Backends, Misuse, testing::Values("cpu", "simt", "reference"));
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::session_misuse_test

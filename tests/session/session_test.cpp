@@ -19,7 +19,7 @@ struct segfold::HalfElement<OwnHalf> {
     static constexpr Type type = Type::f16;
 };
 
-namespace segfold::test {
+namespace segfold::test::session_test {
 namespace {
 
 std::vector<int> sums(const Folded& folded)
@@ -380,4 +380,4 @@ TEST(Session, AResizedPlanSaysWhatANewOneWouldTake)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::session_test

@@ -12,7 +12,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/session/choice/lookup.h"
 
-namespace segfold::tune {
+namespace segfold::tune::shipped_records_test {
 namespace {
 
 TEST(ShippedRecords, AreSound)
@@ -111,4 +111,4 @@ TEST(ShippedRecords, KnowTheStageThatTheRuleOfThumbTakes)
 }
 
 }  // namespace
-}  // namespace segfold::tune
+}  // namespace segfold::tune::shipped_records_test

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-namespace segfold::simt {
+namespace segfold::simt::knowledge_test {
 namespace {
 
 /// The same as a `Knowledge`, told plainly: of each block a barrier's time and the times of single threads.
@@ -128,4 +128,4 @@ TEST(Knowledge, StaysTheSameWhereNothingIsNew)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::knowledge_test

@@ -8,7 +8,7 @@
 #include "runtime/backends/simt/simt_backend.h"
 #include "tests/common/library_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::library_simt_test {
 namespace {
 
 constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
@@ -123,4 +123,4 @@ TEST(LibraryOnSimt, EveryPairMeetsAnOperator)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::library_simt_test

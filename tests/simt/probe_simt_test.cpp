@@ -5,7 +5,7 @@
 #include "runtime/backends/simt/program.h"
 #include "runtime/bench/probe_answers.h"
 
-namespace segfold {
+namespace segfold::probe_simt_test {
 namespace {
 
 constexpr int kNumElements = 600;  ///< blocks of 256 threads: two and a part
@@ -108,4 +108,4 @@ TEST(ProbesOnSimt, AWrongKernelIsNoticed)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::probe_simt_test

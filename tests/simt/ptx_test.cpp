@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace segfold::simt {
+namespace segfold::simt::ptx_test {
 namespace {
 
 TEST(ReplacePtx, ACopyTakesItsOperandsInOrder)
@@ -109,4 +109,4 @@ TEST(ReplacePtx, StatementsWithoutAnEndStay)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::ptx_test

@@ -4,7 +4,7 @@
 #include "tests/common/message_of.h"
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_cluster_test {
 namespace {
 
 constexpr int kBlocks = 12;  ///< three clusters of four
@@ -137,4 +137,4 @@ TEST(SimtClusters, GridsOfPartsOfAClusterAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_cluster_test

@@ -6,7 +6,7 @@
 
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_copies_test {
 namespace {
 
 constexpr int kTiles = 5;
@@ -144,4 +144,4 @@ TEST(SimtCopies, OtherPtxIsRefused)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_copies_test

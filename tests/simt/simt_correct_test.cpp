@@ -4,7 +4,7 @@
 
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_correct_test {
 namespace {
 
 std::vector<unsigned> counting(std::size_t count)
@@ -195,4 +195,4 @@ TEST(SimtCorrect, UncheckedProgramsComputeTheSame)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_correct_test

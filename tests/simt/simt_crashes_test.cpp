@@ -3,7 +3,7 @@
 
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_crashes_test {
 namespace {
 
 const std::vector<std::string> kKernels = {"wild_write", "divide", "endless", "recursion"};
@@ -67,4 +67,4 @@ TEST(SimtCrashes, StackOverflow)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_crashes_test

@@ -4,7 +4,7 @@
 
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_faults_test {
 namespace {
 
 constexpr const char* kBlockCure =
@@ -293,4 +293,4 @@ TEST_F(SimtFaults, GridsAndBlocksOfSeveralDimensionsAreNamedByCoordinates)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_faults_test

@@ -7,7 +7,7 @@
 
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_planted_test {
 namespace {
 
 /// Expects a race under all schedules, with `pattern` as its message after the kernel's name.
@@ -205,4 +205,4 @@ TEST(SimtPlanted, HistogramWithPlainAdditions)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_planted_test

@@ -9,7 +9,7 @@
 #include "tests/common/message_of.h"
 #include "tests/simt_kernels/run.h"
 
-namespace segfold::simt {
+namespace segfold::simt::simt_program_test {
 namespace {
 
 const Program& functions()
@@ -228,4 +228,4 @@ TEST(SimtProgram, BuffersKeepTheirPlaceWhenMoved)
 }
 
 }  // namespace
-}  // namespace segfold::simt
+}  // namespace segfold::simt::simt_program_test

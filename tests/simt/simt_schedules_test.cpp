@@ -8,7 +8,7 @@
 #include "tests/common/stage_cases.h"
 #include "tests/simt_kernels/run.h"
 
-namespace segfold {
+namespace segfold::simt_schedules_test {
 namespace {
 
 using simt::Arguments;
@@ -133,4 +133,4 @@ TEST_F(SimtEarlier, ArraysOfAnotherLengthAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::simt_schedules_test

@@ -7,7 +7,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::append_stages_test {
 namespace {
 
 struct AppendCase {
@@ -128,4 +128,4 @@ TEST(AppendingStages, ThoseInOrderKeepTheReferencesBits)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::append_stages_test

@@ -6,7 +6,7 @@
 #include "runtime/session/choice/explanation.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::find_offsets_test {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -103,4 +103,4 @@ TEST(FindOffsets, ScratchMemoryIsSaid)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::find_offsets_test

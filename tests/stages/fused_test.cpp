@@ -7,7 +7,7 @@
 #include "tests/stages/row_cases.h"
 #include "tests/stages/write_back_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::fused_test {
 namespace {
 
 Comparison compare(const Workload& workload, const Emitted& emitted, int multiprocessors, std::uint64_t seed)
@@ -263,4 +263,4 @@ TEST(FusedOnSimt, PlantedBugsInRowsAreFound)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::fused_test

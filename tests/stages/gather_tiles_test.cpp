@@ -8,7 +8,7 @@
 #include "tests/common/files.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::gather_tiles_test {
 namespace {
 
 const Stage& stage() { return Catalogue::standard().stage("gather_tiles"); }
@@ -155,4 +155,4 @@ TEST(GatherTiles, ReadsOutsideOfTablesAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::gather_tiles_test

@@ -6,7 +6,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::group_or_grid_test {
 namespace {
 
 constexpr int kLongItems = 64;
@@ -83,4 +83,4 @@ TEST(GroupOrGrid, SwappedPiecesOfALaneAreFound)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::group_or_grid_test

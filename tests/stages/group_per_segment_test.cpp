@@ -8,7 +8,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::group_per_segment_test {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -280,4 +280,4 @@ TEST(ThreadPerSegment, TablesAreReadForElementsOnly)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::group_per_segment_test

@@ -9,7 +9,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::lean_stream_test {
 namespace {
 
 const Stage& stage() { return Catalogue::standard().stage("lean_stream"); }
@@ -220,4 +220,4 @@ TEST(LeanStream, StatesThatDoNotFitAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::lean_stream_test

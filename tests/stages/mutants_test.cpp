@@ -8,7 +8,7 @@
 #include "tests/mutants/known.h"
 #include "tests/mutants/trial.h"
 
-namespace segfold::test {
+namespace segfold::test::mutants_test {
 namespace {
 
 /// "rule: after" of every mutant of a text of one line.
@@ -100,4 +100,4 @@ TEST(KnownMutants, EntriesThatAreCutOffAreRefused)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::mutants_test

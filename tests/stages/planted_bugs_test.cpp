@@ -11,7 +11,7 @@
 #include "tests/stages/run_bugs.h"
 #include "tests/stages/stream_bugs.h"
 
-namespace segfold::test {
+namespace segfold::test::planted_bugs_test {
 namespace {
 
 const std::vector<Bug> kStageBugs = {
@@ -497,4 +497,4 @@ TEST(PlantedBugsControl, NothingIsFoundWithoutABug)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::planted_bugs_test

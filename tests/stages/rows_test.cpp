@@ -22,7 +22,7 @@
 #include "tests/common/message_of.h"
 #include "tests/stages/row_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::rows_test {
 namespace {
 
 std::string fault_of(const std::string& text)
@@ -416,4 +416,4 @@ TEST(Rows, ResultsAreCutToWholeRowsAndOutputsStay)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::rows_test

@@ -8,7 +8,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::run_stages_test {
 namespace {
 
 using Lengths = std::vector<std::int64_t>;
@@ -344,4 +344,4 @@ TEST_P(RunStages, LengthsOfFoundSegmentsReachTheOperator)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::run_stages_test

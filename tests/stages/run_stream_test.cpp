@@ -8,7 +8,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::run_stream_test {
 namespace {
 
 constexpr int kTiles = 0;  // slices a warp in run_tiles, where nobody chooses them: each has one
@@ -66,7 +66,7 @@ void set_key(Array& keys, std::size_t item, std::size_t key)
     }
 }
 
-TEST(RunStages, KeysMayBeMoreThanAWarpHolds)
+TEST(RunStream, KeysMayBeMoreThanAWarpHolds)
 {
     for (const std::string op : {"trace_u64", "sum_i32"})
         for (const int slices : {kTiles, 8, 16})
@@ -78,7 +78,7 @@ TEST(RunStages, KeysMayBeMoreThanAWarpHolds)
 }
 
 /// A warp holds 1024 keys; the one that is too much is the first head of a slice.
-TEST(RunStages, KeysMayBeOneMoreThanAWarpHolds)
+TEST(RunStream, KeysMayBeOneMoreThanAWarpHolds)
 {
     for (const std::size_t ones : {1023, 1024, 1025}) {
         std::vector<std::int64_t> lengths(ones, 1);
@@ -90,7 +90,7 @@ TEST(RunStages, KeysMayBeOneMoreThanAWarpHolds)
 }
 
 /// The first segment begins with the first item, whatever its flag says.
-TEST(RunStages, TheFirstFlagMayBeMissing)
+TEST(RunStream, TheFirstFlagMayBeMissing)
 {
     for (const int slices : {kTiles, 1, 8}) {
         auto segments = from_flags(lengths_of(7, 9001));
@@ -100,7 +100,7 @@ TEST(RunStages, TheFirstFlagMayBeMissing)
 }
 
 /// Keys of every width; those of 8 bytes fill the room of a warp twice as fast.
-TEST(RunStages, KeysMayHaveAnyWidth)
+TEST(RunStream, KeysMayHaveAnyWidth)
 {
     for (const auto type : {Type::i8, Type::i16, Type::u32, Type::i64, Type::f64}) {
         const auto lengths = lengths_of(2, 20011);
@@ -116,7 +116,7 @@ TEST(RunStages, KeysMayHaveAnyWidth)
 }
 
 /// Flags and keys whose vectors do not fit, and the columns with them.
-TEST(RunStages, ArraysMayBeginAnywhere)
+TEST(RunStream, ArraysMayBeginAnywhere)
 {
     for (const auto& segments : {from_keys(lengths_of(7, 9001)), from_flags(lengths_of(7, 9001))})
         for (const int slices : {kTiles, 4})
@@ -128,7 +128,7 @@ TEST(RunStages, ArraysMayBeginAnywhere)
 }
 
 /// A length is told from the places of heads, in slices, shares and tiles.
-TEST(RunStages, LengthsAreKnown)
+TEST(RunStream, LengthsAreKnown)
 {
     const auto op = parse_operator("lengths", R"(
         operator lengths(x: i32) -> i64 {
@@ -144,4 +144,4 @@ TEST(RunStages, LengthsAreKnown)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::run_stream_test

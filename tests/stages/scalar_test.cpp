@@ -11,7 +11,7 @@
 #include "tests/cli/cli_program.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::test {
+namespace segfold::test::scalar_test {
 namespace {
 
 const std::vector<float> kValues = {3, 1, 4, 1, 5, 9, 2, 6, 5};
@@ -154,4 +154,4 @@ TEST(Scalar, OneThatTheProgramMakesUpIsTold)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::scalar_test

@@ -5,13 +5,10 @@
 #include "runtime/backends/simt/simt_backend.h"
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
+#include "tests/stages/ways.h"
 
-namespace segfold::test {
+namespace segfold::test::stages_simt_test {
 namespace {
-
-constexpr LayoutKind kKinds[] = {LayoutKind::whole,  LayoutKind::uniform, LayoutKind::offsets,
-                                 LayoutKind::ranges, LayoutKind::lengths, LayoutKind::flags,
-                                 LayoutKind::keys};
 
 struct StageCase {
     std::string stage;
@@ -20,33 +17,12 @@ struct StageCase {
 
 std::string print(const StageCase& c) { return c.stage + "_" + c.op; }
 
-/// How a stage is given segments: their layout, and the width of indices.
-struct Way {
-    LayoutKind kind;
-    int index_bits;
-};
-
-/// One operator with 64-bit indices on each form is enough: nothing else depends on the width.
-std::vector<Way> ways(const Stage& stage, const std::string& name)
-{
-    const auto op = standard_operator(name);
-    std::vector<Way> all;
-    for (const auto kind : kKinds)
-        for (const int bits : {32, 64}) {
-            const bool kept = bits == 32 || (name == "trace_u64" && kind != LayoutKind::lengths &&
-                                             takes_directly(stage, kind));
-            if (kept && !Catalogue::standard().unmet(stage, Problem(op, form_of(kind), bits)))
-                all.push_back({kind, bits});
-        }
-    return all;
-}
-
 std::vector<StageCase> all_cases()
 {
     std::vector<StageCase> cases;
     for (const auto& stage : plans())
         for (const auto& op : kMatrixOperators)
-            if (!ways(stage, op).empty())
+            if (!ways(Catalogue::standard(), stage, op).empty())
                 cases.push_back({stage.name, op});
     return cases;
 }
@@ -85,7 +61,7 @@ class StagesOnSimt : public testing::TestWithParam<StageCase> {};
 TEST_P(StagesOnSimt, AgreeWithTheReference)
 {
     const auto& stage = Catalogue::standard().stage(GetParam().stage);
-    for (const auto way : ways(stage, GetParam().op)) {
+    for (const auto way : ways(Catalogue::standard(), stage, GetParam().op)) {
         SCOPED_TRACE(std::string(name(way.kind)) + ", " + std::to_string(way.index_bits) + "-bit indices");
         expect_agreement(stage, GetParam().op, way);
     }
@@ -249,4 +225,4 @@ TEST(StagesOnSimt, PlacesAndTablesReachTheOperator)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::stages_simt_test

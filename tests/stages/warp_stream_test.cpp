@@ -6,7 +6,7 @@
 #include "runtime/judge/compare.h"
 #include "tests/common/stage_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::warp_stream_test {
 namespace {
 
 const Stage& stage() { return Catalogue::standard().stage("warp_stream"); }
@@ -253,4 +253,4 @@ TEST(WarpStream, TablesAreReadForElementsOnly)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::warp_stream_test

@@ -17,7 +17,7 @@
 #include "tests/common/stage_cases.h"
 #include "tests/stages/write_back_cases.h"
 
-namespace segfold::test {
+namespace segfold::test::write_back_test {
 namespace {
 
 Comparison run_and_compare(const Workload& workload, const Stage& stage, const Configuration& configuration,
@@ -309,4 +309,4 @@ TEST(WriteBackOnSimt, PlantedBugsAreFound)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::write_back_test

@@ -20,7 +20,7 @@
 #include "runtime/support/files/user_folders.h"
 #include "tests/common/files.h"
 
-namespace segfold::cache {
+namespace segfold::cache::cache_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ TEST_F(CacheFolder, KilledWritersLeaveWholeFilesOnly)
 }
 
 }  // namespace
-}  // namespace segfold::cache
+}  // namespace segfold::cache::cache_folder_test

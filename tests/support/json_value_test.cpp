@@ -9,7 +9,7 @@
 #include "dsl/error.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::json_value_test {
 namespace {
 
 constexpr std::array<std::string_view, 3> kWords = {"one", "two", "three"};
@@ -63,4 +63,4 @@ TEST(JsonText, FaultsNameTheByteOrTheLine)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::json_value_test

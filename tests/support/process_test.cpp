@@ -13,7 +13,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold {
+namespace segfold::process_test {
 namespace {
 
 std::vector<std::string> shell(const std::string& script) { return {"/bin/sh", "-c", script}; }
@@ -99,4 +99,4 @@ TEST(Coprocess, EndsBySignalsThatEndThisProcess)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::process_test

@@ -17,7 +17,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::tune {
+namespace segfold::tune::tune_records_test {
 namespace {
 
 const DeviceIdentity kHere{"NVIDIA H200", 90, 132, 60 << 20, 6144, 1980000, 3201000};
@@ -425,4 +425,4 @@ TEST(KnownTrials, HoldWhatWasMeasuredOfExactlyThis)
 }
 
 }  // namespace
-}  // namespace segfold::tune
+}  // namespace segfold::tune::tune_records_test

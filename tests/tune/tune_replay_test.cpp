@@ -13,7 +13,7 @@
 #include "runtime/tune/t4.h"
 #include "tests/common/files.h"
 
-namespace segfold::tune {
+namespace segfold::tune::tune_replay_test {
 namespace {
 
 /// A space of two stages as `tune --every` would write it; the rich one has a valley, walls and slow ends.
@@ -142,4 +142,4 @@ TEST(T4, HoldsEveryRow)
 }
 
 }  // namespace
-}  // namespace segfold::tune
+}  // namespace segfold::tune::tune_replay_test

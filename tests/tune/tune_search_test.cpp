@@ -10,7 +10,7 @@
 #include "dsl/text/standard_operators.h"
 #include "runtime/support/random.h"
 
-namespace segfold::tune {
+namespace segfold::tune::tune_search_test {
 namespace {
 
 /// Times that follow from the point: valleys in the logarithms of the tunables, noise by hash, and walls.
@@ -270,4 +270,4 @@ TEST(Search, LooksAcrossTheThresholdsOfCloseStagesFirst)
 }
 
 }  // namespace
-}  // namespace segfold::tune
+}  // namespace segfold::tune::tune_search_test

@@ -14,7 +14,7 @@
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
-namespace segfold::tune {
+namespace segfold::tune::tune_session_test {
 namespace {
 
 Point plan(int size) { return {"plan", {{"size", size}}}; }
@@ -224,4 +224,4 @@ TEST(SharedTexts, AreThoseOfThePlans)
 }
 
 }  // namespace
-}  // namespace segfold::tune
+}  // namespace segfold::tune::tune_session_test

@@ -20,7 +20,7 @@
 #include "runtime/session/choice/record.h"
 #include "tests/common/files.h"
 
-namespace segfold::test {
+namespace segfold::test::damaged_input_test {
 namespace {
 
 std::uint64_t number_of(const char* variable, std::uint64_t standard)
@@ -371,4 +371,4 @@ TEST(DamagedInput, CommandLines)
 }
 
 }  // namespace
-}  // namespace segfold::test
+}  // namespace segfold::test::damaged_input_test

@@ -11,7 +11,7 @@
 #include "runtime/bench/workloads/lot_cases.h"
 #include "runtime/session/choice/lookup.h"
 
-namespace segfold {
+namespace segfold::lot_test {
 namespace {
 
 using bench::Entry;
@@ -143,4 +143,4 @@ TEST(LotCases, HoldTheChosenPlanAgainstTheBestStage)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::lot_test

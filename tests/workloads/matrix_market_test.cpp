@@ -5,7 +5,7 @@
 #include "dsl/half.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::matrix_market_test {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -141,4 +141,4 @@ TEST(MatrixMarket, SurvivesDamage)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::matrix_market_test

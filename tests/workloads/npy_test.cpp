@@ -7,7 +7,7 @@
 
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::npy_test {
 namespace {
 
 const std::string kMagic = "\x93NUMPY";
@@ -287,4 +287,4 @@ TEST(Npy, SurvivesDamage)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::npy_test

@@ -9,7 +9,7 @@
 #include "runtime/data/formats/npy.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::npz_test {
 namespace {
 
 std::vector<NamedArray> sample()
@@ -270,4 +270,4 @@ TEST(Npz, ReadsAnArchiveOfPythons)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::npz_test

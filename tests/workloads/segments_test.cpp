@@ -7,7 +7,7 @@
 
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::segments_test {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -351,4 +351,4 @@ TEST(Segments, MayBeGivenAsFlagsOrKeys)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::segments_test

@@ -25,7 +25,7 @@
 #include "runtime/support/random.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::workload_test {
 namespace {
 
 using Integers = std::vector<std::int64_t>;
@@ -494,4 +494,4 @@ TEST(Resolve, FlightsByAircraft)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::workload_test

@@ -10,7 +10,7 @@
 #include "runtime/data/formats/npz.h"
 #include "tests/common/files.h"
 
-namespace segfold {
+namespace segfold::written_array_test {
 namespace {
 
 TEST(WrittenArrayTest, HoldsWhatIsWritten)
@@ -144,4 +144,4 @@ TEST(ArrayTest, LargeOnesLieOnLargePages)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::written_array_test

@@ -9,7 +9,7 @@
 #include "dsl/text/parser.h"
 #include "tests/dsl/cpp/standard_in_cpp.h"
 
-namespace segfold {
+namespace segfold::cpp_form_test {
 namespace {
 
 void expect_same(const Operator& built, const std::string& text)
@@ -275,4 +275,4 @@ TEST(CppForm, DefinitionsInsideDefinitionsStandApart)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::cpp_form_test

@@ -14,7 +14,7 @@
 
 #include "runtime/support/processes/process.h"
 
-namespace segfold {
+namespace segfold::define_compile_test {
 namespace {
 
 /// The compiler of simt's texts; it must have what GCC 12's library has.
@@ -219,4 +219,4 @@ auto range()
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::define_compile_test

@@ -7,7 +7,7 @@
 
 #include "tests/dsl/cpp/define_refusal.h"
 
-namespace segfold {
+namespace segfold::define_errors_test {
 namespace {
 
 TEST(DefineErrors, FieldsAreSetOnceEach)
@@ -38,7 +38,7 @@ TEST(DefineErrors, FieldsAreSetOnceEach)
 
 TEST(DefineErrors, NamesAreTaken)
 {
-    expect(refusal([] {
+    expect(define_refusal([] {
                define("f", Field<float>("s", 0), [](auto& op) {
                    Column<float> x(op, "x");
                    Column<int> other(op, "x");  // HERE
@@ -50,7 +50,7 @@ TEST(DefineErrors, NamesAreTaken)
         Field<int> n{"n", 0};
         Field<int> m{"n", 0};
     };
-    expect(refusal([] {
+    expect(define_refusal([] {
                define<Twice>("f", [](auto& op) {
                    Column<int> x(op, "x");
                    op.lift([&](auto& s) { s.n = x; }).combine(kLeft);
@@ -81,7 +81,7 @@ TEST(DefineErrors, NamesAreTaken)
 /// The message for a column of that name.
 std::string of_column(const std::string& name)
 {
-    return refusal([&] {
+    return define_refusal([&] {
         define("f", Field<float>("s", 0), [&](auto& op) {
             Column<float> x(op, name);  // HERE
             op.lift(x).combine(kSum);
@@ -101,7 +101,7 @@ TEST(DefineErrors, NamesThatNoOperatorMayHave)
     for (const char* name : {"", "1st", "a-b", "a\n"})
         expect(of_column(name), "HERE: '" + std::string(name) + "' is not a name" + rule);
     expect(of_column(std::string(65, 'x')), "HERE: '" + std::string(64, 'x') + "' is not a name" + rule);
-    expect(refusal([] {
+    expect(define_refusal([] {
                define("my sum", Field<float>("s", 0), [](auto& op) {  // HERE
                    Column<float> x(op, "x");
                    op.lift(x).combine(kSum);
@@ -131,7 +131,7 @@ TEST(DefineErrors, NumbersFitTheirTypes)
     struct Byte : State {  // HERE
         Field<std::int8_t> n{"n", 128};
     };
-    expect(refusal([] {
+    expect(define_refusal([] {
                define<Byte>("f", [](auto& op) {
                    Column<std::int8_t> x(op, "x");
                    op.lift([&](auto& s) { s.n = x; }).combine(kLeft);
@@ -146,7 +146,7 @@ TEST(DefineErrors, Identities)
         Field<int> n{"n", 0};
         Field<int> m{"m"};
     };
-    expect(refusal([] {
+    expect(define_refusal([] {
                define<Some>("f", [](auto& op) {
                    Column<int> x(op, "x");
                    op.lift([&](auto& s) {
@@ -177,14 +177,14 @@ TEST(DefineErrors, PartsAndParametersAreMissing)
                op.combine(kLeft);  // HERE
            }),
            "HERE: operator f has a second combine; say it once");
-    expect(refusal([] {
+    expect(define_refusal([] {
                define("f", Field<int>("n", 0), [](auto& op) {  // HERE
                    op.lift(1).combine(kSum);
                });
            }),
            "HERE: operator f has no column; declare one, whose length is the number of elements: "
            "Column<float> x(op, \"x\")");
-    expect(refusal([] {
+    expect(define_refusal([] {
                define("f", Field<int>("n", 0), [](auto& op) {  // HERE
                    Table<int> t(op, "t");
                    op.lift(t[index()]).combine(kSum);
@@ -193,7 +193,7 @@ TEST(DefineErrors, PartsAndParametersAreMissing)
            "HERE: operator f has no column; declare one, whose length is the number of elements: "
            "Column<float> x(op, \"x\")");
     struct Nothing : State {};
-    expect(refusal([] {
+    expect(define_refusal([] {
                define<Nothing>("f", [](auto& op) {  // HERE
                    Column<float> x(op, "x");
                    op.lift([](auto&) {}).combine(kLeft);
@@ -287,7 +287,7 @@ TEST(DefineErrors, TooLarge)
         }),
         "HERE: the operator has more than 20000 numbers, names and operations; this is the most that one may "
         "have");
-    expect(refusal([] {
+    expect(define_refusal([] {
                define("f", Field<float>("s", 0), [](auto& op) {
                    for (int i = 0; i < 300; ++i)
                        Column<float>(op, "x" + std::to_string(i));  // HERE
@@ -314,4 +314,4 @@ TEST(DefineErrors, SeveralFaultsAreToldTogether)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::define_errors_test

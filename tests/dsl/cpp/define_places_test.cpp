@@ -6,7 +6,7 @@
 
 #include "tests/dsl/cpp/define_refusal.h"
 
-namespace segfold {
+namespace segfold::define_places_test {
 namespace {
 
 TEST(DefinePlaces, ValuesOutsideOfTheirParts)
@@ -194,11 +194,11 @@ TEST(DefinePlaces, OutsideOfEveryPart)
                let("y", x + 1);  // HERE
            }),
            "HERE: let(\"y\")" + rule);
-    expect(refusal([] {
+    expect(define_refusal([] {
                index();  // HERE
            }),
            "HERE: index()" + rule);
-    expect(refusal([] {
+    expect(define_refusal([] {
                Pair pair;
                pair.n = 1;  // HERE
            }),
@@ -218,7 +218,7 @@ TEST(DefinePlaces, EntriesThatAnArrayDoesNotHave)
     struct One : State {
         FieldArray<int, 1> bin{"bin"};
     };
-    expect(refusal([] {
+    expect(define_refusal([] {
                return define<Bins>("bins", [](auto& op) {
                    Column<int> x(op, "x");
                    op.lift([&](Bins& s) {
@@ -228,7 +228,7 @@ TEST(DefinePlaces, EntriesThatAnArrayDoesNotHave)
                });
            }),
            "HERE: 'bins' has no entry 4; they run from 0 to 3");
-    expect(refusal([] {
+    expect(define_refusal([] {
                return define<Bins>("bins", [](auto& op) {
                    Column<int> x(op, "x");
                    op.lift([&](Bins& s) {
@@ -241,7 +241,7 @@ TEST(DefinePlaces, EntriesThatAnArrayDoesNotHave)
                });
            }),
            "HERE: 'bins' has no entry -1; they run from 0 to 3");
-    expect(refusal([] {
+    expect(define_refusal([] {
                return define<One>("one", [](auto& op) {
                    Column<int> x(op, "x");
                    op.lift([&](One& s) {
@@ -256,7 +256,7 @@ TEST(DefinePlaces, AFaultLeavesNothingBehind)
 {
     const auto throws = [](auto& op, auto) { op.lift([](auto&) { throw SpecError("mine"); }); };
     expect(of_pair(throws), "mine");
-    expect(refusal([] {
+    expect(define_refusal([] {
                index();  // HERE
            }),
            "HERE: index() stands in no part of an operator; it belongs into lift, combine, finish or empty");
@@ -264,4 +264,4 @@ TEST(DefinePlaces, AFaultLeavesNothingBehind)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::define_places_test

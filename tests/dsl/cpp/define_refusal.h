@@ -23,7 +23,7 @@ inline std::string line_of(const std::string& path, int number)
 /// The message of what `define` throws. "HERE" stands for the place of a line of C++ that ends with that
 /// word, and the line itself for another one.
 template <class Define>
-std::string refusal(const Define& define)
+std::string define_refusal(const Define& define)
 {
     auto message = test::message_of<SpecError>(define);
     // Each message begins with the path of a source, which has a slash, and its line.
@@ -46,7 +46,7 @@ inline void expect(const std::string& found, const std::string& wanted) { EXPECT
 template <class Lift>
 std::string of_lift(const Lift& lift)
 {
-    return refusal([&] {
+    return define_refusal([&] {
         return define("f", Field<float>("sum", 0), [&](auto& op) {
             Column<float> x(op, "x");
             Column<int> n(op, "n");
@@ -68,7 +68,7 @@ inline const auto kLeft = [](auto a, auto) { return a; };
 template <class Body>
 std::string of_pair(const Body& body)
 {
-    return refusal([&] {
+    return define_refusal([&] {
         return define<Pair>("f", [&](auto& op) {
             Column<float> x(op, "x");
             body(op, x);

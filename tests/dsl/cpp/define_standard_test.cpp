@@ -13,7 +13,7 @@
 #include "tests/dsl/cpp/standard_in_cpp.h"
 #include "tests/dsl/cpp/write_back_in_cpp.h"
 
-namespace segfold {
+namespace segfold::define_standard_test {
 namespace {
 
 using Made = std::optional<Operator>;
@@ -116,4 +116,4 @@ TEST(DefineStandard, EveryOperatorOfEveryTypeEqualsItsText)
 }
 
 }  // namespace
-}  // namespace segfold
+}  // namespace segfold::define_standard_test

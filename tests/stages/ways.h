@@ -1,0 +1,47 @@
+#pragma once
+// How stages are given segments: which of them serve an operator in which layouts, with indices of which
+// width.
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/common/stage_cases.h"
+
+namespace segfold::test {
+
+/// Whether a stage serves a standard operator. Problems are made once: every process of a program of tests
+/// lists cases, which asks a thousand times.
+inline bool serves(const Catalogue& catalogue, const Stage& stage, const std::string& op, SegmentForm form,
+                   int index_bits = 32)
+{
+    static std::map<std::tuple<std::string, SegmentForm, int>, Problem> problems;
+    const std::tuple key(op, form, index_bits);
+    auto place = problems.find(key);
+    if (place == problems.end())
+        place = problems.emplace(key, Problem(standard_operator(op), form, index_bits)).first;
+    return !catalogue.unmet(stage, place->second);
+}
+
+/// How a stage is given segments: their layout, and the width of indices.
+struct Way {
+    LayoutKind kind;
+    int index_bits;
+};
+
+/// All that a stage serves an operator in. One operator with 64-bit indices on each form is enough: nothing
+/// else depends on the width.
+inline std::vector<Way> ways(const Catalogue& catalogue, const Stage& stage, const std::string& op)
+{
+    std::vector<Way> all;
+    for (const auto kind : kLayoutKinds)
+        for (const int bits : {32, 64}) {
+            const bool kept = bits == 32 || (op == "trace_u64" && kind != LayoutKind::lengths &&
+                                             takes_directly(stage, kind));
+            if (kept && serves(catalogue, stage, op, form_of(kind), bits))
+                all.push_back({kind, bits});
+        }
+    return all;
+}
+
+}  // namespace segfold::test
