@@ -225,12 +225,25 @@ find_mpi() {
     esac
 }
 
+# Runs find_python beside what follows; take_python waits for it and sets what it has found.
+begin_python() {
+    (find_python && printf '%s\n%s\n' "$python" "$python_missing" >"$build/.python-found") &
+    python_at_work=$!
+}
+
+take_python() {
+    wait "$python_at_work" || fail "the virtual environment for the Python package could not be made"
+    { read -r python && read -r python_missing; } <"$build/.python-found"
+    rm -f "$build/.python-found"
+}
+
 # build_targets PRESET TARGET...: sets the machine up and brings the targets of build/PRESET up to date.
 build_targets() {
     local preset=$1 arguments=()
     shift
     # shellcheck disable=SC2086
     install_packages $packages
+    [[ $* != all ]] || begin_python
     find_toolkit
     arguments+=("-DSEGFOLD_TOOLKIT=$toolkit" "-DSEGFOLD_CUDA=$([[ -n $toolkit ]] && echo AUTO || echo OFF)")
     find_mpi "$*"
@@ -242,7 +255,7 @@ build_targets() {
         rm -rf "$cache" "$build/CMakeFiles"
     fi
     if [[ $* == all ]]; then
-        find_python
+        take_python
         arguments+=(-DSEGFOLD_TESTS=ON "-DSEGFOLD_PYTHON=$([[ -n $python ]] && echo ON || echo OFF)"
             "-DPython_EXECUTABLE=$python" "-DSEGFOLD_PYTHON_MISSING=$python_missing")
     fi
