@@ -167,6 +167,50 @@ TEST_F(EmittedCompile, TilesOfStatesOfAnySizeFit)
     compile_silently(list, "sm_90");
 }
 
+/// Most of what sm_90 shows of a text needs no second look: other architectures say whether they accept it,
+/// which takes two thirds of the time where NVRTC optimises little. Older NVRTCs do not know how.
+std::vector<std::string> quick_options()
+{
+    const std::vector<std::string> options = {"--Ofast-compile=max"};
+    const bool knows =
+        cuda::try_compile({"__global__ void nothing() {}", "quick.cu", "compute_90", options}).has_value();
+    return knows ? options : std::vector<std::string>();
+}
+
+/// The bytes of shared memory that the kernels of a PTX text declare.
+std::int64_t shared_bytes(const std::string& ptx)
+{
+    static const std::regex declaration(
+        R"(\.shared \.align \d+ \.b8 \w+\[(\d+)\];|\.shared \.align \d+ \.[bus](\d+) \w+;)");
+    std::int64_t total = 0;
+    for (std::sregex_iterator found(ptx.begin(), ptx.end(), declaration), end; found != end; ++found)
+        total += (*found)[1].matched ? std::stoll((*found)[1]) : std::stoll((*found)[2]) / 8;
+    return total;
+}
+
+/// The keys that warps hold take what the rest leaves: states of 5 and 6 bytes once left less than was taken.
+TEST_F(EmittedCompile, HeldKeysFitBesideStatesOfAnySize)
+{
+    const auto& stage = Catalogue::standard().stage("run_stream");
+    std::vector<cuda::CompileRequest> requests;
+    for (const int bytes : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 16, 20, 24, 32, 48, 64})
+        for (const bool uses_length : {false, true})
+            for (const int key_bytes : {4, 8}) {
+                Problem problem(of_state_bytes(bytes, uses_length), SegmentForm::keys);
+                problem.key_bytes = key_bytes;
+                const auto emitted = emit(problem, stage, default_configuration(stage, plan_facts(problem)));
+                requests.push_back({emitted.source,
+                                    fmt::format("{} bytes, keys of {}, {}", bytes, key_bytes, uses_length),
+                                    "compute_90", quick_options()});
+            }
+    const auto compiled = cuda::compile_many(requests, 2);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const std::string ptx(compiled[i].cubin.begin(), compiled[i].cubin.end());
+        EXPECT_GT(shared_bytes(ptx), 20000) << requests[i].name << ": what is declared was not found";
+        EXPECT_LE(shared_bytes(ptx), 48 * 1024) << requests[i].name;
+    }
+}
+
 TEST_F(EmittedCompile, EveryFormAndWidthCompilesInSilence)
 {
     compile_silently(
@@ -181,19 +225,6 @@ TEST_F(EmittedCompile, MoreOperatorsCompileInSilence)
 }
 
 constexpr const char* kArchitectures[] = {"sm_75", "sm_80", "sm_86", "sm_89", "sm_100", "sm_120"};
-
-/// Most of what sm_90 shows of a text needs no second look: other architectures say whether they accept it,
-/// which takes two thirds of the time where NVRTC optimises little. Older NVRTCs do not know how.
-std::vector<std::string> quick_options()
-{
-    const std::vector<std::string> options = {"--Ofast-compile=max"};
-    try {
-        (void)cuda::compile({"__global__ void nothing() {}", "quick.cu", "compute_90", options});
-    } catch (const Error&) {
-        return {};
-    }
-    return options;
-}
 
 class EmittedArchitecture : public EmittedCompile, public testing::WithParamInterface<const char*> {};
 

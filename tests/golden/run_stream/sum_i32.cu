@@ -206,8 +206,9 @@ constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit 
 
 // Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
 // not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
+constexpr int kExchangeBytes = 2 * kKeyRows * kWarpThreads;
 constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
-    + 512;
+    + (kExchangeBytes <= 512 ? 512 : kExchangeBytes + 32);
 constexpr int kWarpBytes = (48 * 1024 - 256) / (kMostBlockThreads / kWarpThreads - 1);
 constexpr int kRoom = (kWarpBytes - kOtherBytes) / int(sizeof(Key)) / 16 * 16;
 constexpr int kMostHeldKeys = kRoom < 1024 ? kRoom : 1024;
