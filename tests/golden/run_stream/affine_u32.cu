@@ -221,6 +221,8 @@ constexpr int kMarks = kMostSlicesPerWarp * kWarpThreads;  // of a share: a bit 
 
 // Keys of the first heads of a share. They are stored when the number of earlier heads is known, and need
 // not be read again. Of 48 KiB a warp keeps as many as the rest of its shared memory leaves room for.
+// 512 bytes are enough for `exchange` and what is small, unless lanes have an odd number of items: then they
+// read keys one by one, and `exchange` is longer.
 constexpr int kExchangeBytes = 2 * kKeyRows * kWarpThreads;
 constexpr int kOtherBytes = (kSliceItems + kSliceItems / 16 + 3) * int(sizeof(State)) + 4 * kMarks
     + (kExchangeBytes <= 512 ? 512 : kExchangeBytes + 32);
