@@ -65,18 +65,33 @@ def _type_called(name):
     return _types[name]
 
 
+class Part:
+    """A part of an operator while it is traced, to which the values that it is given belong: "combine of operator total"."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        self.text = text
+
+
+FOREIGN = "a traced value serves the function that was given it, and no other; take what you need as an argument, and write it anew"
+
+
 class Value:
     """A value that the operator will compute. Made by tracing, never by hand."""
 
-    __slots__ = ("_sf_kind", "_sf_facts", "_sf_arguments", "_sf_type", "_sf_number", "_sf_place")
+    __slots__ = ("_sf_kind", "_sf_facts", "_sf_arguments", "_sf_type", "_sf_number", "_sf_place", "_sf_part")
 
-    def __init__(self, kind, facts, arguments, type):
+    def __init__(self, kind, facts, arguments, type, part=None):
         self._sf_kind = kind  #: "name", "field", "binary", ...: see bind/trace.cpp
         self._sf_facts = facts
         self._sf_arguments = arguments
         self._sf_type = type  #: None: made of plain numbers alone, which take the type of their context
         self._sf_number = next(_numbers)  #: values are made after those that they are made of
         self._sf_place = place()
+        self._sf_part = part  #: whose it is; none of numbers and of what any part may ask for, such as sf.length()
+        if arguments:
+            self._sf_part = _part_of(self, arguments, part)
 
     @property
     def type(self):
@@ -87,6 +102,12 @@ class Value:
         if self._sf_kind == "number":
             return f"the number {self._sf_facts[0]}"
         return "a bare number" if self._sf_type is None else f"a value of {self._sf_type}"
+
+    def _sf_origin(self):
+        """For messages: "field 'sum' of combine of operator total"."""
+        what = (f"field '{self._sf_facts[1]}'" if self._sf_kind == "field" else f"'{self._sf_facts[0]}'" if self._sf_kind == "name"
+                else f"an element of table '{self._sf_facts[0]}'" if self._sf_kind == "gather" else self._sf_described())
+        return f"{what} of {self._sf_part.text}"
 
     def __add__(self, other):
         return _arithmetic("+", self, other)
@@ -148,9 +169,15 @@ class Value:
     def __rxor__(self, other):
         return _bitwise("^", other, self)
 
-    def __pow__(self, other):
+    def __pow__(self, other, modulus=None):
+        if modulus is not None:
+            refuse("pow of three numbers is no function of the language", "write sf.power(x, y), and a % b of integers")
         self._require("**", "is_float", "a floating-point value", "f32")
         return call("pow", (self, as_value(other)), self._sf_type)
+
+    def __rpow__(self, other):
+        self._require("**", "is_float", "a floating-point value", "f32")
+        return call("pow", (as_value(other), self), self._sf_type)
 
     def __floordiv__(self, other):
         if self._sf_type is not None and self._sf_type.is_float:
@@ -158,6 +185,16 @@ class Value:
         refuse("'//' rounds down, and the language divides integers toward zero", "write a / b")
 
     __rfloordiv__ = __floordiv__
+
+    def __divmod__(self, other):
+        refuse("a traced value is no number yet, so 'divmod' cannot take it", "write a / b and a % b")
+
+    __rdivmod__ = __divmod__
+
+    def __matmul__(self, other):
+        refuse("'@' is no operator of the language", "write a * b in lift, and a + b in combine")
+
+    __rmatmul__ = __matmul__
 
     def __eq__(self, other):
         return _comparison("==", self, other)
@@ -207,6 +244,32 @@ class Value:
     def __iter__(self):
         refuse("a traced value has no elements to go through")
 
+    def __getitem__(self, at):
+        refuse("a traced value is one number, and has no elements that an index could choose",
+               "x[i] reads a table, declared as x: sf.table(sf.f32); a field of a state is read by its name, as in a.sum")
+
+    def __setitem__(self, at, value):
+        refuse("a traced value does not change, and has no elements that an index could choose", "return a new value")
+
+    def __len__(self):
+        refuse("a traced value is one number, and has no length", "sf.length() is the number of elements of the segment")
+
+    def __index__(self):
+        refuse("a traced value is no number yet, so 'range', indices of lists and all else that needs an integer now cannot take it",
+               "give them a number of Python; in a loop of so many turns, sf.where(i < n, yes, no) leaves out those above n")
+
+    def __format__(self, wanted):
+        if wanted:
+            refuse(f"a traced value is no number yet, so the format '{wanted}' cannot write it",
+                   "the function runs once, before there are numbers; print the results of a call")
+        return str(self)
+
+    def __complex__(self):
+        refuse("a traced value is no number yet, so 'complex' cannot take it", "the language has no complex numbers; fold two columns")
+
+    def __trunc__(self):
+        refuse("a traced value is no number yet, so math.trunc cannot take it", "sf.i32(x) rounds toward zero")
+
     def __float__(self):
         refuse("a traced value is no number yet, so 'float' and the functions of math cannot take it",
                "write sf.exp(x), sf.sqrt(x) and so on; sf.f32(x) converts")
@@ -254,24 +317,81 @@ _FUNCTIONS = set(
 _NUMPY_NAMES = {"fmax": "maximum", "fmin": "minimum", "fabs": "absolute", "float_power": "power"}
 
 
+_BINARY = {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "/": "truediv rtruediv", "//": "floordiv rfloordiv", "%": "mod rmod",
+           "**": "pow rpow", "@": "matmul rmatmul", "<<": "lshift rlshift", ">>": "rshift rrshift", "==": "eq", "!=": "ne", "<": "lt",
+           "<=": "le", ">": "gt", ">=": "ge", "&": "and rand", "|": "or ror", "^": "xor rxor"}  # fmt: skip
+_UNARY = {"~": "invert", "+": "pos", "abs": "abs", "int": "int", "float": "float", "complex": "complex", "round": "round",
+          "len": "len", "range": "index", "divmod": "divmod"}  # fmt: skip
+
+
+def refuse_operations(kind):
+    """Lets instances of ``kind``, which are no values, refuse what Python would do with any object: compare places in memory, say.
+
+    ``_sf_told()`` says what is given, and ``_sf_advice(symbol)`` what would be right.
+    """
+
+    def refusing(symbol):
+        def refusing(given, *others):
+            refuse(f"'{symbol}' takes values, and {given._sf_told()} is given", given._sf_advice(symbol))
+
+        return refusing
+
+    for symbol, names in [*_BINARY.items(), *_UNARY.items()]:
+        for name in names.split():
+            setattr(kind, f"__{name}__", refusing(symbol))
+
+
 class Table:
     """A side table in a traced function, read at any place: ``t[i]``."""
 
-    __slots__ = ("name", "type")
+    __slots__ = ("name", "type", "part")
 
-    def __init__(self, name, type):
+    _sf_described = "a table"
+
+    def __init__(self, name, type, part=None):
         self.name = name
         self.type = type
+        self.part = part
+
+    def _sf_told(self):
+        return self._sf_described
+
+    def _sf_advice(self, symbol):
+        return f"read an element of it, as in {self.name}[i]"
+
+    def __iter__(self):
+        refuse("a traced table has no elements to go through, because its length is not known yet", self._sf_advice(""))
+
+    def __bool__(self):
+        refuse("a traced table is neither true nor false yet, so that 'if' cannot ask it", self._sf_advice(""))
+
+    def __hash__(self):
+        refuse("a traced table is no value yet, so that no dict or set can look it up", self._sf_advice(""))
 
     def __getitem__(self, at):
         at = as_value(at)
         if at._sf_type is not None and not at._sf_type.is_integer:
             refuse(f"the index of table '{self.name}' is {at._sf_described()}", "an index is an integer: sf.i32(i)")
-        return make("gather", (self.name,), (at,), self.type)
+        return make("gather", (self.name,), (at,), self.type, self.part)
 
 
-def make(kind, facts, arguments, type):
-    return Value(kind, facts, arguments, type)
+refuse_operations(Table)
+
+
+def make(kind, facts, arguments, type, part=None):
+    return Value(kind, facts, arguments, type, part)
+
+
+def _part_of(made, arguments, part):
+    """The part that a value belongs to: that of its arguments, which all belong to one."""
+    of = made
+    for value in arguments:
+        if value._sf_part is None or value._sf_part is part:
+            continue
+        if part is not None:
+            refuse(f"{of._sf_origin()} and {value._sf_origin()} meet in one expression", FOREIGN)
+        part, of = value._sf_part, value
+    return part
 
 
 def constant(name):

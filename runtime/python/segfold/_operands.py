@@ -1,6 +1,6 @@
 """The states that traced functions are given: of several fields, and of one."""
 
-from ._expressions import Value, make, refuse
+from ._expressions import Value, make, refuse, refuse_operations
 
 
 def _refuse_assignment(name, fields):
@@ -13,8 +13,18 @@ class State:
 
     _sf_described = "a state"
 
-    def __init__(self, operand, fields):
-        self.__dict__["_sf_fields"] = {name: make("field", (operand, name), (), type) for name, type, _ in fields}
+    def __init__(self, operand, fields, part):
+        self.__dict__["_sf_fields"] = {name: make("field", (operand, name), (), type, part) for name, type, _ in fields}
+
+    def _sf_told(self):
+        return f"a state of {len(self._sf_fields)} fields"
+
+    def _sf_advice(self, symbol):
+        first = next(iter(self._sf_fields))
+        return f"write it of fields, as in a.{first} {symbol} b.{first}" if not symbol.isalpha() and symbol != "~" else self._sf_listed()
+
+    def _sf_listed(self):
+        return f"its fields are {', '.join(self._sf_fields)}"
 
     def __getattr__(self, name):
         fields = self.__dict__["_sf_fields"]
@@ -30,32 +40,26 @@ class State:
         _refuse_assignment(name, self._sf_fields)
 
     def __getitem__(self, name):
+        if not isinstance(name, str) or name not in self._sf_fields:
+            refuse(f"a traced state has no element {name!r}", self._sf_listed())
         return self._sf_fields[name]
 
     def __iter__(self):
-        refuse("a traced state cannot be gone through", f"its fields are {', '.join(self._sf_fields)}")
+        refuse("a traced state cannot be gone through", self._sf_listed())
+
+    def __format__(self, wanted):
+        if wanted:
+            refuse(f"a traced state is no number, so the format '{wanted}' cannot write it", self._sf_listed())
+        return str(self)
 
     def __bool__(self):
         refuse("a traced state is neither true nor false yet, so that 'if' cannot ask it", "write sf.where(condition, yes, no) for each field")
 
     def __hash__(self):
-        refuse("a traced state is no value yet, so that no dict or set can look it up", f"its fields are {', '.join(self._sf_fields)}")
+        refuse("a traced state is no value yet, so that no dict or set can look it up", self._sf_listed())
 
 
-def _refusing(symbol):
-    def refusing(state, *others):
-        first = next(iter(state._sf_fields))
-        refuse(f"'{symbol}' takes values, and a state of {len(state._sf_fields)} fields is given",
-               f"write it of fields, as in a.{first} {symbol} b.{first}")
-
-    return refusing
-
-
-# Python would compare states by their places in memory.
-for _symbol, _names in {"+": "add radd", "-": "sub rsub neg", "*": "mul rmul", "/": "truediv rtruediv", "==": "eq", "!=": "ne", "<": "lt",
-                        "<=": "le", ">": "gt", ">=": "ge", "&": "and rand", "|": "or ror", "^": "xor rxor"}.items():  # fmt: skip
-    for _name in _names.split():
-        setattr(State, f"__{_name}__", _refusing(_symbol))
+refuse_operations(State)  # Python would compare states by their places in memory
 
 
 class OneField(Value):
@@ -63,9 +67,9 @@ class OneField(Value):
 
     __slots__ = ("_sf_field",)
 
-    def __init__(self, operand, field, type):
+    def __init__(self, operand, field, type, part):
         self._sf_field = field
-        super().__init__("field", (operand, field), (), type)
+        super().__init__("field", (operand, field), (), type, part)
 
     def __getattribute__(self, name):
         return self if name == object.__getattribute__(self, "_sf_field") else object.__getattribute__(self, name)

@@ -8,7 +8,7 @@ import sys
 import typing
 
 from . import _segfold
-from ._expressions import Table, Type, Value, as_value, make, refuse
+from ._expressions import FOREIGN, Part, Table, Type, Value, as_value, make, refuse
 from ._kinds import each, row, scalar, table
 from ._operands import OneField, State
 
@@ -205,6 +205,7 @@ class _Tracer:
         self.fields = fields
         self.results = [(name, type) for name, type, is_each in declared if not is_each]
         self.outputs = [(name, type) for name, type, is_each in declared if is_each]
+        self.part = None  #: which runs
 
     def node(self, value, names, known):
         """A value as bind/trace.cpp reads it, by its name where it is in ``names``; ``known`` holds those that were made."""
@@ -218,13 +219,15 @@ class _Tracer:
     def operand(self, which):
         if len(self.fields) == 1:
             name, kind, _ = self.fields[0]
-            return OneField(which, name, kind)
-        return State(which, self.fields)
+            return OneField(which, name, kind, self.part)
+        return State(which, self.fields, self.part)
 
     def column(self, column):
         if column.is_scalar:
-            return Table(column.name, column.type)[0]
-        return Table(column.name, column.type) if column.is_table else make("name", (column.name,), (), column.type)
+            return Table(column.name, column.type, self.part)[0]
+        if column.is_table:
+            return Table(column.name, column.type, self.part)
+        return make("name", (column.name,), (), column.type, self.part)
 
     def arguments(self, part, function):
         given = _arguments_of(f"{part} of operator {self.name}", function)
@@ -233,7 +236,7 @@ class _Tracer:
         if part in ("lift", "append", "map"):
             known = {column.name: self.column(column) for column in self.columns if part != "map" or not column.is_table}
             if part == "map":
-                known.update((name, make("name", (name,), (), kind)) for name, kind in self.results)
+                known.update((name, make("name", (name,), (), kind, self.part)) for name, kind in self.results)
             states, given = (given[:1], given[1:]) if part == "append" else ([], given)
             for name in given:
                 if name not in known:
@@ -249,6 +252,7 @@ class _Tracer:
 
     def run(self, part, function):
         """The block of a part; ``function`` may be a value itself."""
+        self.part = Part(f"{part} of operator {self.name}")
         if not callable(function) or isinstance(function, Value):
             return self.block(part, function, {}, self.at)
         arguments = self.arguments(part, function)
@@ -278,6 +282,9 @@ class _Tracer:
                    f"return dict({', '.join(f'{target}=...' for target in targets or ['name'])})", at)
         else:
             sets = {targets[0] if targets else "result": as_value(returned, f"{part} of operator {self.name} returns no value: ", at)}
+        for value in sets.values():
+            if value._sf_part not in (None, self.part):
+                refuse(f"{part} of operator {self.name} returns {value._sf_origin()}", FOREIGN, at)
         if part in ("finish", "empty") and not self.results:
             self.results = [(name, self.stated(name, value, part, at)) for name, value in sets.items()]
         if part == "map" and not self.outputs:
@@ -366,9 +373,13 @@ def _identity_of(name, field, identity, at):
     if identity is None:
         return None
     try:
-        return as_value(identity)
+        value = as_value(identity)
     except _segfold.SpecError:
-        pass
+        value = None
+    if value is not None and value._sf_part is not None:
+        refuse(f"the identity of field '{field}' of operator {name} is {value._sf_origin()}", FOREIGN, at)
+    if value is not None:
+        return value
     refuse(f"the identity of field '{field}' of operator {name} is {identity!r}",
            "it is a number or a constant, as in sf.f32(0), sf.lowest(sf.f32) or sf.inf", at)
 
