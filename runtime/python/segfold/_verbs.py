@@ -16,7 +16,7 @@ def operator(definition: "os.PathLike[str]", /) -> _segfold.Operator: ...
 def operator(definition: typing.Callable[..., typing.Any], /, **words: typing.Any) -> _segfold.Operator: ...
 @typing.overload
 def operator(**words: typing.Any) -> typing.Callable[[typing.Callable[..., typing.Any]], _segfold.Operator]: ...
-def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.Any:
+def operator(definition: typing.Any = ..., /, **words: typing.Any) -> typing.Any:
     """Makes an operator of a text, a file, a class or a function.
 
     * A text in the language: ``sf.operator("operator spread(x: i32) -> i32 { ... }")``. A name alone is that of a standard
@@ -29,7 +29,8 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
     * A function of two values, as a decorator: ``combine`` of one field. ``identity``, ``lift``, ``append``, ``finish``, ``empty``,
       ``map``, ``commutative`` and ``idempotent`` are further words.
 
-    Raises SpecError, whose message points at the line, for a definition that is wrong.
+    Raises SpecError, whose message points at the line, for a definition that is wrong, and for a name that no operator has; InputError
+    for a file that cannot be read; TypeError for what is none of these.
 
     >>> import segfold as sf
     >>> sf.operator("operator spread(x: i32) -> i32 { state { low: i32 = highest(i32); high: i32 = lowest(i32) } "
@@ -42,18 +43,23 @@ def operator(definition: typing.Any = None, /, **words: typing.Any) -> typing.An
     >>> total
     <segfold.Operator total(x: f32) -> f32>
     """
-    if definition is None:
+    if definition is ...:
         return lambda made: operator(made, **words)
     if isinstance(definition, os.PathLike):
         _refuse_words(words, "a file")
         path = os.fspath(definition)
-        with open(path, encoding="utf-8") as file:
-            return _segfold.operator_of_text(path, file.read())
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise _segfold.InputError(f"{path}: cannot be read: {reason}; give the path of a text of an operator") from error
+        return _segfold.operator_of_text(path, text)
     if isinstance(definition, str):
         _refuse_words(words, "a text")
         if "{" not in definition and definition.isidentifier():
             if not _segfold.is_standard(definition):
-                raise _segfold.InputError(f"unknown operator '{definition}'; {standard._hint(definition)}")
+                raise _segfold.SpecError(f"unknown operator '{definition}'; {standard._hint(definition)}")
             return _segfold.standard_operator(definition)
         return _segfold.operator_of_text("operator", definition)
     if callable(definition) and not isinstance(definition, trace.Type):
