@@ -298,8 +298,9 @@ ArrayIn::ArrayIn(nb::handle object, const std::string& what, Access access, Hold
     else
         refuse(what,
                fmt::format("is a {}; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks "
-                           "DLPack, __cuda_array_interface__ or the buffer protocol",
-                           class_name(object)));
+                           "DLPack, __cuda_array_interface__ or the buffer protocol{}",
+                           class_name(object),
+                           nb::hasattr(object, "to_numpy") ? fmt::format(": give {}.to_numpy()", what) : ""));
 }
 
 ArrayIn::ArrayIn(ArrayIn&& other) noexcept = default;

@@ -34,6 +34,13 @@ class OnGpu:
         }  # fmt: skip
 
 
+class Series:
+    """A column as pandas has them."""
+
+    def to_numpy(self):
+        return X
+
+
 class StrangeDevice:
     """A DLPack tensor that lies on a device of kind 8 (Metal)."""
 
@@ -73,6 +80,9 @@ CASES = [
     (lambda: SUM([3, 1, 4]), sf.InputError,
      "'x' is a builtins.list; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
      "__cuda_array_interface__ or the buffer protocol"),
+    (lambda: SUM(Series()), sf.InputError,
+     "'x' is a test_wrong_calls.Series; an array of NumPy, torch, CuPy or JAX is needed, or one that speaks DLPack, "
+     "__cuda_array_interface__ or the buffer protocol: give x.to_numpy()"),
     (lambda: SUM(X.reshape(3, 3)), sf.InputError,
      "'x' has shape (3, 3); an array of one dimension is needed: rows of features take an operator over rows (x: row f32), and "
      "reshape(-1) makes each number an element"),
