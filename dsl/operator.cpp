@@ -124,8 +124,10 @@ std::vector<ResultField> returned_fields(const Operator& op)
 
 std::string advice_on_empty_segments(const Operator& op)
 {
-    return op.is_expression ? "give --identity EXPRESSION, the state that changes nothing"
-                            : "give its state fields an identity (= VALUE), or an 'empty' part";
+    if (op.identity_word.empty())
+        return "give its state fields an identity (= VALUE), or an 'empty' part";
+    const char* between = op.identity_word.starts_with("--") ? " " : "=";
+    return "give " + op.identity_word + between + "EXPRESSION, the state that changes nothing";
 }
 
 Operator without_map(Operator op)

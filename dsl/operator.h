@@ -97,8 +97,8 @@ struct Operator {
     std::optional<Block> map;     ///< write-back: the outputs of an element, from its segment's results
     Laws laws;
     Position position;
-    SourcePointer source;        ///< the text it was read from, for messages; may be null
-    bool is_expression = false;  ///< made of --op and its companions, of which messages speak then
+    SourcePointer source;            ///< the text it was read from, for messages; may be null
+    std::string identity_word = {};  ///< of a short form: what its author calls the identity
 
     [[nodiscard]] bool has_identity() const { return !state.empty() && state.front().identity.has_value(); }
     /// True when an empty segment has a result.

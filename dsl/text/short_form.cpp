@@ -18,7 +18,7 @@ Operator parse_short_form(const ShortForm& form, const ShortFormNames& names)
 {
     Operator op;
     op.name = "expression";
-    op.is_expression = true;
+    op.identity_word = names.identity;
     op.parameters = {{"x", form.type, false, {}}};
     op.results = {{kResultName, form.type, {}}};
     op.state = {{"value", form.type, std::nullopt, {}}};

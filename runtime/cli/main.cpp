@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "runtime/backends/cuda/compile/compile.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/cli/failure.h"
 #include "runtime/cli/verbs.h"
 #include "runtime/support/files/leftovers.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv)
     std::signal(SIGXFSZ, SIG_IGN);
     segfold::remove_leftovers_at_signals();
     segfold::cuda::keep_memory_for_compilations();
+    segfold::cuda::set_cpu_option("--backend cpu");
     const segfold::cli::Words words(argv + (argc > 0 ? 1 : 0), argv + argc);
     try {
         return segfold::cli::dispatch(words);

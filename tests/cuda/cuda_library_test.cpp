@@ -36,7 +36,7 @@ TEST_F(CudaLibrary, MissingDriverSaysWhereItWasLookedFor)
                   (void)open_driver({folder_, "/nowhere"});
               }),
               "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
-                  ", /nowhere; use the back end cpu (--backend cpu)");
+                  ", /nowhere; use the back end cpu (SessionOptions::backend = \"cpu\")");
 }
 
 TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
@@ -45,7 +45,16 @@ TEST_F(CudaLibrary, MissingNvrtcSaysWhereItWasLookedFor)
               "no CUDA compiler on this machine: looked for libnvrtc.so.13 or libnvrtc.so.12 in " +
                   folder_.string() +
                   "; install the CUDA toolkit or point SEGFOLD_TOOLKIT at its folder, or use the back end "
-                  "cpu (--backend cpu)");
+                  "cpu (SessionOptions::backend = \"cpu\")");
+}
+
+TEST_F(CudaLibrary, TheAdviceIsInTheWordsOfTheProgram)
+{
+    const std::string before = advice_without_gpu();
+    set_cpu_option("--backend cpu");
+    EXPECT_EQ(advice_without_gpu(), "use the back end cpu (--backend cpu)");
+    set_cpu_option("SessionOptions::backend = \"cpu\"");
+    EXPECT_EQ(advice_without_gpu(), before);
 }
 
 TEST_F(CudaLibrary, AnOlderDriverPrefersItsOwnNvrtc)
@@ -59,9 +68,11 @@ TEST_F(CudaLibrary, DamagedLibraryIsReportedWithTheLoadersReason)
     const fs::path file = folder_ / "libcuda.so.1";
     std::ofstream(file) << "no shared object";
     const std::string text = test::message_of<DeviceError>([&] { (void)open_driver({folder_}); });
-    EXPECT_EQ(text, "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
-                        "; use the back end cpu (--backend cpu)\nfound, but the loader refused it: " +
-                        file.string() + ": file too short");
+    EXPECT_EQ(
+        text,
+        "no NVIDIA driver on this machine: looked for libcuda.so.1 in " + folder_.string() +
+            "; use the back end cpu (SessionOptions::backend = \"cpu\")\nfound, but the loader refused it: " +
+            file.string() + ": file too short");
 }
 
 TEST_F(CudaLibrary, LibraryWithoutAnEntryPointIsNamed)
@@ -120,7 +131,8 @@ TEST_F(CudaLibrary, NoDeviceHasAReasonAndADeviceHasNone)
     EXPECT_EQ(devices().empty(), !no_device_reason().empty());
     if (!devices().empty())
         GTEST_SKIP() << "this machine has a GPU";
-    EXPECT_NE(no_device_reason().find("use the back end cpu (--backend cpu)"), std::string::npos)
+    EXPECT_NE(no_device_reason().find("use the back end cpu (SessionOptions::backend = \"cpu\")"),
+              std::string::npos)
         << no_device_reason();
     EXPECT_EQ(test::message_of<DeviceError>([] { (void)device(0); }), no_device_reason());
 }

@@ -26,6 +26,13 @@ fs::path toolkit_directory;
 std::vector<fs::path> package_places;
 bool nvrtc_is_open = false;
 
+// Written before anything else, as the program or the module starts.
+std::string& cpu_option()
+{
+    static std::string option = "SessionOptions::backend = \"cpu\"";
+    return option;
+}
+
 struct Attempt {
     std::optional<SharedLibrary> library;
     std::string failure;  // of a file that is there but cannot be loaded
@@ -119,7 +126,7 @@ Driver open_initialised_driver()
                                       opened.library.path(), describe(opened, result));
     if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
         message += fmt::format("; CUDA_VISIBLE_DEVICES is '{}'", visible);
-    throw DeviceError(message + "; use the back end cpu (--backend cpu)");
+    throw DeviceError(message + "; " + advice_without_gpu());
 }
 
 // The caller holds toolkit_mutex.
@@ -194,6 +201,10 @@ std::string Nvrtc::version() const
     return fmt::format("{}.{}", major, minor);
 }
 
+void set_cpu_option(std::string option) { cpu_option() = std::move(option); }
+
+std::string advice_without_gpu() { return fmt::format("use the back end cpu ({})", cpu_option()); }
+
 Driver open_driver(const std::vector<fs::path>& places)
 {
     std::vector<std::string> failures;
@@ -204,9 +215,8 @@ Driver open_driver(const std::vector<fs::path>& places)
         if (!attempt.failure.empty())
             failures.push_back(attempt.failure);
     }
-    throw DeviceError(fmt::format(
-        "no NVIDIA driver on this machine: looked for {} in {}; use the back end cpu (--backend cpu){}",
-        kDriverName, list_places(places), list_failures(failures)));
+    throw DeviceError(fmt::format("no NVIDIA driver on this machine: looked for {} in {}; {}{}", kDriverName,
+                                  list_places(places), advice_without_gpu(), list_failures(failures)));
 }
 
 Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
@@ -229,8 +239,8 @@ Nvrtc open_nvrtc(const std::vector<fs::path>& places, int driver_major)
         names += (names.empty() ? "" : " or ") + nvrtc_name(major);
     throw DeviceError(
         fmt::format("no CUDA compiler on this machine: looked for {} in {}; install the CUDA toolkit or "
-                    "point SEGFOLD_TOOLKIT at its folder, or use the back end cpu (--backend cpu){}",
-                    names, list_places(places), list_failures(failures)));
+                    "point SEGFOLD_TOOLKIT at its folder, or {}{}",
+                    names, list_places(places), advice_without_gpu(), list_failures(failures)));
 }
 
 int driver_major()

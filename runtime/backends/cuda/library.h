@@ -266,6 +266,13 @@ void set_toolkit_directory(const std::filesystem::path& directory);
 /// effect once NVRTC is open.
 void set_package_places(std::vector<std::filesystem::path> places);
 
+/// Says how this program's users choose the back end cpu, for messages: `--backend cpu`. Before anything else
+/// is called; without it, messages speak of SessionOptions.
+void set_cpu_option(std::string option);
+
+/// What a message of a missing driver, GPU or compiler advises.
+[[nodiscard]] std::string advice_without_gpu();
+
 /// Where nvrtc() looks after set_toolkit_directory's folder; an empty path stands for the loader's own
 /// search.
 ///

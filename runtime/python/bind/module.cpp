@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "dsl/error.h"
+#include "runtime/backends/cuda/library.h"
 #include "runtime/python/bind/array_out.h"
 #include "runtime/python/bind/interrupt.h"
 #include "runtime/python/bind/names.h"
@@ -102,6 +103,7 @@ NB_MODULE(_segfold, module)
     nb::set_leak_warnings(false);
     add_errors(module);
     note_main_thread();
+    segfold::cuda::set_cpu_option("backend=\"cpu\"");
     bind_device_array(module);
     bind_operator(module);
     bind_plan(module);

@@ -179,6 +179,8 @@ CASES = [
     (lambda: SUM.typed("float"), sf.InputError,
      "no type is called 'float'; the types are bool, i8 to i64, u8 to u64, f16, bf16, f32, f64"),
     (lambda: sf.expression("a - b", "i32")(X.astype("i4"), stage="warp_per_segment", backend="simt"), sf.InputError, None),
+    (lambda: sf.expression("a + b", "f32")(X, offsets=np.array([0, 0, 9]), **HOST), sf.InputError,
+     "segment 0 is empty, and operator expression has no identity; give identity=EXPRESSION, the state that changes nothing"),
     # Plans.
     (lambda: sf.plan(SUM, X, offsets=OFFSETS, backend="simt")(X[:5], offsets=np.array([0, 1, 2, 3, 5])), sf.InputError,
      "the elements of 'x' are 5; the plan is for 9"),
@@ -227,8 +229,10 @@ def test_errors_are_of_one_family():
 def test_a_device_that_is_not_there():
     if sf.devices():
         pytest.skip("a GPU is here")
-    with pytest.raises(sf.DeviceError, match="no NVIDIA driver|does not start|no GPU"):
+    with pytest.raises(sf.DeviceError, match="no NVIDIA driver|does not start|no GPU") as caught:
         SUM(X, backend="cuda")
+    assert 'use the back end cpu (backend="cpu")' in str(caught.value) and "--" not in str(caught.value)
+    assert 'use the back end cpu (backend="cpu")' in sf.no_gpu_reason()
     with pytest.raises(sf.DeviceError):
         sf.tune(SUM, X, backend="reference")
     assert sf.no_gpu_reason()

@@ -110,7 +110,7 @@ std::string no_device_reason()
     try {
         int count = 0;
         check(driver().cuDeviceGetCount(&count), "cuDeviceGetCount");
-        return count != 0 ? "" : "the NVIDIA driver finds no GPU; use the back end cpu (--backend cpu)";
+        return count != 0 ? "" : "the NVIDIA driver finds no GPU; " + advice_without_gpu();
     } catch (const DeviceError& error) {
         return error.what();
     }
