@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
+#include <thread>
 
 #include "dsl/error.h"
 #include "runtime/support/files/leftovers.h"
 #include "runtime/support/processes/coprocess.h"
+#include "runtime/support/processes/program_stopper.h"
 #include "tests/common/files.h"
 #include "tests/common/message_of.h"
 
@@ -31,6 +34,30 @@ TEST(Process, OneThatCannotStartIsNamed)
     const std::string message = "/no/such/program cannot be started: No such file or directory";
     EXPECT_EQ(test::message_of<DeviceError>([] { (void)run_process({"/no/such/program"}); }), message);
     EXPECT_EQ(test::message_of<DeviceError>([] { Coprocess coprocess({"/no/such/program"}); }), message);
+}
+
+TEST(Process, AStopperEndsAProgramAndWhatItHasStarted)
+{
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto stopper = std::make_shared<ProgramStopper>();
+    std::thread stopping([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        stopper->stop();
+    });
+    const std::string message =
+        "/bin/sh was ended, because the call that it ran for was interrupted; call again";
+    const auto run = [] { (void)run_stoppable(shell("sleep 60 & wait")); };
+    {
+        const ProgramStopper::Here here(stopper);
+        EXPECT_EQ(test::message_of<DeviceError>(run), message);
+        EXPECT_EQ(test::message_of<DeviceError>(run), message) << "no other begins";
+    }
+    stopping.join();
+    EXPECT_LT(Clock::now() - begin, std::chrono::seconds(30));
+    EXPECT_EQ(run_stoppable(shell("echo out; exit 3")).status, 3) << "without a stopper";
+    const ProgramStopper::Here other(std::make_shared<ProgramStopper>());
+    EXPECT_EQ(run_stoppable(shell("echo out; kill -TERM $$")).status, 128 + SIGTERM);
 }
 
 TEST(Coprocess, AnswersLineByLine)

@@ -177,7 +177,7 @@ std::string NativeCompiler::compile(std::string_view source) const
     auto words = command_;
     for (const auto* word : {"-o", library.c_str(), text.c_str(), "-lm"})
         words.emplace_back(word);
-    const auto result = run_process(words);
+    const auto result = run_stoppable(words);
     if (result.status != 0) {
         folder.keep();
         throw DeviceError(fmt::format("cpu: {} ends with status {}; the source is kept in {}\n{}",

@@ -117,7 +117,7 @@ std::shared_ptr<const Module> Compiler::build(const std::vector<std::string>& co
     const bool dynamic_shared = declare_dynamic_shared(source);
     write_file(wrapper, wrapper_text(source, text, kernels, dynamic_shared));
     write_file(text, replace_ptx(std::move(source)));
-    const ProcessResult result = run_process(compile_command(tools, options, wrapper, library));
+    const ProcessResult result = run_stoppable(compile_command(tools, options, wrapper, library));
     if (result.status != 0)
         refuse(workspace_, compiler.front(), text, result);
     unlink(wrapper.c_str());

@@ -10,8 +10,9 @@ namespace segfold::python {
 
 /// Runs `work` without the interpreter's lock; the caller holds it.
 ///
-/// In the main thread a signal whose handler raises ends the wait: the exception is thrown at once, and the
-/// work goes on in a thread of its own. So `work` owns what it uses, and `arrays` stay until it is done.
+/// In the main thread a signal whose handler raises ends the wait: the exception is thrown at once. Compilers
+/// that the work runs are ended; the rest of it goes on in a thread of its own. So `work` owns what it uses,
+/// and `arrays` stay until it is done.
 void run_interruptible(std::function<void()> work, std::vector<ArrayIn>& arrays);
 
 /// Below this a fold is not worth a thread of its own, which Ctrl-C needs.

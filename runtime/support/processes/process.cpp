@@ -11,6 +11,7 @@
 
 #include "dsl/error.h"
 #include "runtime/support/processes/child.h"
+#include "runtime/support/processes/program_stopper.h"
 
 extern char** environ;
 
@@ -28,6 +29,51 @@ std::string read_to_end(int descriptor)
         else if (count == 0 || errno != EINTR)
             return text;
     }
+}
+
+[[noreturn]] void throw_stopped(const std::string& program)
+{
+    throw DeviceError(program + " was ended, because the call that it ran for was interrupted; call again");
+}
+
+ProcessResult run(const std::vector<std::string>& arguments, ProgramStopper* stopper)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        throw DeviceError("no pipe for " + arguments[0] + ": " + std::strerror(errno));
+    SpawnActions actions;
+    actions.open("/dev/null", O_RDONLY, STDIN_FILENO);
+    actions.give(ends[1], STDOUT_FILENO);
+    actions.give(ends[1], STDERR_FILENO);
+    if (stopper != nullptr)
+        actions.lead_group();
+    pid_t child = 0;
+    try {
+        const auto start = [&] { return spawn(arguments, actions); };
+        child = stopper != nullptr ? stopper->start(start) : start();
+        if (child == 0)
+            throw_stopped(arguments[0]);
+    } catch (...) {
+        close(ends[0]);
+        close(ends[1]);
+        throw;
+    }
+    close(ends[1]);
+    const Child ends_with_us(child);
+    ProcessResult result;
+    result.output = read_to_end(ends[0]);
+    close(ends[0]);
+    if (stopper != nullptr) {
+        siginfo_t ignored;
+        while (waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) {}
+        stopper->forget(child);
+    }
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (stopper != nullptr && WIFSIGNALED(status) && stopper->is_stopped())
+        throw_stopped(arguments[0]);
+    return result;
 }
 
 }  // namespace
@@ -91,32 +137,12 @@ pid_t spawn(const std::vector<std::string>& arguments, const SpawnActions& actio
     return process;
 }
 
-ProcessResult run_process(const std::vector<std::string>& arguments)
+ProcessResult run_process(const std::vector<std::string>& arguments) { return run(arguments, nullptr); }
+
+ProcessResult run_stoppable(const std::vector<std::string>& arguments)
 {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        throw DeviceError("no pipe for " + arguments[0] + ": " + std::strerror(errno));
-    SpawnActions actions;
-    actions.open("/dev/null", O_RDONLY, STDIN_FILENO);
-    actions.give(ends[1], STDOUT_FILENO);
-    actions.give(ends[1], STDERR_FILENO);
-    pid_t child = 0;
-    try {
-        child = spawn(arguments, actions);
-    } catch (...) {
-        close(ends[0]);
-        close(ends[1]);
-        throw;
-    }
-    close(ends[1]);
-    const Child ends_with_us(child);
-    ProcessResult result;
-    result.output = read_to_end(ends[0]);
-    close(ends[0]);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-    result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return result;
+    const auto stopper = ProgramStopper::here();
+    return run(arguments, stopper.get());
 }
 
 }  // namespace segfold
